@@ -1,1 +1,44 @@
-fn main() {}
+//! `cargo xtask`: one command for everything a person would otherwise have to remember.
+//!
+//! A person (or the build server) says `cargo xtask build`, `test`, `tidy` or `bench`. This program finds the
+//! workspace, checks that the machine has what the step needs, and runs the steps in order with their output
+//! visible, stopping at the first failure with one sentence that says what failed.
+//!
+//! It needs Rust, Node and the package registries, and nothing else: wasm-bindgen runs as a library of the
+//! version in `Cargo.lock`, so no tool is downloaded or has to be installed beforehand.
+//!
+//! Absent on purpose: no configuration file and no state. What a step does is written in its module.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+mod build;
+mod package;
+mod prerequisites;
+mod process;
+mod wasm;
+mod workspace;
+
+use workspace::Workspace;
+
+/// Builds, tests and checks the whole project.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build everything: the WebAssembly core with its npm package, the Worker, and the authority.
+    Build,
+}
+
+fn main() -> Result<()> {
+    let task = Arguments::parse().task;
+    let workspace = Workspace::find()?;
+    match task {
+        Task::Build => build::everything(&workspace),
+    }
+}

@@ -1,0 +1,70 @@
+//! What the machine must have, checked before it is used, with one sentence each on how to get it.
+//!
+//! Rust is there, or this program would not run. Node, npm and the `wasm32-unknown-unknown` standard library
+//! may be missing: the first two are reported, the third is fetched with rustup.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::process;
+
+/// The target of everything that runs in Node, browsers and Workers.
+pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
+
+const NODE_MAJOR_MIN: u32 = 20;
+
+/// Checks that `node` (20 or newer) and `npm` are on the PATH.
+pub(crate) fn node() -> Result<()> {
+    let version = process::read(Command::new("node").arg("--version"))
+        .context("Node.js 20 or newer is needed: install it (on Debian: `apt install nodejs npm`)")?;
+    accept_node(&version)?;
+    process::read(Command::new("npm").arg("--version"))
+        .context("npm is needed: install it beside Node.js (on Debian: `apt install npm`)")?;
+    Ok(())
+}
+
+/// Makes sure the standard library for [`WASM_TARGET`] is installed, fetching it with rustup when it is not.
+pub(crate) fn wasm_target() -> Result<()> {
+    let library = sysroot()?.join("lib/rustlib").join(WASM_TARGET);
+    if library.is_dir() {
+        return Ok(());
+    }
+    process::run(Command::new("rustup").args(["target", "add", WASM_TARGET])).with_context(|| {
+        format!(
+            "the Rust standard library for {WASM_TARGET} is missing and rustup could not add it: \
+             install Rust with rustup (https://rustup.rs) and run `rustup target add {WASM_TARGET}` while online"
+        )
+    })
+}
+
+/// The folder of the compiler in use.
+pub(crate) fn sysroot() -> Result<PathBuf> {
+    let path = process::read(Command::new("rustc").args(["--print", "sysroot"]))
+        .context("rustc is not on the PATH beside cargo")?;
+    Ok(Path::new(&path).to_path_buf())
+}
+
+fn accept_node(version: &str) -> Result<()> {
+    let major = version.strip_prefix('v').and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= NODE_MAJOR_MIN => Ok(()),
+        _ => bail!("Node.js {NODE_MAJOR_MIN} or newer is needed; `node --version` says {version}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn node_versions() {
+        for accepted in ["v20.0.0", "v20.20.2", "v24.1.0", "v100.0.0"] {
+            assert!(accept_node(accepted).is_ok(), "{accepted}");
+        }
+        for refused in ["v18.19.1", "v9.0.0", "20.0.0", "", "v"] {
+            assert!(accept_node(refused).is_err(), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Builds one crate for `wasm32-unknown-unknown` and writes its JavaScript glue.
+//!
+//! Two steps: cargo with the `wasm` profile, then wasm-bindgen as a library (its version and that of the
+//! `wasm-bindgen` crate are pinned together in the workspace's `Cargo.toml`). Both the npm package and the
+//! Worker are built this way; what differs between them is a [`Build`].
+//!
+//! Paths of this machine are mapped away, so that the same sources give the same bytes in any folder.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::prerequisites::{self, WASM_TARGET};
+use crate::process;
+use crate::workspace::Workspace;
+
+/// How the glue gets hold of the compiled module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Glue {
+    /// `<name>.js` imports `<name>_bg.wasm`; the functions are in `<name>_bg.js`, free of any loader.
+    Bundler,
+    /// One `<name>.js` that takes the module by a source phase import (`import source wasm from …`).
+    #[expect(dead_code, reason = "the Worker is built with it")]
+    SourcePhase,
+}
+
+/// One crate to build, and how.
+pub(crate) struct Build<'a> {
+    /// Package name; its library must be a `cdylib`.
+    pub(crate) package: &'a str,
+    /// Stem of the files written.
+    pub(crate) out_name: &'a str,
+    /// Folder for the glue and the module. Emptied first, so that no file of an earlier build survives.
+    pub(crate) out_dir: PathBuf,
+    pub(crate) glue: Glue,
+    /// Write TypeScript declarations beside the glue.
+    pub(crate) typescript: bool,
+    /// Export `__wbg_reset_state`, which gives the glue a fresh instance after a panic.
+    pub(crate) reset_state: bool,
+    /// Mark the instance as dead when it aborts, so that the next call is refused instead of run on broken state.
+    pub(crate) abort_handler: bool,
+    /// Extra environment of the cargo call.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+}
+
+/// Compiles `build.package` and writes glue and module to `build.out_dir`.
+pub(crate) fn build(workspace: &Workspace, build: &Build<'_>) -> Result<()> {
+    prerequisites::wasm_target()?;
+    let module = compile(workspace, build)?;
+    if build.out_dir.exists() {
+        std::fs::remove_dir_all(&build.out_dir)
+            .with_context(|| format!("{} cannot be emptied", build.out_dir.display()))?;
+    }
+    bind(&module, build)
+}
+
+fn compile(workspace: &Workspace, build: &Build<'_>) -> Result<PathBuf> {
+    let mut cargo = process::cargo();
+    cargo
+        .current_dir(workspace.root())
+        .args(["build", "--package", build.package, "--lib"])
+        .args(["--profile", "wasm", "--target", WASM_TARGET])
+        .env("CARGO_ENCODED_RUSTFLAGS", path_remaps(workspace)?)
+        .envs(build.environment.iter().copied());
+    process::run(&mut cargo)?;
+    let file = format!("{}.wasm", build.package.replace('-', "_"));
+    Ok(workspace.target().join(WASM_TARGET).join("wasm").join(file))
+}
+
+fn bind(module: &Path, build: &Build<'_>) -> Result<()> {
+    let mut bindgen = Bindgen::new();
+    bindgen
+        .input_path(module)
+        .out_name(build.out_name)
+        .typescript(build.typescript)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .reset_state_function(build.reset_state)
+        .force_enable_abort_handler(build.abort_handler);
+    match build.glue {
+        Glue::Bundler => bindgen.bundler(true)?,
+        Glue::SourcePhase => bindgen.module(true)?,
+    };
+    bindgen.generate(&build.out_dir).with_context(|| format!("wasm-bindgen cannot read {}", module.display()))
+}
+
+/// `--remap-path-prefix` for every folder of this machine that the compiler could write into the module, in
+/// the form of `CARGO_ENCODED_RUSTFLAGS` (separated by 0x1f, so that blanks in paths are harmless).
+fn path_remaps(workspace: &Workspace) -> Result<String> {
+    let cargo_home = match std::env::var_os("CARGO_HOME") {
+        Some(path) => PathBuf::from(path),
+        None => std::env::home_dir().context("neither CARGO_HOME nor HOME is set")?.join(".cargo"),
+    };
+    // The last remap that matches wins, so the checkout comes before folders that may lie inside it.
+    let remaps = [
+        (workspace.root().to_path_buf(), "/checkout"),
+        (workspace.target().to_path_buf(), "/target"),
+        (cargo_home, "/cargo"),
+        (prerequisites::sysroot()?, "/rust"),
+    ];
+    let flags = remaps.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
+    Ok(flags.join("\u{1f}"))
+}
