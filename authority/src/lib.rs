@@ -1,1 +1,9 @@
-//! Placeholder.
+//! The commerce authority: the merchant and operator APIs, the durable event outbox and its signed delivery.
+//!
+//! The library holds everything; the binary `authority` only hands the process over to [`cli`].
+
+pub mod clock;
+pub mod config;
+pub mod dice;
+pub mod secret_box;
+pub mod telemetry;

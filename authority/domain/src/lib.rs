@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Records, state machines and policies of the commerce authority, pure.
+//!
+//! A use case loads records, calls a transition with the time and the dice, and gets back the next versions with the
+//! events that tell of them ([`change::Change`]), or a [`refusal::Refusal`]. Nothing here is async, names SQL or HTTP,
+//! or reads a clock: the same functions serve the service, the simulation and the audit.
+
+pub mod address_policy;
+pub mod api_key;
+pub mod change;
+pub mod checkout;
+pub mod endpoint;
+pub mod endpoint_url;
+pub mod error_code;
+pub mod event;
+pub mod fulfillment_status;
+pub mod id;
+pub mod merchant;
+pub mod order;
+pub mod outcome;
+pub mod parts;
+pub mod payment;
+pub mod payment_flow;
+pub mod payment_status;
+pub mod refusal;
+pub mod retry;
+pub mod scope;
+pub mod shipment;
+mod text_enum;
+pub mod time;

@@ -1,0 +1,116 @@
+//! What a transition hands back: versions of records, each with the one event that tells of it.
+//!
+//! The store writes rows and events from the same list, so that no record can change without its event and no event
+//! can exist without its change (I10). The list is in the causal order of contract 3.9; a record that changes twice
+//! in one transaction stands in it twice, and its row becomes the last of them.
+
+use serde::Serialize;
+use verify_core::catalog::EventType;
+
+use crate::checkout::Checkout;
+use crate::id::EndpointId;
+use crate::order::Order;
+use crate::payment::Payment;
+use crate::shipment::Shipment;
+
+/// One version of one record, and its event.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What happened.
+    pub event_type: EventType,
+    /// The record as it is after the change; the event's `data.object`.
+    pub record: Record,
+}
+
+/// A record that events tell of.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// `checkout.*`
+    Checkout(Box<Checkout>),
+    /// `payment.*`
+    Payment(Box<Payment>),
+    /// `order.*`
+    Order(Box<Order>),
+    /// `shipment.*`
+    Shipment(Box<Shipment>),
+    /// `webhook.test`
+    WebhookTest(WebhookTest),
+}
+
+/// `data.object` of `webhook.test` (contract 3.10); stored nowhere but in its event.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "object", rename = "webhook_test")]
+pub struct WebhookTest {
+    /// The endpoint that is tested.
+    pub endpoint_id: EndpointId,
+    /// A text of the caller's choice, at most 200 characters.
+    pub message: Option<String>,
+    /// The key that asked.
+    pub requested_by: String,
+}
+
+impl Change {
+    /// A new version of a checkout.
+    #[must_use]
+    pub fn checkout(event_type: EventType, checkout: &Checkout) -> Self {
+        Self { event_type, record: Record::Checkout(Box::new(checkout.clone())) }
+    }
+
+    /// A new version of a payment.
+    #[must_use]
+    pub fn payment(event_type: EventType, payment: &Payment) -> Self {
+        Self { event_type, record: Record::Payment(Box::new(payment.clone())) }
+    }
+
+    /// A new version of an order.
+    #[must_use]
+    pub fn order(event_type: EventType, order: &Order) -> Self {
+        Self { event_type, record: Record::Order(Box::new(order.clone())) }
+    }
+
+    /// A new version of a shipment.
+    #[must_use]
+    pub fn shipment(event_type: EventType, shipment: &Shipment) -> Self {
+        Self { event_type, record: Record::Shipment(Box::new(shipment.clone())) }
+    }
+}
+
+impl Record {
+    /// The canonical version, where the record has one.
+    #[must_use]
+    pub fn resource_version(&self) -> Option<i64> {
+        match self {
+            Self::Checkout(record) => Some(record.resource_version),
+            Self::Payment(record) => Some(record.resource_version),
+            Self::Order(record) => Some(record.resource_version),
+            Self::Shipment(record) => Some(record.resource_version),
+            Self::WebhookTest(_) => None,
+        }
+    }
+
+    /// The record's own identifier, by which `GET /events?resource=` finds its events.
+    #[must_use]
+    pub fn resource_id(&self) -> &str {
+        match self {
+            Self::Checkout(record) => record.id.as_str(),
+            Self::Payment(record) => record.id.as_str(),
+            Self::Order(record) => record.order_number.as_str(),
+            Self::Shipment(record) => record.id.as_str(),
+            Self::WebhookTest(record) => record.endpoint_id.as_str(),
+        }
+    }
+
+    /// `links.resource` (contract 3.10); a checkout is not readable through the Merchant API and has none.
+    #[must_use]
+    pub fn link(&self) -> Option<String> {
+        let (collection, id) = match self {
+            Self::Checkout(_) => return None,
+            Self::Payment(record) => ("payments", record.id.as_str()),
+            Self::Order(record) => ("orders", record.order_number.as_str()),
+            Self::Shipment(record) => ("shipments", record.id.as_str()),
+            Self::WebhookTest(record) => ("webhook-endpoints", record.endpoint_id.as_str()),
+        };
+        Some(format!("/v1/merchant/{collection}/{id}"))
+    }
+}

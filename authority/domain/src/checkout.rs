@@ -1,0 +1,151 @@
+//! The checkout: the operator opens it, payments are tried on it, and the first that holds completes it into an
+//! order (contract 2.7, 3.4). All end states are terminal.
+//!
+//! What a payment does to a checkout is decided in [`crate::payment_flow`], which holds the payment, the checkout and
+//! the order together; here stands what a checkout is and how it opens.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{CheckoutId, PaymentId};
+use crate::order::OrderNumber;
+use crate::parts::{Address, Amounts, Customer, Failure, LineItem, Metadata};
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+
+text_enum! {
+    /// Where a checkout stands.
+    CheckoutStatus {
+        /// Can be paid.
+        Open = "open",
+        /// Became an order.
+        Completed = "completed",
+        /// Ran out of time.
+        Expired = "expired",
+        /// Ended by the operator.
+        Cancelled = "cancelled",
+    }
+}
+
+text_enum! {
+    /// What a completed checkout makes.
+    CheckoutMode {
+        /// One order.
+        Payment = "payment",
+        /// One order and one subscription.
+        Subscription = "subscription",
+    }
+}
+
+/// The checkout record, in the member order of contract 2.7.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename = "checkout")]
+#[allow(missing_docs)] // the members are those of the contract's table
+pub struct Checkout {
+    pub id: CheckoutId,
+    pub status: CheckoutStatus,
+    pub mode: CheckoutMode,
+    pub currency: String,
+    pub amounts: Amounts,
+    pub line_items: Vec<LineItem>,
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub order_number: Option<OrderNumber>,
+    /// The attempt that completed the checkout, or the last that failed; set with the event that says so.
+    pub payment_id: Option<PaymentId>,
+    pub payment_attempts: i64,
+    pub last_payment_error: Option<Failure>,
+    pub success_url: Option<String>,
+    pub cancel_url: Option<String>,
+    pub expires_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    pub expired_at: Option<Timestamp>,
+    pub cancelled_at: Option<Timestamp>,
+    pub metadata: Metadata,
+    pub resource_version: i64,
+    pub livemode: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// What the operator gives to open a checkout; already read and checked member by member.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewCheckout {
+    pub id: CheckoutId,
+    pub currency: String,
+    pub amounts: Amounts,
+    pub line_items: Vec<LineItem>,
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub success_url: Option<String>,
+    pub cancel_url: Option<String>,
+    pub expires_at: Timestamp,
+    pub metadata: Metadata,
+}
+
+impl Checkout {
+    /// Version 1, `open` (contract 3.9 row 1).
+    #[must_use]
+    pub fn open(new: NewCheckout, livemode: bool, now: Timestamp) -> Self {
+        Self {
+            id: new.id,
+            status: CheckoutStatus::Open,
+            mode: CheckoutMode::Payment,
+            currency: new.currency,
+            amounts: new.amounts,
+            line_items: new.line_items,
+            customer: new.customer,
+            billing_address: new.billing_address,
+            shipping_address: new.shipping_address,
+            order_number: None,
+            payment_id: None,
+            payment_attempts: 0,
+            last_payment_error: None,
+            success_url: new.success_url,
+            cancel_url: new.cancel_url,
+            expires_at: new.expires_at,
+            completed_at: None,
+            expired_at: None,
+            cancelled_at: None,
+            metadata: new.metadata,
+            resource_version: 1,
+            livemode,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The next version after a payment attempt that failed; the checkout stays open.
+    #[must_use]
+    pub(crate) fn after_failed_attempt(
+        mut self,
+        payment: PaymentId,
+        failure: Option<Failure>,
+        now: Timestamp,
+    ) -> Self {
+        self.payment_id = Some(payment);
+        self.payment_attempts += 1;
+        self.last_payment_error = failure;
+        self.next_version(now)
+    }
+
+    /// The last version: completed by `payment` into the order `order_number`.
+    #[must_use]
+    pub(crate) fn complete(mut self, payment: PaymentId, order_number: OrderNumber, now: Timestamp) -> Self {
+        self.status = CheckoutStatus::Completed;
+        self.payment_id = Some(payment);
+        self.payment_attempts += 1;
+        self.last_payment_error = None;
+        self.order_number = Some(order_number);
+        self.completed_at = Some(now);
+        self.next_version(now)
+    }
+
+    fn next_version(mut self, now: Timestamp) -> Self {
+        self.resource_version += 1;
+        self.updated_at = now.max(self.updated_at);
+        self
+    }
+}

@@ -1,0 +1,113 @@
+//! The webhook endpoint: where a merchant wants events sent, and which (contract 2.8).
+//!
+//! The signing secret is no part of the record: it is shown once in the answer that made it and kept sealed.
+
+use serde::{Deserialize, Serialize};
+use verify_core::catalog::EventType;
+
+use crate::id::EndpointId;
+use crate::parts::Metadata;
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+
+/// How many endpoints one merchant may have per mode.
+pub const ENDPOINTS_MAX: i64 = 16;
+
+text_enum! {
+    /// Whether deliveries are made for an endpoint.
+    EndpointStatus {
+        /// Deliveries are made.
+        Enabled = "enabled",
+        /// None are; the events are in the list.
+        Disabled = "disabled",
+    }
+}
+
+text_enum! {
+    /// Who or what disabled an endpoint.
+    DisabledReason {
+        /// The merchant.
+        Merchant = "merchant",
+        /// It answered 410.
+        Gone = "gone",
+        /// It failed for too long.
+        Failing = "failing",
+        /// The operator.
+        Operator = "operator",
+    }
+}
+
+text_enum! {
+    /// What recent attempts say of an endpoint.
+    HealthState {
+        /// Never tried.
+        Unknown = "unknown",
+        /// The last attempt succeeded, or few failed since.
+        Healthy = "healthy",
+        /// Five attempts in a row failed.
+        Degraded = "degraded",
+        /// A day without success.
+        Failing = "failing",
+    }
+}
+
+/// Attempts in a row that make an endpoint `degraded` (contract 7.5).
+pub const DEGRADED_AFTER: i64 = 5;
+
+/// What recent attempts say, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Health {
+    pub state: HealthState,
+    pub consecutive_failures: i64,
+    pub last_success_at: Option<Timestamp>,
+    pub last_failure_at: Option<Timestamp>,
+    pub last_response_status: Option<i64>,
+    pub last_error: Option<String>,
+}
+
+/// The endpoint record, in the member order of contract 2.8.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename = "webhook_endpoint")]
+#[allow(missing_docs)] // the members are those of the contract's table
+pub struct Endpoint {
+    pub id: EndpointId,
+    pub url: String,
+    pub description: Option<String>,
+    pub enabled_events: Vec<String>,
+    pub status: EndpointStatus,
+    pub disabled_reason: Option<DisabledReason>,
+    pub disabled_at: Option<Timestamp>,
+    pub api_version: String,
+    pub secret_hint: String,
+    pub previous_secret_expires_at: Option<Timestamp>,
+    pub secret_rotated_at: Option<Timestamp>,
+    pub health: Health,
+    pub metadata: Metadata,
+    pub resource_version: i64,
+    pub livemode: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Endpoint {
+    /// Whether the filter lets `event_type` through.
+    #[must_use]
+    pub fn wants(&self, event_type: EventType) -> bool {
+        self.enabled_events.iter().any(|filter| matches_filter(filter, event_type))
+    }
+}
+
+/// Whether `filter` may stand in `enabled_events`: `*`, a catalog name, or `<category>.*`.
+#[must_use]
+pub fn is_filter(filter: &str) -> bool {
+    EventType::ALL.iter().any(|event_type| matches_filter(filter, *event_type))
+}
+
+/// Whether one filter lets `event_type` through. Order-sharing events belong to `order.*`.
+#[must_use]
+pub fn matches_filter(filter: &str, event_type: EventType) -> bool {
+    filter == "*"
+        || filter == event_type.as_str()
+        || filter.strip_suffix(".*").is_some_and(|category| category == event_type.category())
+}

@@ -1,0 +1,111 @@
+//! The event: made once from a [`Change`], serialised once, and sent and listed as those bytes for ever (contract
+//! 2.10, 9).
+
+use serde::Serialize;
+use verify_core::catalog::{API_VERSION, EventType};
+
+use crate::change::{Change, Record};
+use crate::error_code::ErrorCode;
+use crate::id::{EventId, MerchantId};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// The largest event in bytes (contract 5.6).
+pub const EVENT_BYTES_MAX: usize = 256 * 1024;
+
+/// Whose stream an event goes into.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct MerchantContext {
+    /// The merchant.
+    pub id: MerchantId,
+    /// Its readable name.
+    pub slug: String,
+}
+
+/// An event as it is stored.
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    /// Public id; the key by which receivers deduplicate.
+    pub id: EventId,
+    /// Catalog name.
+    pub event_type: EventType,
+    /// Position in the stream.
+    pub sequence: i64,
+    /// Never decreases along the sequence.
+    pub created_at: Timestamp,
+    /// The identifier of the record it tells of.
+    pub resource_id: String,
+    /// The exact bytes that every delivery and every page carries.
+    pub body: Vec<u8>,
+}
+
+/// The envelope, in the member order of the brief's table.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    id: &'a EventId,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    api_version: &'static str,
+    created_at: Timestamp,
+    sequence: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_version: Option<i64>,
+    livemode: bool,
+    merchant: &'a MerchantContext,
+    data: Data<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links: Option<Links>,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    object: &'a Record,
+}
+
+#[derive(Serialize)]
+struct Links {
+    resource: String,
+}
+
+impl NewEvent {
+    /// Serialises `change` at its place in the stream.
+    ///
+    /// # Errors
+    /// `payload_too_large` when the event would exceed [`EVENT_BYTES_MAX`]: the change is refused as a whole, since an
+    /// event that cannot be sent would be a change that nobody hears of.
+    pub fn render(
+        change: &Change,
+        id: EventId,
+        sequence: i64,
+        created_at: Timestamp,
+        livemode: bool,
+        merchant: &MerchantContext,
+    ) -> Result<Self, Refusal> {
+        let envelope = Envelope {
+            id: &id,
+            event_type: change.event_type.as_str(),
+            api_version: API_VERSION,
+            created_at,
+            sequence,
+            resource_version: change.record.resource_version(),
+            livemode,
+            merchant,
+            data: Data { object: &change.record },
+            links: change.record.link().map(|resource| Links { resource }),
+        };
+        let body = serde_json::to_vec(&envelope)
+            .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))?;
+        if body.len() > EVENT_BYTES_MAX {
+            return Err(Refusal::new(
+                ErrorCode::PayloadTooLarge,
+                format!(
+                    "The {} event would have {} bytes; {EVENT_BYTES_MAX} are allowed.",
+                    change.event_type.as_str(),
+                    body.len()
+                ),
+            ));
+        }
+        let resource_id = change.record.resource_id().to_owned();
+        Ok(Self { event_type: change.event_type, id, sequence, created_at, resource_id, body })
+    }
+}

@@ -1,0 +1,125 @@
+//! Identifiers as types, so that an endpoint's id cannot be passed where an event's is meant (contract 1.1).
+//!
+//! Generation takes the time and the dice; the text form is made by `verify-core`.
+
+use std::fmt;
+
+use rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The letters before the underscore.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A new id made from the time and 80 random bits (UUIDv7).
+            pub fn generate(now: Timestamp, dice: &mut dyn Rng) -> Self {
+                Self(generate($prefix, now, dice))
+            }
+
+            /// Accepts the issued form only; `None` for anything else, so that a malformed path segment is simply
+            /// a record that does not exist.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                verify_core::id::is_issued($prefix, text).then(|| Self(text.to_owned()))
+            }
+
+            /// Takes back an id that this service wrote into its own store.
+            #[must_use]
+            pub fn from_store(text: String) -> Self {
+                Self(text)
+            }
+
+            /// The text form.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+fn generate(prefix: &str, now: Timestamp, dice: &mut dyn Rng) -> String {
+    let mut random = [0; 10];
+    dice.fill_bytes(&mut random);
+    let ms = u64::try_from(now.as_ms()).unwrap_or(0);
+    verify_core::id::encode(prefix, verify_core::id::uuid_v7(ms, random))
+}
+
+ids! {
+    /// A merchant.
+    MerchantId = "mer";
+    /// An event in one merchant's stream.
+    EventId = "evt";
+    /// A checkout.
+    CheckoutId = "chk";
+    /// A payment.
+    PaymentId = "pay";
+    /// A subscription.
+    SubscriptionId = "sub";
+    /// A shipment.
+    ShipmentId = "shp";
+    /// A line of an order or a checkout.
+    LineItemId = "li";
+    /// A webhook endpoint.
+    EndpointId = "we";
+    /// A delivery: event × endpoint × trigger.
+    DeliveryId = "dlv";
+    /// One attempt of a delivery.
+    AttemptId = "att";
+    /// The record of an API key (not the key).
+    KeyId = "key";
+    /// An audit entry.
+    AuditId = "aud";
+    /// A request, as `Service-Request-Id` names it.
+    RequestId = "req";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed;
+    impl rand_core::TryRng for Fixed {
+        type Error = std::convert::Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            Ok(7)
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            Ok(7)
+        }
+        fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+            bytes.fill(7);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_generated_id_parses_as_its_own_kind_only() {
+        let id = EventId::generate(Timestamp::from_ms(1_788_264_000_000), &mut Fixed);
+        assert_eq!(EventId::parse(id.as_str()), Some(id.clone()));
+        assert_eq!(MerchantId::parse(id.as_str()), None);
+        assert_eq!(EventId::parse("evt_1"), None);
+        assert_eq!(verify_core::id::timestamp_ms(id.as_str()), Some(1_788_264_000_000));
+    }
+}

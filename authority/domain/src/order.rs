@@ -1,0 +1,315 @@
+//! The order: the canonical record that everything else feeds (contract 2.2, 3.1).
+//!
+//! One transaction changes an order at most once: the change raises `resource_version` by one and is told by exactly
+//! one order event, the strongest of what was reached. The derived statuses are recomputed here and nowhere else, so
+//! that no stored order can disagree with its payments and lines (I6).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use verify_core::catalog::EventType;
+
+use crate::checkout::Checkout;
+use crate::fulfillment_status::{self, FulfillmentStatus};
+use crate::id::{CheckoutId, PaymentId, SubscriptionId};
+use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
+use crate::payment::Payment;
+use crate::payment_status::{self, PaymentStatus, PaymentSummary};
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+
+text_enum! {
+    /// Where an order stands.
+    OrderStatus {
+        /// Exists, not yet to be acted on.
+        Pending = "pending",
+        /// To be fulfilled.
+        Confirmed = "confirmed",
+        /// Delivered and paid.
+        Completed = "completed",
+        /// Ended without completion.
+        Cancelled = "cancelled",
+    }
+}
+
+text_enum! {
+    /// What made the order.
+    OrderSource {
+        /// A completed checkout.
+        Checkout = "checkout",
+        /// A subscription's period.
+        Subscription = "subscription",
+        /// A point of sale.
+        Pos = "pos",
+        /// An import.
+        Import = "import",
+        /// The operator API.
+        Api = "api",
+    }
+}
+
+text_enum! {
+    /// Why an order was cancelled.
+    CancelReason {
+        /// The customer asked.
+        CustomerRequest = "customer_request",
+        /// It was not paid.
+        PaymentFailed = "payment_failed",
+        /// Fraud.
+        Fraud = "fraud",
+        /// Not in stock.
+        OutOfStock = "out_of_stock",
+        /// Placed twice.
+        Duplicate = "duplicate",
+        /// Not paid in time.
+        Expired = "expired",
+        /// Any other.
+        Other = "other",
+    }
+}
+
+text_enum! {
+    /// When an order confirms by itself (merchant setting).
+    ConfirmOn {
+        /// When it is paid.
+        Paid = "paid",
+        /// Already when it is authorized.
+        Authorized = "authorized",
+    }
+}
+
+/// The only identifier of an order (contract 1.1): `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrderNumber(String);
+
+impl OrderNumber {
+    /// `None` when the text is no order number, so that a malformed path segment is a record that does not exist.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = text.bytes();
+        let first = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
+        let rest = bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
+        (first && rest && text.len() <= 64).then(|| Self(text.to_owned()))
+    }
+
+    /// The `n`-th generated number of a merchant and mode.
+    #[must_use]
+    pub fn generated(prefix: &str, n: i64) -> Self {
+        Self(format!("{prefix}{n}"))
+    }
+
+    /// Takes back a number that this service wrote into its own store.
+    #[must_use]
+    pub fn from_store(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text form.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for OrderNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for OrderNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A merchant system's own name for an order; one entry per system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct ExternalReference {
+    pub system: String,
+    pub id: String,
+    pub url: Option<String>,
+    pub updated_at: Timestamp,
+}
+
+/// The order record, in the member order of contract 2.2; also the snapshot in every order event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename = "order")]
+#[allow(missing_docs)] // the members are those of the contract's table
+pub struct Order {
+    pub order_number: OrderNumber,
+    pub status: OrderStatus,
+    pub payment_status: PaymentStatus,
+    pub fulfillment_status: FulfillmentStatus,
+    pub currency: String,
+    pub amounts: Amounts,
+    pub payment_summary: PaymentSummary,
+    pub line_items: Vec<OrderLine>,
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub external_references: Vec<ExternalReference>,
+    pub checkout_id: Option<CheckoutId>,
+    pub subscription_id: Option<SubscriptionId>,
+    pub payment_ids: Vec<PaymentId>,
+    pub source: OrderSource,
+    pub fulfillment_note: Option<String>,
+    pub cancel_reason: Option<CancelReason>,
+    pub placed_at: Timestamp,
+    pub confirmed_at: Option<Timestamp>,
+    pub fulfilled_at: Option<Timestamp>,
+    pub shipped_at: Option<Timestamp>,
+    pub delivered_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub cancelled_at: Option<Timestamp>,
+    pub metadata: Metadata,
+    pub resource_version: i64,
+    pub livemode: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Order {
+    /// Version 1, `pending`: the order of a checkout that `payment` is about to complete.
+    #[must_use]
+    pub(crate) fn from_checkout(
+        checkout: &Checkout,
+        payment: &Payment,
+        number: OrderNumber,
+        now: Timestamp,
+    ) -> Self {
+        let line_items: Vec<OrderLine> = checkout.line_items.iter().map(OrderLine::from).collect();
+        let payments = std::slice::from_ref(payment);
+        Self {
+            order_number: number,
+            status: OrderStatus::Pending,
+            payment_status: payment_status::derive(checkout.amounts.total, OrderStatus::Pending, payments),
+            fulfillment_status: fulfillment_status::derive(&line_items),
+            currency: checkout.currency.clone(),
+            amounts: checkout.amounts,
+            payment_summary: PaymentSummary::of(checkout.amounts.total, payments),
+            line_items,
+            customer: checkout.customer.clone(),
+            billing_address: checkout.billing_address.clone(),
+            shipping_address: checkout.shipping_address.clone(),
+            external_references: Vec::new(),
+            checkout_id: Some(checkout.id.clone()),
+            subscription_id: None,
+            payment_ids: vec![payment.id.clone()],
+            source: OrderSource::Checkout,
+            fulfillment_note: None,
+            cancel_reason: None,
+            placed_at: now,
+            confirmed_at: None,
+            fulfilled_at: None,
+            shipped_at: None,
+            delivered_at: None,
+            completed_at: None,
+            cancelled_at: None,
+            metadata: checkout.metadata.clone(),
+            resource_version: 1,
+            livemode: checkout.livemode,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// The next version after its payments changed, with the one event that tells of it; `None` when nothing that
+    /// the order shows has changed. `payments` are all of the order's, oldest first.
+    #[must_use]
+    pub(crate) fn after_payments(
+        self,
+        payments: &[Payment],
+        confirm_on: ConfirmOn,
+        now: Timestamp,
+    ) -> Option<(Self, EventType)> {
+        let before = self.clone();
+        let mut next = self;
+        next.payment_ids = payments.iter().map(|payment| payment.id.clone()).collect();
+        next.payment_summary = PaymentSummary::of(next.amounts.total, payments);
+        next.payment_status = payment_status::derive(next.amounts.total, next.status, payments);
+        let confirms = match next.payment_status {
+            PaymentStatus::Paid => true,
+            PaymentStatus::Authorized => confirm_on == ConfirmOn::Authorized,
+            _ => false,
+        };
+        let mut event = EventType::OrderUpdated;
+        if next.status == OrderStatus::Pending && confirms {
+            next.status = OrderStatus::Confirmed;
+            next.confirmed_at = Some(now);
+            event = EventType::OrderConfirmed;
+        }
+        next.complete_if_done(now);
+        (next != before).then(|| (next.next_version(now), event))
+    }
+
+    /// The next version after its lines changed, with the one event that tells of it; `None` when they did not.
+    #[must_use]
+    pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<(Self, EventType)> {
+        if lines == self.line_items {
+            return None;
+        }
+        let before = self.fulfillment_status;
+        let mut next = self;
+        next.line_items = lines;
+        next.fulfillment_status = fulfillment_status::derive(&next.line_items);
+        let event = match next.fulfillment_status {
+            reached if reached == before => EventType::OrderUpdated,
+            FulfillmentStatus::Delivered => EventType::OrderDelivered,
+            FulfillmentStatus::Shipped => EventType::OrderShipped,
+            FulfillmentStatus::Fulfilled => EventType::OrderFulfilled,
+            _ => EventType::OrderUpdated,
+        };
+        next.note_milestones(now);
+        next.complete_if_done(now);
+        Some((next.next_version(now), event))
+    }
+
+    /// Merchants may prepare and ship only what is confirmed (contract 3.3).
+    #[must_use]
+    pub fn is_fulfillable(&self) -> bool {
+        matches!(self.status, OrderStatus::Confirmed | OrderStatus::Completed)
+    }
+
+    fn note_milestones(&mut self, now: Timestamp) {
+        let status = self.fulfillment_status;
+        let keep = |reached: bool, at: Option<Timestamp>| if reached { at.or(Some(now)) } else { None };
+        self.fulfilled_at =
+            keep(self.line_items.iter().all(|l| l.fulfilled_quantity == l.quantity), self.fulfilled_at);
+        self.shipped_at = keep(
+            matches!(
+                status,
+                FulfillmentStatus::Shipped
+                    | FulfillmentStatus::PartiallyDelivered
+                    | FulfillmentStatus::Delivered
+            ) && self.line_items.iter().all(|l| !l.requires_shipping || l.shipped_quantity == l.quantity),
+            self.shipped_at,
+        );
+        self.delivered_at = keep(status == FulfillmentStatus::Delivered, self.delivered_at);
+    }
+
+    fn complete_if_done(&mut self, now: Timestamp) {
+        let shippable = self.line_items.iter().any(|line| line.requires_shipping);
+        let fulfilled = match self.fulfillment_status {
+            FulfillmentStatus::Delivered => true,
+            FulfillmentStatus::Fulfilled => !shippable,
+            _ => false,
+        };
+        let paid = matches!(
+            self.payment_status,
+            PaymentStatus::Paid | PaymentStatus::PartiallyRefunded | PaymentStatus::Refunded
+        );
+        if self.status == OrderStatus::Confirmed && fulfilled && paid {
+            self.status = OrderStatus::Completed;
+            self.completed_at = Some(now);
+        }
+    }
+
+    fn next_version(mut self, now: Timestamp) -> Self {
+        self.resource_version += 1;
+        self.updated_at = now.max(self.updated_at);
+        self
+    }
+}

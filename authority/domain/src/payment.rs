@@ -1,0 +1,283 @@
+//! The payment and its state machine (contract 2.3, 3.5). Only the operator side moves a payment.
+//!
+//! A processor may report out of order: statuses are ranked, a lower rank than the present one changes nothing, and
+//! two different ends of the same rank contradict each other and are refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error_code::ErrorCode;
+use crate::id::{CheckoutId, PaymentId, SubscriptionId};
+use crate::order::OrderNumber;
+use crate::parts::{Failure, Metadata, Money};
+use crate::refusal::{MemberCode, Refusal};
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+
+text_enum! {
+    /// Where a payment stands.
+    PaymentStatus {
+        /// Asked for; the processor has not answered.
+        Created = "created",
+        /// An asynchronous method was accepted.
+        Pending = "pending",
+        /// Money is reserved, not captured.
+        Authorized = "authorized",
+        /// Captured.
+        Succeeded = "succeeded",
+        /// Declined, or broken off by the processor.
+        Failed = "failed",
+        /// Given up, or the authorization ran out.
+        Cancelled = "cancelled",
+        /// A part of what was captured went back.
+        PartiallyRefunded = "partially_refunded",
+        /// All that was captured went back.
+        Refunded = "refunded",
+    }
+}
+
+impl PaymentStatus {
+    /// How far along a status is (contract 3.5); reports of a lower rank are late.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Created => 0,
+            Self::Pending => 1,
+            Self::Authorized => 2,
+            Self::Succeeded | Self::Failed | Self::Cancelled => 3,
+            Self::PartiallyRefunded => 4,
+            Self::Refunded => 5,
+        }
+    }
+
+    /// Money may still arrive through this payment.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Created | Self::Pending | Self::Authorized)
+    }
+}
+
+text_enum! {
+    /// Whether an authorization is captured by itself.
+    CaptureMethod {
+        /// Authorization and capture are one step.
+        Automatic = "automatic",
+        /// The platform captures later.
+        Manual = "manual",
+    }
+}
+
+text_enum! {
+    /// Means of payment.
+    MethodType {
+        /// Card.
+        Card = "card",
+        /// Bank transfer.
+        BankTransfer = "bank_transfer",
+        /// Wallet.
+        Wallet = "wallet",
+        /// Cash.
+        Cash = "cash",
+        /// Voucher.
+        Voucher = "voucher",
+        /// Any other.
+        Other = "other",
+    }
+}
+
+/// Means of payment as shown to the merchant; no other card data is ever accepted (contract 2.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Method {
+    /// Kind.
+    #[serde(rename = "type")]
+    pub kind: MethodType,
+    /// Card brand or bank.
+    pub brand: Option<String>,
+    /// Last four digits.
+    pub last4: Option<String>,
+}
+
+/// Who moves the money.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Processor {
+    /// The processor's name; with a report's event id it identifies the report for ever.
+    pub name: String,
+    /// The processor's own id of the payment, opaque.
+    pub reference: Option<String>,
+}
+
+/// The payment record, in the member order of contract 2.3.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename = "payment")]
+#[allow(missing_docs)] // the members are those of the contract's table
+pub struct Payment {
+    pub id: PaymentId,
+    pub status: PaymentStatus,
+    pub order_number: Option<OrderNumber>,
+    pub checkout_id: Option<CheckoutId>,
+    pub subscription_id: Option<SubscriptionId>,
+    pub currency: String,
+    pub amount: Money,
+    pub amount_authorized: Money,
+    pub amount_captured: Money,
+    pub amount_refunded: Money,
+    pub amount_refund_pending: Money,
+    pub capture_method: CaptureMethod,
+    pub method: Method,
+    pub processor: Processor,
+    pub failure: Option<Failure>,
+    pub authorized_at: Option<Timestamp>,
+    pub captured_at: Option<Timestamp>,
+    pub failed_at: Option<Timestamp>,
+    pub cancelled_at: Option<Timestamp>,
+    pub metadata: Metadata,
+    pub resource_version: i64,
+    pub livemode: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// What the operator gives to start a payment attempt on a checkout.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewPayment {
+    pub id: PaymentId,
+    pub checkout_id: CheckoutId,
+    pub currency: String,
+    pub amount: Money,
+    pub capture_method: CaptureMethod,
+    pub method: Method,
+    pub processor: Processor,
+    pub metadata: Metadata,
+}
+
+/// One report of the processor about a payment.
+#[derive(Clone, Debug)]
+pub struct PaymentReport {
+    /// The status the processor saw; refunds are reported elsewhere.
+    pub status: PaymentStatus,
+    /// Defaults to the whole amount.
+    pub amount_authorized: Option<Money>,
+    /// Defaults to the authorized amount.
+    pub amount_captured: Option<Money>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// The processor's own id of the payment, when it was not known before.
+    pub processor_reference: Option<String>,
+}
+
+/// What a report did to a payment.
+#[derive(Clone, Debug)]
+pub enum Reported {
+    /// The next version.
+    Changed(Payment),
+    /// The payment is already there or further: nothing happens.
+    Unchanged,
+}
+
+impl Payment {
+    /// Version 1, `created`.
+    #[must_use]
+    pub fn create(new: NewPayment, livemode: bool, now: Timestamp) -> Self {
+        Self {
+            id: new.id,
+            status: PaymentStatus::Created,
+            order_number: None,
+            checkout_id: Some(new.checkout_id),
+            subscription_id: None,
+            currency: new.currency,
+            amount: new.amount,
+            amount_authorized: 0,
+            amount_captured: 0,
+            amount_refunded: 0,
+            amount_refund_pending: 0,
+            capture_method: new.capture_method,
+            method: new.method,
+            processor: new.processor,
+            failure: None,
+            authorized_at: None,
+            captured_at: None,
+            failed_at: None,
+            cancelled_at: None,
+            metadata: new.metadata,
+            resource_version: 1,
+            livemode,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Applies a processor's report.
+    ///
+    /// # Errors
+    /// `processor_conflict` when the report contradicts an end that was already reported; `validation_failed` when an
+    /// amount breaks I3 (`captured ≤ authorized ≤ amount`).
+    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<Reported, Refusal> {
+        if report.status == self.status || report.status.rank() < self.status.rank() {
+            return Ok(Reported::Unchanged);
+        }
+        if report.status.rank() == self.status.rank() || self.is_terminal() {
+            return Err(self.contradicted_by(report.status));
+        }
+        let mut next = self;
+        match report.status {
+            PaymentStatus::Pending => {}
+            PaymentStatus::Authorized => next.authorize(report, now)?,
+            PaymentStatus::Succeeded => next.capture(report, now)?,
+            PaymentStatus::Failed => {
+                next.failure = report.failure.clone();
+                next.failed_at = Some(now);
+            }
+            PaymentStatus::Cancelled => next.cancelled_at = Some(now),
+            PaymentStatus::Created | PaymentStatus::PartiallyRefunded | PaymentStatus::Refunded => {
+                return Err(next.contradicted_by(report.status));
+            }
+        }
+        next.status = report.status;
+        if let Some(reference) = &report.processor_reference {
+            next.processor.reference = Some(reference.clone());
+        }
+        next.resource_version += 1;
+        next.updated_at = now.max(next.updated_at);
+        Ok(Reported::Changed(next))
+    }
+
+    fn is_terminal(&self) -> bool {
+        matches!(self.status, PaymentStatus::Failed | PaymentStatus::Cancelled | PaymentStatus::Refunded)
+    }
+
+    fn authorize(&mut self, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+        self.amount_authorized =
+            within(report.amount_authorized.unwrap_or(self.amount), self.amount, "/amount_authorized")?;
+        self.authorized_at = Some(now);
+        Ok(())
+    }
+
+    fn capture(&mut self, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+        // An automatic capture authorizes and captures in one step; a manual one captures what was authorized.
+        if self.authorized_at.is_none() {
+            let authorized = report.amount_authorized.or(report.amount_captured).unwrap_or(self.amount);
+            self.amount_authorized = within(authorized, self.amount, "/amount_authorized")?;
+            self.authorized_at = Some(now);
+        }
+        let captured = report.amount_captured.unwrap_or(self.amount_authorized);
+        self.amount_captured = within(captured, self.amount_authorized, "/amount_captured")?;
+        self.captured_at = Some(now);
+        Ok(())
+    }
+
+    fn contradicted_by(&self, requested: PaymentStatus) -> Refusal {
+        Refusal::new(
+            ErrorCode::ProcessorConflict,
+            format!("The payment is {}; the report says {requested}.", self.status),
+        )
+        .with("current_status", self.status.as_str())
+        .with("requested_status", requested.as_str())
+    }
+}
+
+fn within(amount: Money, limit: Money, pointer: &str) -> Result<Money, Refusal> {
+    if (1..=limit).contains(&amount) {
+        Ok(amount)
+    } else {
+        Err(Refusal::member(pointer, MemberCode::OutOfRange, format!("must be between 1 and {limit}")))
+    }
+}

@@ -1,0 +1,162 @@
+//! What a payment does to its surroundings: the checkout it was tried on and the order it pays (contract 3.4, 3.9).
+//!
+//! The platform starts an attempt (`payment.created`), the processor reports on it. The first report that holds
+//! completes the checkout into exactly one order; a failed one leaves the checkout open; a report on the payment of
+//! an existing order moves that order's derived state. Each function returns the changes in causal order.
+
+use verify_core::catalog::EventType;
+
+use crate::change::Change;
+use crate::checkout::{Checkout, CheckoutStatus};
+use crate::error_code::ErrorCode;
+use crate::order::{ConfirmOn, Order, OrderNumber};
+use crate::payment::{NewPayment, Payment, PaymentStatus};
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// Where a payment stands when a report arrives.
+#[derive(Debug)]
+pub enum Surroundings {
+    /// The checkout is open and this report completes it ([`completes`]) into an order of this number.
+    Completing {
+        /// The open checkout.
+        checkout: Box<Checkout>,
+        /// The order's number, already reserved in this transaction.
+        order_number: OrderNumber,
+    },
+    /// The checkout is open and stays so.
+    OpenCheckout(Box<Checkout>),
+    /// The payment belongs to an order; all payments of that order as stored, oldest first.
+    Order {
+        /// The order.
+        order: Box<Order>,
+        /// Its payments, the reported one in its former version among them.
+        payments: Vec<Payment>,
+    },
+    /// The checkout ended without an order: the payment alone is recorded.
+    Ended,
+}
+
+/// Whether a payment that reached `status` completes an open checkout.
+#[must_use]
+pub fn completes(status: PaymentStatus) -> bool {
+    matches!(status, PaymentStatus::Pending | PaymentStatus::Authorized | PaymentStatus::Succeeded)
+}
+
+/// Starts an attempt on an open checkout. `open_payment` tells that another attempt is still under way.
+///
+/// # Errors
+/// `invalid_state_transition` when the checkout has ended, its time is over, or another attempt is open (two captures
+/// of one checkout must not be possible); `currency_mismatch`; `validation_failed` when the amount is not the total.
+pub fn start(
+    checkout: &Checkout,
+    open_payment: bool,
+    new: NewPayment,
+    now: Timestamp,
+) -> Result<Change, Refusal> {
+    if checkout.status != CheckoutStatus::Open {
+        return Err(Refusal::new(
+            ErrorCode::InvalidStateTransition,
+            format!("The checkout is {}; a payment needs an open one.", checkout.status),
+        )
+        .with("current_status", checkout.status.as_str()));
+    }
+    if checkout.expires_at <= now {
+        return Err(Refusal::new(ErrorCode::InvalidStateTransition, "The checkout's time is over.")
+            .with("current_status", checkout.status.as_str()));
+    }
+    if open_payment {
+        return Err(Refusal::new(
+            ErrorCode::InvalidStateTransition,
+            "Another payment of this checkout is still open; it has to fail or be cancelled first.",
+        )
+        .with("current_status", checkout.status.as_str()));
+    }
+    if new.currency != checkout.currency {
+        return Err(Refusal::new(
+            ErrorCode::CurrencyMismatch,
+            format!("The checkout is in {}, the payment in {}.", checkout.currency, new.currency),
+        ));
+    }
+    if new.amount != checkout.amounts.total {
+        return Err(Refusal::member(
+            "/amount",
+            MemberCode::Inconsistent,
+            format!("must be the checkout's total, {}", checkout.amounts.total),
+        ));
+    }
+    let payment = Payment::create(new, checkout.livemode, now);
+    Ok(Change::payment(EventType::PaymentCreated, &payment))
+}
+
+/// Carries a payment's new version into its surroundings; `before` is its former version.
+#[must_use]
+pub fn settle(
+    before: &Payment,
+    payment: Payment,
+    surroundings: Surroundings,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Vec<Change> {
+    match surroundings {
+        Surroundings::Completing { checkout, order_number } => {
+            complete(before, payment, *checkout, order_number, confirm_on, now)
+        }
+        Surroundings::OpenCheckout(checkout) => {
+            let mut changes = vec![told(&payment)];
+            if payment.status == PaymentStatus::Failed {
+                let failed = checkout.after_failed_attempt(payment.id.clone(), payment.failure.clone(), now);
+                changes.push(Change::checkout(EventType::CheckoutPaymentFailed, &failed));
+            }
+            changes
+        }
+        Surroundings::Order { order, mut payments } => {
+            let mut changes = vec![told(&payment)];
+            if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
+                *stored = payment;
+            }
+            if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
+                changes.push(Change::order(event, &order));
+            }
+            changes
+        }
+        Surroundings::Ended => vec![told(&payment)],
+    }
+}
+
+/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it.
+fn complete(
+    before: &Payment,
+    mut payment: Payment,
+    checkout: Checkout,
+    order_number: OrderNumber,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Vec<Change> {
+    let order = Order::from_checkout(&checkout, before, order_number.clone(), now);
+    let completed = checkout.complete(payment.id.clone(), order_number.clone(), now);
+    payment.order_number = Some(order_number);
+    let mut changes = vec![
+        Change::checkout(EventType::CheckoutCompleted, &completed),
+        Change::order(EventType::OrderCreated, &order),
+        told(&payment),
+    ];
+    if let Some((order, event)) = order.after_payments(std::slice::from_ref(&payment), confirm_on, now) {
+        changes.push(Change::order(event, &order));
+    }
+    changes
+}
+
+fn told(payment: &Payment) -> Change {
+    let event = match payment.status {
+        PaymentStatus::Created => EventType::PaymentCreated,
+        PaymentStatus::Pending => EventType::PaymentPending,
+        PaymentStatus::Authorized => EventType::PaymentAuthorized,
+        PaymentStatus::Succeeded => EventType::PaymentSucceeded,
+        PaymentStatus::Failed => EventType::PaymentFailed,
+        PaymentStatus::Cancelled => EventType::PaymentCancelled,
+        PaymentStatus::PartiallyRefunded => EventType::PaymentPartiallyRefunded,
+        PaymentStatus::Refunded => EventType::PaymentRefunded,
+    };
+    Change::payment(event, payment)
+}

@@ -1,0 +1,298 @@
+//! Request bodies as JSON that can be read in one way only (contract 5.2 `invalid_json`), and their canonical form.
+//!
+//! The door parses the bytes of a body once into a [`serde_json::Value`], which readers of members then walk; a
+//! mutation with an idempotency key also asks for the canonical text that its fingerprint covers (contract 4.3).
+//! Both directions refuse or ignore what two readers could take differently: duplicate member names, nesting deeper
+//! than 64, invalid UTF-8, a byte order mark, numbers beyond a double.
+//!
+//! The canonical form keeps numbers as they were written. It is therefore made from the text, level by level over
+//! `RawValue`, and not from the parsed value; `serde_json`'s `arbitrary_precision` would keep them too, but features
+//! are shared by everything in one build and would change numbers for everyone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+/// Most nested containers in a request body (contract 5.6).
+pub const DEPTH_LIMIT: usize = 64;
+
+/// The body is not JSON that this service reads. The text says why and where, and quotes nothing of the body but
+/// a duplicate member's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidJson(String);
+
+/// Parses a body.
+///
+/// # Errors
+/// [`InvalidJson`]: not UTF-8, not one JSON text, duplicate member names at any depth, more than [`DEPTH_LIMIT`]
+/// nested containers, or a number beyond the double range.
+pub fn parse(bytes: &[u8]) -> Result<Value, InvalidJson> {
+    let text = std::str::from_utf8(bytes).map_err(|_| InvalidJson("The body is not valid UTF-8.".into()))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { depth_left: DEPTH_LIMIT }.deserialize(&mut reader).map_err(invalid)?;
+    reader.end().map_err(invalid)?;
+    Ok(value)
+}
+
+/// The canonical form of a body that [`parse`] has taken: members sorted by name, insignificant blanks removed,
+/// escapes in strings resolved, numbers as written.
+///
+/// # Errors
+/// [`InvalidJson`] when [`parse`] would not have taken it.
+pub fn canonical(bytes: &[u8]) -> Result<String, InvalidJson> {
+    // Proves depth and uniqueness, on which the recursion below relies.
+    parse(bytes)?;
+    let text = std::str::from_utf8(bytes).map_err(|_| InvalidJson("The body is not valid UTF-8.".into()))?;
+    let mut out = String::with_capacity(text.len());
+    write_canonical(text.trim_matches([' ', '\t', '\n', '\r']), &mut out).map_err(invalid)?;
+    Ok(out)
+}
+
+/// Each level is scanned once by its parent, so the work is at most depth × length: 64 × 256 KiB.
+fn write_canonical(text: &str, out: &mut String) -> serde_json::Result<()> {
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            let members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+            write_joined(out, '{', members, '}', |out, (name, value)| {
+                out.push_str(&serde_json::to_string(&name)?);
+                out.push(':');
+                write_canonical(value.get(), out)
+            })
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            write_joined(out, '[', items, ']', |out, item| write_canonical(item.get(), out))
+        }
+        Some(b'"') => {
+            let string: String = serde_json::from_str(text)?;
+            out.push_str(&serde_json::to_string(&string)?);
+            Ok(())
+        }
+        _ => {
+            out.push_str(text);
+            Ok(())
+        }
+    }
+}
+
+fn write_joined<T>(
+    out: &mut String,
+    open: char,
+    parts: impl IntoIterator<Item = T>,
+    close: char,
+    mut write: impl FnMut(&mut String, T) -> serde_json::Result<()>,
+) -> serde_json::Result<()> {
+    out.push(open);
+    for (index, part) in parts.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(out, part)?;
+    }
+    out.push(close);
+    Ok(())
+}
+
+fn invalid(error: serde_json::Error) -> InvalidJson {
+    InvalidJson(format!("The body is not valid JSON: {error}."))
+}
+
+/// Builds a [`Value`] and refuses what `Value` itself would let pass.
+#[derive(Clone, Copy)]
+struct Strict {
+    depth_left: usize,
+}
+
+impl Strict {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        let depth_left =
+            self.depth_left.checked_sub(1).ok_or_else(|| E::custom("nested deeper than 64 containers"))?;
+        Ok(Self { depth_left })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: de::Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let deeper = self.deeper()?;
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(deeper)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let deeper = self.deeper()?;
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if object.contains_key(&name) {
+                return Err(de::Error::custom(format!("duplicate member {name:?}")));
+            }
+            let value = members.next_value_seed(deeper)?;
+            object.insert(name, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn nested(depth: usize) -> String {
+        format!("{}1{}", "[".repeat(depth), "]".repeat(depth))
+    }
+
+    #[test]
+    fn refuses_what_two_readers_could_take_differently() {
+        let deep_objects = format!("{}1{}", r#"{"a":"#.repeat(65), "}".repeat(65));
+        let table: &[&[u8]] = &[
+            b"",
+            b"  ",
+            b"\xef\xbb\xbf{}",
+            b"{} {}",
+            b"{}\0",
+            b"{}\x0c",
+            b"{\"a\":1,}",
+            b"[1,]",
+            b"{'a':1}",
+            b"// c\n{}",
+            b"NaN",
+            b"01",
+            b"+1",
+            b"1e999",
+            b"-1e999",
+            b"\"a\nb\"",
+            b"\"\\ud800\"",
+            b"\"\xff\"",
+            b"\"\xc0\xaf\"",
+            b"\"\xed\xa0\x80\"",
+            br#"{"a":1,"a":1}"#,
+            br#"{"a":1,"\u0061":2}"#,
+            br#"{"x":[{"y":{"a":1,"b":2,"a":3}}]}"#,
+            b"\xff\xfe{\0}\0",
+            deep_objects.as_bytes(),
+        ];
+        for bytes in table {
+            assert!(parse(bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
+            assert!(canonical(bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn depth_is_64_and_a_bomb_is_refused_without_a_stack() {
+        assert!(parse(nested(64).as_bytes()).is_ok());
+        assert!(canonical(nested(64).as_bytes()).is_ok());
+        assert!(parse(nested(65).as_bytes()).is_err());
+        assert!(parse("[".repeat(250_000).as_bytes()).is_err());
+        assert!(canonical(nested(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn keeps_integers_and_takes_blanks() {
+        assert_eq!(parse(b" \t\r\n{ \"a\" : 9007199254740993 } \n").unwrap(), json!({"a": 9_007_199_254_740_993_u64}));
+        assert_eq!(parse(b"[-0.5,1e-400,null,true]").unwrap(), json!([-0.5, 0.0, null, true]));
+    }
+
+    #[test]
+    fn the_canonical_form_sorts_members_drops_blanks_and_keeps_numbers_as_written() {
+        let table: &[(&str, &str)] = &[
+            ("{}", "{}"),
+            (" [ ] ", "[]"),
+            (r#"{ "b" : 1.0 , "a" : [ 1e2 , -0 , { "d" : null , "c" : true } ] }"#,
+             r#"{"a":[1e2,-0,{"c":true,"d":null}],"b":1.0}"#),
+            (r#"{"k":9007199254740993123456789}"#, r#"{"k":9007199254740993123456789}"#),
+            (r#""\u0041\/é\n""#, r#""A/é\n""#),
+            (r#"{"\u0062":1,"a":2}"#, r#"{"a":2,"b":1}"#),
+            ("\n 7 \t", "7"),
+        ];
+        for (written, expected) in table {
+            assert_eq!(canonical(written.as_bytes()).unwrap(), *expected, "{written}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            "\\PC{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::btree_map("\\PC{0,4}", inner, 0..5).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reads_what_serde_json_writes_and_canonical_text_means_the_same(value in any_json()) {
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            prop_assert_eq!(&parse(pretty.as_bytes()).unwrap(), &value);
+            let text = canonical(pretty.as_bytes()).unwrap();
+            prop_assert_eq!(&parse(text.as_bytes()).unwrap(), &value);
+            prop_assert_eq!(&canonical(text.as_bytes()).unwrap(), &text);
+            prop_assert_eq!(&canonical(serde_json::to_string(&value).unwrap().as_bytes()).unwrap(), &text);
+        }
+
+        #[test]
+        fn no_bytes_break_the_parser(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(value) = parse(&bytes) {
+                prop_assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), value);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The configuration: every variable is read once, at the start, into a type that can only hold what is allowed.
+//!
+//! The command line hands in a lookup (the process environment, in tests a table), [`Config::read`] answers with the
+//! whole configuration or with the first variable to correct; the process then ends with exit code 2 and that one
+//! line (contract 6.5, 16). Nothing else in the service reads the environment. An empty variable is a malformed one,
+//! not an absent one, so that a forgotten value in a deployment file is noticed.
+//!
+//! Deliberately absent: configuration files and reloading; values in error messages (a secret under the wrong name
+//! would reach the log).
+
+mod delivery;
+mod keys;
+mod logging;
+mod rate_limits;
+mod variables;
+
+pub use delivery::Delivery;
+pub use keys::{CursorKey, CursorKeys, Keys};
+pub use logging::{LogFormat, Logging};
+pub use rate_limits::{Quota, RateLimits};
+pub use variables::{ConfigError, Lookup};
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use url::Url;
+
+use variables::{count, malformed, nonzero, parsed, socket_address, text, word};
+
+const DATABASE_URL: &str = "AUTHORITY_DATABASE_URL";
+const LISTEN: &str = "AUTHORITY_LISTEN";
+const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
+const BASE_URL: &str = "AUTHORITY_BASE_URL";
+const ENV: &str = "AUTHORITY_ENV";
+const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
+const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
+
+/// Where the authority runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Environment {
+    /// Nothing insecure is accepted.
+    Production,
+    /// Unlocks deliveries to this machine (contract 7.6).
+    Development,
+}
+
+/// Which receivers an endpoint may name (contract 7.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopbackEndpoints {
+    /// Public `https` addresses only.
+    Refused,
+    /// Besides, `http` and `https` on this machine for test-mode endpoints.
+    AllowedInTestMode,
+}
+
+/// Everything that `serve` needs to know. `Debug` shows no key.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the authority runs.
+    pub environment: Environment,
+    /// The database, `sqlite://FILE`.
+    pub database_url: String,
+    /// Address of the merchant API.
+    pub listen: SocketAddr,
+    /// Address of the operator API.
+    pub operator_listen: SocketAddr,
+    /// Public address of the merchant API without a slash at the end, for `Location`.
+    pub base_url: Option<String>,
+    /// Key-encryption keys and cursor keys.
+    pub keys: Keys,
+    /// Which receivers an endpoint may name.
+    pub loopback_endpoints: LoopbackEndpoints,
+    /// How events are delivered.
+    pub delivery: Delivery,
+    /// How long an idempotency key is remembered (contract 4.3).
+    pub idempotency_retention: Duration,
+    /// The token buckets, `None` when they are off.
+    pub rate_limits: Option<RateLimits>,
+}
+
+impl Config {
+    /// Reads the configuration of `serve`.
+    ///
+    /// # Errors
+    /// The first variable that is missing, malformed or not allowed beside the others.
+    pub fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
+        let environments =
+            [("production", Environment::Production), ("development", Environment::Development)];
+        let environment = word(lookup, ENV, &environments, Environment::Production)?;
+        let (listen, operator_listen) = read_listeners(lookup)?;
+        Ok(Self {
+            environment,
+            database_url: read_database_url(lookup)?,
+            listen,
+            operator_listen,
+            base_url: read_base_url(lookup)?,
+            keys: Keys::read(lookup)?,
+            loopback_endpoints: read_loopback_endpoints(lookup, environment)?,
+            delivery: Delivery::read(lookup)?,
+            idempotency_retention: read_idempotency_retention(lookup)?,
+            rate_limits: RateLimits::read(lookup)?,
+        })
+    }
+}
+
+/// Reads the database's address alone, for the commands that need nothing else (`migrate`, `operator-key`).
+///
+/// # Errors
+/// [`ConfigError`] when it is not the address of a SQLite file. The address is never shown: it may hold a password.
+pub fn read_database_url(lookup: Lookup<'_>) -> Result<String, ConfigError> {
+    let names_a_file = |url: &str| {
+        let path = url.strip_prefix("sqlite:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
+        // In memory, every connection would see a database of its own, and a restart would lose all of them.
+        let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+        path.is_some_and(|path| !path.is_empty() && !path.starts_with('?')) && !in_memory
+    };
+    let url = text(lookup, DATABASE_URL)?.unwrap_or_else(|| "sqlite://authority.db".to_owned());
+    if names_a_file(&url) {
+        Ok(url)
+    } else {
+        Err(malformed(DATABASE_URL, "sqlite:// and the path of a file"))
+    }
+}
+
+/// The public and the operator listener, which must not be the same.
+fn read_listeners(lookup: Lookup<'_>) -> Result<(SocketAddr, SocketAddr), ConfigError> {
+    let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8080);
+    let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
+    let listen = socket_address(lookup, LISTEN, any)?;
+    let operator_listen = socket_address(lookup, OPERATOR_LISTEN, loopback)?;
+    if listen == operator_listen && listen.port() != 0 {
+        let reason = "is the same address as AUTHORITY_LISTEN; the operator API has its own listener";
+        return Err(ConfigError::Conflict { variable: OPERATOR_LISTEN, reason });
+    }
+    Ok((listen, operator_listen))
+}
+
+fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {
+    let parse = |value: &str| {
+        let url = Url::parse(value).ok()?;
+        let bare = url.query().is_none() && url.fragment().is_none();
+        let anonymous = url.username().is_empty() && url.password().is_none();
+        let web = matches!(url.scheme(), "http" | "https");
+        (web && bare && anonymous).then(|| url.as_str().trim_end_matches('/').to_owned())
+    };
+    parsed(lookup, BASE_URL, "an http or https address without user, query and fragment", parse)
+}
+
+fn read_loopback_endpoints(
+    lookup: Lookup<'_>,
+    environment: Environment,
+) -> Result<LoopbackEndpoints, ConfigError> {
+    let words = [("true", LoopbackEndpoints::AllowedInTestMode), ("false", LoopbackEndpoints::Refused)];
+    let endpoints = word(lookup, ALLOW_LOOPBACK_ENDPOINTS, &words, LoopbackEndpoints::Refused)?;
+    if endpoints == LoopbackEndpoints::AllowedInTestMode && environment == Environment::Production {
+        let reason = "is allowed only with AUTHORITY_ENV=development";
+        return Err(ConfigError::Conflict { variable: ALLOW_LOOPBACK_ENDPOINTS, reason });
+    }
+    Ok(endpoints)
+}
+
+fn read_idempotency_retention(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {
+    /// Ten years: longer than any client retries.
+    const MAX_DAYS: u32 = 3_650;
+    let days = count(lookup, IDEMPOTENCY_DAYS, MAX_DAYS, nonzero::<30>())?;
+    Ok(Duration::from_secs(u64::from(days.get()) * 24 * 60 * 60))
+}
+
+#[cfg(test)]
+mod tests;

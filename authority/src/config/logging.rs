@@ -1,0 +1,76 @@
+//! What is logged and in which form (contract 16).
+//!
+//! A bare level speaks of the authority's own crates; libraries stay at `warn` unless they are named. Their `trace`
+//! output may hold what they carry, request headers included, and no key may ever reach a log (contract 1.2).
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use super::variables::{ConfigError, Lookup, malformed, text, word};
+
+const LOG: &str = "AUTHORITY_LOG";
+const LOG_FORMAT: &str = "AUTHORITY_LOG_FORMAT";
+const LOG_EXPECTED: &str =
+    "off, error, warn, info, debug or trace, or a comma-separated list of these and of target=level";
+const OWN_CRATES: [&str; 4] = ["authority", "authority_domain", "authority_store", "verify_core"];
+
+/// The form of log lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What [`crate::telemetry::install`] needs to know.
+#[derive(Debug)]
+pub struct Logging {
+    /// Which events are logged.
+    pub filter: EnvFilter,
+    /// How they are written.
+    pub format: LogFormat,
+}
+
+impl Logging {
+    /// Reads `AUTHORITY_LOG` (default `info`) and `AUTHORITY_LOG_FORMAT` (default `text`).
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the variable.
+    pub fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
+        let directives = text(lookup, LOG)?.unwrap_or_else(|| "info".to_owned());
+        let filter = filter(&directives).ok_or_else(|| malformed(LOG, LOG_EXPECTED))?;
+        let forms = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+        let format = word(lookup, LOG_FORMAT, &forms, LogFormat::Text)?;
+        Ok(Self { filter, format })
+    }
+}
+
+/// `EnvFilter` alone would read a misspelt level as the name of a target and log nothing.
+fn filter(directives: &str) -> Option<EnvFilter> {
+    let mut filter = EnvFilter::default().add_directive(LevelFilter::WARN.into());
+    for directive in directives.split(',') {
+        if directive.contains('=') {
+            filter = filter.add_directive(directive.parse().ok()?);
+            continue;
+        }
+        let level: LevelFilter =
+            LEVELS.iter().find(|(name, _)| *name == directive).map(|(_, level)| *level)?;
+        for name in OWN_CRATES {
+            filter = filter.add_directive(format!("{name}={level}").parse().ok()?);
+        }
+        if level < LevelFilter::WARN {
+            filter = filter.add_directive(level.into());
+        }
+    }
+    Some(filter)
+}
+
+const LEVELS: [(&str, LevelFilter); 6] = [
+    ("off", LevelFilter::OFF),
+    ("error", LevelFilter::ERROR),
+    ("warn", LevelFilter::WARN),
+    ("info", LevelFilter::INFO),
+    ("debug", LevelFilter::DEBUG),
+    ("trace", LevelFilter::TRACE),
+];

@@ -1,0 +1,308 @@
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+
+use super::*;
+
+const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const OTHER_KEY: &str = "//////////////////////////////////////////8=";
+
+/// Reads the configuration from a table that has the one variable that is always needed, unless it names it.
+fn read(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    Config::read(&|name| lookup(variables, name))
+}
+
+fn lookup(variables: &[(&str, &str)], name: &str) -> Option<OsString> {
+    let base = [("AUTHORITY_SECRET_KEK", KEK)];
+    variables.iter().chain(&base).find(|(key, _)| *key == name).map(|(_, value)| value.into())
+}
+
+fn config(variables: &[(&str, &str)]) -> Config {
+    read(variables).expect("accepted")
+}
+
+#[test]
+fn the_defaults_are_those_of_the_contract() {
+    let config = config(&[]);
+    assert_eq!(config.environment, Environment::Production);
+    assert_eq!(config.database_url, "sqlite://authority.db");
+    assert_eq!(config.listen.to_string(), "0.0.0.0:8080");
+    assert_eq!(config.operator_listen.to_string(), "127.0.0.1:8081");
+    assert_eq!(config.base_url, None);
+    assert_eq!(config.loopback_endpoints, LoopbackEndpoints::Refused);
+    assert_eq!(config.idempotency_retention.as_secs(), 30 * 86_400);
+
+    let delivery = config.delivery;
+    let seconds: Vec<u64> = delivery.retry_schedule.iter().map(Duration::as_secs).collect();
+    assert_eq!(seconds, [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400]);
+    assert_eq!(delivery.retry_jitter, 0.2);
+    assert_eq!(delivery.rejected_attempts.get(), 4);
+    assert_eq!((delivery.connect_timeout.as_millis(), delivery.timeout.as_millis()), (5_000, 15_000));
+    assert_eq!((delivery.concurrency.get(), delivery.concurrency_per_endpoint.get()), (256, 8));
+
+    let limits = config.rate_limits.expect("on");
+    let quotas = [
+        limits.read_live,
+        limits.read_test,
+        limits.write_live,
+        limits.write_test,
+        limits.delivery,
+        limits.auth,
+    ]
+    .map(|quota| (quota.refill.get(), quota.window.as_secs(), quota.burst.get()));
+    assert_eq!(quotas, [(100, 1, 200), (25, 1, 50), (25, 1, 50), (10, 1, 20), (60, 60, 60), (20, 60, 20)]);
+}
+
+#[test]
+fn every_variable_is_taken() {
+    let config = config(&[
+        ("AUTHORITY_ENV", "development"),
+        ("AUTHORITY_DATABASE_URL", "sqlite:///var/lib/authority/authority.db"),
+        ("AUTHORITY_LISTEN", "[::1]:0"),
+        ("AUTHORITY_OPERATOR_LISTEN", "[::1]:0"),
+        ("AUTHORITY_BASE_URL", "https://commerce.example/api/"),
+        ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true"),
+        ("AUTHORITY_RETRY_SCHEDULE", "0,1,604800"),
+        ("AUTHORITY_RETRY_JITTER", "0"),
+        ("AUTHORITY_REJECTED_ATTEMPTS", "10"),
+        ("AUTHORITY_CONNECT_TIMEOUT_MS", "100"),
+        ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
+        ("AUTHORITY_DELIVERY_CONCURRENCY", "4096"),
+        ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "1"),
+        ("AUTHORITY_IDEMPOTENCY_DAYS", "1"),
+        ("AUTHORITY_RATE_READ_LIVE_PER_SECOND", "7"),
+        ("AUTHORITY_RATE_AUTH_PER_MINUTE", "8"),
+    ]);
+    assert_eq!(config.environment, Environment::Development);
+    assert_eq!(config.database_url, "sqlite:///var/lib/authority/authority.db");
+    assert_eq!(
+        (config.listen.to_string(), config.operator_listen.to_string()),
+        ("[::1]:0".into(), "[::1]:0".into())
+    );
+    assert_eq!(config.base_url.as_deref(), Some("https://commerce.example/api"));
+    assert_eq!(config.loopback_endpoints, LoopbackEndpoints::AllowedInTestMode);
+    assert_eq!(config.delivery.retry_schedule, [0, 1, 604_800].map(Duration::from_secs));
+    assert_eq!(config.delivery.retry_jitter, 0.0);
+    assert_eq!(config.delivery.rejected_attempts.get(), 10);
+    assert_eq!(config.delivery.connect_timeout, Duration::from_millis(100));
+    assert_eq!(config.delivery.timeout, Duration::from_secs(50));
+    assert_eq!(config.delivery.concurrency.get(), 4096);
+    assert_eq!(config.delivery.concurrency_per_endpoint.get(), 1);
+    assert_eq!(config.idempotency_retention, Duration::from_secs(86_400));
+    let limits = config.rate_limits.expect("on");
+    assert_eq!((limits.read_live.refill.get(), limits.read_live.burst.get()), (7, 14));
+    assert_eq!((limits.auth.refill.get(), limits.auth.burst.get()), (8, 8));
+}
+
+#[test]
+fn rate_limits_can_be_switched_off() {
+    assert_eq!(config(&[("AUTHORITY_RATE_LIMITS", "off")]).rate_limits, None);
+    assert!(config(&[("AUTHORITY_RATE_LIMITS", "on")]).rate_limits.is_some());
+}
+
+#[test]
+fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hides_the_value() {
+    const REFUSED: &[(&str, &[&str])] = &[
+        ("AUTHORITY_ENV", &["", "prod", "Production", "development "]),
+        (
+            "AUTHORITY_DATABASE_URL",
+            &[
+                "",
+                "authority.db",
+                "postgres://user:pw@host/db",
+                "sqlite:",
+                "sqlite://",
+                "sqlite::memory:",
+                "sqlite://a.db?mode=memory",
+                "sqlite://?mode=rw",
+            ],
+        ),
+        ("AUTHORITY_LISTEN", &["", "8080", ":8080", "localhost:8080", "127.0.0.1", "127.0.0.1:65536"]),
+        ("AUTHORITY_OPERATOR_LISTEN", &["", "8081", "127.0.0.1:"]),
+        (
+            "AUTHORITY_BASE_URL",
+            &[
+                "",
+                "commerce.example",
+                "ftp://commerce.example",
+                "https://user:pw@commerce.example",
+                "https://commerce.example?x",
+                "https://commerce.example#x",
+            ],
+        ),
+        (
+            "AUTHORITY_SECRET_KEK",
+            &[
+                "",
+                "short",
+                "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
+                "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==",
+            ],
+        ),
+        ("AUTHORITY_SECRET_KEK_PREVIOUS", &["", "short"]),
+        (
+            "AUTHORITY_CURSOR_KEYS",
+            &[
+                "",
+                ",",
+                OTHER_KEY,
+                "1:",
+                "1:short",
+                "256://////////////////////////////////////////8=",
+                "-1://////////////////////////////////////////8=",
+                "a://////////////////////////////////////////8=",
+                "1://////////////////////////////////////////8=,",
+                "1://////////////////////////////////////////8=,1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            ],
+        ),
+        ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", &["", "yes", "1", "TRUE"]),
+        ("AUTHORITY_RETRY_SCHEDULE", &["", ",", "0,", "0, 5", "0,-5", "0,1.5", "0,5s", "604801"]),
+        ("AUTHORITY_RETRY_JITTER", &["", "-0.1", "1.01", "NaN", "inf", "20%"]),
+        ("AUTHORITY_REJECTED_ATTEMPTS", &["", "0", "51", "+4", "4.0"]),
+        ("AUTHORITY_CONNECT_TIMEOUT_MS", &["", "0", "50001", "5s"]),
+        ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["", "0", "50001", "99999999999"]),
+        ("AUTHORITY_DELIVERY_CONCURRENCY", &["", "0", "4097"]),
+        ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["", "0", "257"]),
+        ("AUTHORITY_IDEMPOTENCY_DAYS", &["", "0", "3651"]),
+        ("AUTHORITY_RATE_LIMITS", &["", "no", "Off"]),
+        ("AUTHORITY_RATE_READ_LIVE_PER_SECOND", &["", "0", "1000001"]),
+        ("AUTHORITY_RATE_READ_TEST_PER_SECOND", &["", "0"]),
+        ("AUTHORITY_RATE_WRITE_LIVE_PER_SECOND", &["", "0"]),
+        ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", &["", "0"]),
+        ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", &["", "0"]),
+        ("AUTHORITY_RATE_AUTH_PER_MINUTE", &["", "0"]),
+    ];
+    for (variable, values) in REFUSED {
+        for value in *values {
+            let error = read(&[(variable, value)]).expect_err(&format!("{variable}={value:?}"));
+            let line = error.to_string();
+            assert_eq!(error.variable(), *variable, "{line}");
+            assert!(line.starts_with(&format!("{variable} must be ")), "{line}");
+            assert!(!line.contains('\n'), "{line}");
+            assert!(value.len() < 12 || !line.contains(value), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_schedule_has_at_most_fifty_attempts() {
+    let waits = |count| vec!["1"; count].join(",");
+    assert_eq!(config(&[("AUTHORITY_RETRY_SCHEDULE", &waits(50))]).delivery.retry_schedule.len(), 50);
+    assert!(read(&[("AUTHORITY_RETRY_SCHEDULE", &waits(51))]).is_err());
+}
+
+#[test]
+fn bytes_that_are_not_text_are_refused() {
+    let bytes = OsString::from_vec(vec![b'o', 0xff]);
+    let error = Config::read(&|name| (name == "AUTHORITY_ENV").then(|| bytes.clone())).expect_err("refused");
+    assert_eq!(error.to_string(), "AUTHORITY_ENV must be UTF-8 text");
+}
+
+#[test]
+fn the_key_encryption_key_has_no_default_in_either_environment() {
+    for environment in ["production", "development"] {
+        let error =
+            Config::read(&|name| (name == "AUTHORITY_ENV").then(|| environment.into())).expect_err("refused");
+        assert_eq!(
+            error.to_string(),
+            "AUTHORITY_SECRET_KEK is not set: it must be 32 random bytes in base64, such as `openssl rand -base64 32` prints"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let cases: [(&[(&str, &str)], &str); 3] = [
+        (
+            &[("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true")],
+            "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS is allowed only with AUTHORITY_ENV=development",
+        ),
+        (
+            &[("AUTHORITY_LISTEN", "127.0.0.1:9000"), ("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:9000")],
+            "AUTHORITY_OPERATOR_LISTEN is the same address as AUTHORITY_LISTEN; the operator API has its own listener",
+        ),
+        (
+            &[("AUTHORITY_SECRET_KEK_PREVIOUS", KEK)],
+            "AUTHORITY_SECRET_KEK_PREVIOUS is the same key as AUTHORITY_SECRET_KEK",
+        ),
+    ];
+    for (variables, line) in cases {
+        assert_eq!(read(variables).expect_err(line).to_string(), line);
+    }
+    assert_eq!(
+        config(&[("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false")]).loopback_endpoints,
+        LoopbackEndpoints::Refused
+    );
+}
+
+#[test]
+fn the_first_cursor_key_signs_and_all_verify() {
+    let list = format!("7:{OTHER_KEY},3:{KEK}");
+    let keys = config(&[("AUTHORITY_CURSOR_KEYS", &list)]).keys.cursors;
+    assert_eq!((keys.signing().id, keys.signing().bytes()), (7, &[0xff; 32]));
+    let with_id = |id| keys.with_id(id).map(|key| key.bytes()[31]).collect::<Vec<_>>();
+    assert_eq!((with_id(7), with_id(3), with_id(0)), (vec![0xff], vec![31], vec![]));
+}
+
+#[test]
+fn derived_cursor_keys_outlive_a_change_of_the_key_encryption_key() {
+    let before = config(&[]).keys.cursors;
+    assert_eq!(before, config(&[]).keys.cursors, "the same after a restart");
+    let during =
+        config(&[("AUTHORITY_SECRET_KEK", OTHER_KEY), ("AUTHORITY_SECRET_KEK_PREVIOUS", KEK)]).keys.cursors;
+    assert_ne!(during.signing(), before.signing());
+    assert!(during.with_id(before.signing().id).any(|key| key == before.signing()));
+}
+
+#[test]
+fn debug_shows_no_key() {
+    let list = format!("7:{OTHER_KEY}");
+    let shown = format!(
+        "{:?}",
+        config(&[("AUTHORITY_CURSOR_KEYS", &list), ("AUTHORITY_SECRET_KEK_PREVIOUS", OTHER_KEY)])
+    );
+    assert!(shown.contains("Kek(redacted)") && shown.contains("CursorKey { id: 7, .. }"), "{shown}");
+    assert!(!shown.contains("255, 255") && !shown.contains("1, 2, 3, 4"), "{shown}");
+}
+
+#[test]
+fn a_database_address_is_read_alone() {
+    let read = |value: Option<&str>| read_database_url(&|_| value.map(OsString::from));
+    assert_eq!(read(None).as_deref(), Ok("sqlite://authority.db"));
+    assert_eq!(read(Some("sqlite:a.db?mode=rw")).as_deref(), Ok("sqlite:a.db?mode=rw"));
+    assert!(read(Some("mysql://x")).is_err());
+}
+
+#[test]
+fn a_bare_log_level_speaks_of_our_own_crates() {
+    let cases = [
+        (None, "warn", "authority=info"),
+        (Some("trace"), "warn", "authority=trace"),
+        (Some("off"), "off", "authority=off"),
+        (Some("error"), "error", "authority_store=error"),
+        (Some("debug,hyper=info"), "hyper=info", "authority_domain=debug"),
+    ];
+    for (value, others, ours) in cases {
+        let logging = Logging::read(&|name| value.filter(|_| name == "AUTHORITY_LOG").map(OsString::from))
+            .expect("accepted");
+        let directives = logging.filter.to_string();
+        let directives: Vec<&str> = directives.split(',').collect();
+        assert!(directives.contains(&others) && directives.contains(&ours), "{value:?}: {directives:?}");
+        assert_eq!(logging.format, LogFormat::Text);
+    }
+}
+
+#[test]
+fn misspelt_log_settings_are_refused() {
+    for (variable, values) in [
+        ("AUTHORITY_LOG", &["", "inof", "INFO", "info,", "hyper=loud", "debug, hyper=info"] as &[&str]),
+        ("AUTHORITY_LOG_FORMAT", &["", "JSON", "yaml"]),
+    ] {
+        for value in values {
+            let error = Logging::read(&|name| (name == variable).then(|| value.into())).expect_err(value);
+            assert!(error.to_string().starts_with(&format!("{variable} must be ")), "{error}");
+        }
+    }
+    let json =
+        Logging::read(&|name| (name == "AUTHORITY_LOG_FORMAT").then(|| "json".into())).expect("accepted");
+    assert_eq!(json.format, LogFormat::Json);
+}

@@ -1,0 +1,141 @@
+//! Reading single variables: presence, text, and the forms that several of them share.
+//!
+//! A value never appears in an error: a secret that was put under the wrong name must not end up in a log.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Looks a variable up: in production the process environment, in tests a table.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Why the configuration was refused. `Display` is one line that begins with the variable's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A variable without a default is not set.
+    #[error("{variable} is not set: it must be {expected}")]
+    Missing {
+        /// The variable's name.
+        variable: &'static str,
+        /// What it must hold.
+        expected: String,
+    },
+    /// The variable holds something else than it must.
+    #[error("{variable} must be {expected}")]
+    Malformed {
+        /// The variable's name.
+        variable: &'static str,
+        /// What it must hold.
+        expected: String,
+    },
+    /// The value is well formed but not allowed beside the others.
+    #[error("{variable} {reason}")]
+    Conflict {
+        /// The variable's name.
+        variable: &'static str,
+        /// What it conflicts with.
+        reason: &'static str,
+    },
+}
+
+impl ConfigError {
+    /// The variable to correct.
+    pub fn variable(&self) -> &'static str {
+        match self {
+            Self::Missing { variable, .. }
+            | Self::Malformed { variable, .. }
+            | Self::Conflict { variable, .. } => variable,
+        }
+    }
+}
+
+pub(super) fn malformed(variable: &'static str, expected: impl Into<String>) -> ConfigError {
+    ConfigError::Malformed { variable, expected: expected.into() }
+}
+
+/// The variable as text, or `None` when it is not set. An empty value is a value: it is not the default.
+pub(super) fn text(lookup: Lookup<'_>, variable: &'static str) -> Result<Option<String>, ConfigError> {
+    lookup(variable)
+        .map(|value| value.into_string().map_err(|_| malformed(variable, "UTF-8 text")))
+        .transpose()
+}
+
+/// The variable through `parse`, which answers `None` for a value that is not `expected`.
+pub(super) fn parsed<T>(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    expected: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = text(lookup, variable)? else { return Ok(None) };
+    parse(&value).map(Some).ok_or_else(|| malformed(variable, expected))
+}
+
+/// The variable as one of the given words, matched exactly.
+pub(super) fn word<T: Copy>(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    words: &[(&str, T)],
+    default: T,
+) -> Result<T, ConfigError> {
+    let expected = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ");
+    let parse = |value: &str| words.iter().find(|(word, _)| *word == value).map(|(_, meaning)| *meaning);
+    Ok(parsed(lookup, variable, &expected, parse)?.unwrap_or(default))
+}
+
+/// The variable as a decimal integer inside `range`.
+pub(super) fn integer(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    range: RangeInclusive<u32>,
+) -> Result<Option<u32>, ConfigError> {
+    let expected = format!("an integer from {} to {}", range.start(), range.end());
+    parsed(lookup, variable, &expected, |value| decimal(value, &range))
+}
+
+/// The variable as a count from 1 to `max`.
+pub(super) fn count(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    max: u32,
+    default: NonZeroU32,
+) -> Result<NonZeroU32, ConfigError> {
+    Ok(integer(lookup, variable, 1..=max)?.and_then(NonZeroU32::new).unwrap_or(default))
+}
+
+/// The variable as a time limit from 1 to `max` milliseconds.
+pub(super) fn time_limit_ms(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    max: u32,
+    default: Duration,
+) -> Result<Duration, ConfigError> {
+    Ok(integer(lookup, variable, 1..=max)?.map_or(default, |ms| Duration::from_millis(ms.into())))
+}
+
+/// The variable as an IP address and port; port 0 picks a free one.
+pub(super) fn socket_address(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    default: SocketAddr,
+) -> Result<SocketAddr, ConfigError> {
+    let parse = |value: &str| value.parse().ok();
+    Ok(parsed(lookup, variable, "an IP address and port, such as 127.0.0.1:8080", parse)?.unwrap_or(default))
+}
+
+/// Digits only: `u32::from_str` would take a sign.
+pub(super) fn decimal(value: &str, range: &RangeInclusive<u32>) -> Option<u32> {
+    let digits_only = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    digits_only.then(|| value.parse().ok()).flatten().filter(|number| range.contains(number))
+}
+
+/// A default that is not zero, checked when this is compiled.
+pub(super) const fn nonzero<const N: u32>() -> NonZeroU32 {
+    const { assert!(N > 0) };
+    match NonZeroU32::new(N) {
+        Some(number) => number,
+        None => NonZeroU32::MIN,
+    }
+}

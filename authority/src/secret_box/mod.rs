@@ -1,0 +1,199 @@
+//! Webhook signing secrets at rest (contract 1.2).
+//!
+//! The authority must be able to sign, so signing secrets are stored encrypted and not hashed. Whoever creates or
+//! rotates a secret calls [`SecretBox::seal`] and stores the blob beside the endpoint; the dispatcher calls
+//! [`SecretBox::open`] before it signs. A blob opens only for the endpoint and the secret version it was sealed for,
+//! so a row that is copied, swapped or altered in the database opens nowhere.
+//!
+//! ```text
+//! blob = format (1 byte, = 1) | key id (1) | nonce (12, random) | AES-256-GCM ciphertext and tag (length + 16)
+//! associated data = "authority webhook signing secret" | format | key id | secret version (4, big-endian) | endpoint id
+//! ```
+//!
+//! The key comes from the operator's key-encryption key ([`Kek`]). While the operator changes it, the previous one
+//! still opens, and [`SecretBox::rewrap`] moves a blob to the current one. Every failure is closed: no secret, one
+//! typed error. Deliberately absent: API keys (they are hashed and never recovered) and any use of the database.
+
+mod kek;
+
+pub(crate) use kek::key_from_base64;
+pub use kek::{KEY_BYTES, Kek, MalformedKey};
+
+use aes_gcm::aead::{Aead, KeyInit, Payload};
+use aes_gcm::{Aes256Gcm, Nonce};
+use zeroize::Zeroizing;
+
+use crate::dice::Dice;
+
+const FORMAT: u8 = 1;
+const NONCE_BYTES: usize = 12;
+const TAG_BYTES: usize = 16;
+const LABEL: &[u8] = b"authority webhook signing secret";
+
+/// What a sealed secret belongs to. It opens for nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecretContext<'a> {
+    /// The endpoint's id, `we_…`.
+    pub endpoint_id: &'a str,
+    /// The version of the endpoint's secret, counted by rotation.
+    pub secret_version: u32,
+}
+
+/// Why a blob was not opened or a secret not sealed. Says nothing about the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SecretBoxError {
+    /// The blob is not in the form that [`SecretBox::seal`] writes.
+    #[error("sealed secret is not in a known form")]
+    UnknownForm,
+    /// The blob was sealed under a key-encryption key that is not configured.
+    #[error("sealed secret belongs to a key-encryption key that is not configured")]
+    UnknownKey,
+    /// The blob was altered, or sealed for another endpoint or secret version.
+    #[error("sealed secret was altered or belongs to another endpoint or version")]
+    Refused,
+    /// The secret is longer than the cipher takes (64 GiB).
+    #[error("secret is too long to seal")]
+    TooLong,
+}
+
+/// Seals and opens signing secrets under the current key-encryption key, and opens those of the previous one.
+pub struct SecretBox {
+    current: SealingKey,
+    previous: Option<SealingKey>,
+}
+
+struct SealingKey {
+    id: u8,
+    cipher: Aes256Gcm,
+}
+
+impl SealingKey {
+    fn new(kek: &Kek) -> Self {
+        let key = kek.sealing_key();
+        Self { id: kek.id(), cipher: Aes256Gcm::new((&*key).into()) }
+    }
+}
+
+impl SecretBox {
+    /// A box that seals under `current` and opens what was sealed under `current` or `previous`.
+    pub fn new(current: &Kek, previous: Option<&Kek>) -> Self {
+        Self { current: SealingKey::new(current), previous: previous.map(SealingKey::new) }
+    }
+
+    /// Seals `secret` for `context` under the current key, with a nonce from `dice`.
+    ///
+    /// Random 96-bit nonces are safe for 2³² blobs under one key (NIST SP 800-38D, 8.3), more endpoint secrets than
+    /// one authority ever holds.
+    ///
+    /// # Errors
+    /// [`SecretBoxError::TooLong`] above 64 GiB.
+    pub fn seal(
+        &self,
+        dice: &dyn Dice,
+        context: SecretContext<'_>,
+        secret: &str,
+    ) -> Result<Vec<u8>, SecretBoxError> {
+        let mut nonce = [0_u8; NONCE_BYTES];
+        dice.fill(&mut nonce);
+        let associated = associated_data(self.current.id, context);
+        let payload = Payload { msg: secret.as_bytes(), aad: &associated };
+        let sealed =
+            self.current.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| SecretBoxError::TooLong)?;
+        let mut blob = Vec::with_capacity(2 + NONCE_BYTES + sealed.len());
+        blob.extend_from_slice(&[FORMAT, self.current.id]);
+        blob.extend_from_slice(&nonce);
+        blob.extend_from_slice(&sealed);
+        Ok(blob)
+    }
+
+    /// Opens a blob that was sealed for `context`.
+    ///
+    /// # Errors
+    /// [`SecretBoxError::UnknownForm`], [`SecretBoxError::UnknownKey`] or [`SecretBoxError::Refused`].
+    pub fn open(&self, context: SecretContext<'_>, blob: &[u8]) -> Result<Zeroizing<String>, SecretBoxError> {
+        self.open_with_key(context, blob).map(|(secret, _)| secret)
+    }
+
+    /// Moves a blob to the current key: the new blob, or `None` when it already is under the current key.
+    ///
+    /// # Errors
+    /// Those of [`SecretBox::open`] and [`SecretBox::seal`].
+    pub fn rewrap(
+        &self,
+        dice: &dyn Dice,
+        context: SecretContext<'_>,
+        blob: &[u8],
+    ) -> Result<Option<Vec<u8>>, SecretBoxError> {
+        match self.open_with_key(context, blob)? {
+            (_, OpenedBy::Current) => Ok(None),
+            (secret, OpenedBy::Previous) => self.seal(dice, context, &secret).map(Some),
+        }
+    }
+
+    /// Key ids are one byte, so two keys may share one: every key with the blob's id is tried.
+    fn open_with_key(
+        &self,
+        context: SecretContext<'_>,
+        blob: &[u8],
+    ) -> Result<(Zeroizing<String>, OpenedBy), SecretBoxError> {
+        let parts = Parts::read(blob)?;
+        let associated = associated_data(parts.key_id, context);
+        let previous = self.previous.iter().map(|key| (key, OpenedBy::Previous));
+        let keys = std::iter::once((&self.current, OpenedBy::Current)).chain(previous);
+        let mut failure = SecretBoxError::UnknownKey;
+        for (key, opened_by) in keys.filter(|(key, _)| key.id == parts.key_id) {
+            failure = SecretBoxError::Refused;
+            let payload = Payload { msg: parts.sealed, aad: &associated };
+            let Ok(plain) = key.cipher.decrypt(&Nonce::from(parts.nonce), payload) else { continue };
+            return match String::from_utf8(plain) {
+                Ok(secret) => Ok((Zeroizing::new(secret), opened_by)),
+                Err(_) => Err(SecretBoxError::UnknownForm),
+            };
+        }
+        Err(failure)
+    }
+}
+
+impl std::fmt::Debug for SecretBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SecretBox").finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpenedBy {
+    Current,
+    Previous,
+}
+
+struct Parts<'a> {
+    key_id: u8,
+    nonce: [u8; NONCE_BYTES],
+    sealed: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    fn read(blob: &'a [u8]) -> Result<Self, SecretBoxError> {
+        let (&[FORMAT, key_id], rest) = blob.split_first_chunk().ok_or(SecretBoxError::UnknownForm)? else {
+            return Err(SecretBoxError::UnknownForm);
+        };
+        let (nonce, sealed) = rest.split_first_chunk().ok_or(SecretBoxError::UnknownForm)?;
+        if sealed.len() < TAG_BYTES {
+            return Err(SecretBoxError::UnknownForm);
+        }
+        Ok(Self { key_id, nonce: *nonce, sealed })
+    }
+}
+
+/// Everything before the endpoint id has a fixed length, so no two contexts give the same bytes.
+fn associated_data(key_id: u8, context: SecretContext<'_>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(LABEL.len() + 6 + context.endpoint_id.len());
+    bytes.extend_from_slice(LABEL);
+    bytes.extend_from_slice(&[FORMAT, key_id]);
+    bytes.extend_from_slice(&context.secret_version.to_be_bytes());
+    bytes.extend_from_slice(context.endpoint_id.as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests;

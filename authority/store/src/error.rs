@@ -1,0 +1,98 @@
+//! What can go wrong below a use case.
+//!
+//! A constraint that fires is a fact about the request and is told apart from a database that cannot answer; the
+//! former is matched by the use case, the latter becomes 503 and aborts the transaction it happened in.
+
+use authority_domain::refusal::Refusal;
+use thiserror::Error;
+
+/// A uniqueness rule of the schema that a write ran into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constraint {
+    /// `merchants.slug`
+    MerchantSlug,
+    /// Any other.
+    Other,
+}
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A uniqueness or check rule refused the write; the rest of the transaction is unharmed.
+    #[error("a constraint of the schema refused the write: {0:?}")]
+    Conflict(Constraint),
+    /// The database cannot answer now: away, busy, out of space, shutting down.
+    #[error("the database cannot answer: {0}")]
+    Unavailable(String),
+    /// A stored row cannot be read as what it should be, or a statement is wrong.
+    #[error("a stored row or a statement is not as it should be: {0}")]
+    Broken(String),
+    /// The schema is not the one this program knows (T9).
+    #[error("the database has schema version {found}, this program knows {known}")]
+    UnknownSchema {
+        /// In the database.
+        found: i64,
+        /// In this program.
+        known: i64,
+    },
+    /// Another process serves this SQLite file.
+    #[error("another process has the database open")]
+    Locked,
+}
+
+impl StoreError {
+    /// Whether the connection or the whole transaction is in doubt, as opposed to one refused statement.
+    pub(crate) fn ends_transaction(&self) -> bool {
+        !matches!(self, Self::Conflict(_))
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(database) => {
+                use sqlx::error::ErrorKind;
+                match database.kind() {
+                    ErrorKind::UniqueViolation if database.message().contains("merchants.slug") => {
+                        Self::Conflict(Constraint::MerchantSlug)
+                    }
+                    ErrorKind::UniqueViolation
+                    | ErrorKind::ForeignKeyViolation
+                    | ErrorKind::NotNullViolation
+                    | ErrorKind::CheckViolation => {
+                        tracing::error!(error = %error, "constraint violated");
+                        Self::Conflict(Constraint::Other)
+                    }
+                    _ => Self::Unavailable(error.to_string()),
+                }
+            }
+            sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::ColumnIndexOutOfBounds { .. }
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::Encode(_)
+            | sqlx::Error::TypeNotFound { .. } => Self::Broken(error.to_string()),
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+/// How long a client should wait before it asks again, in seconds.
+const RETRY_AFTER_S: u32 = 1;
+
+impl From<StoreError> for Refusal {
+    /// The cause goes to the log, not to the client.
+    fn from(error: StoreError) -> Self {
+        tracing::error!(error = %error, "store failed");
+        match error {
+            StoreError::Unavailable(_) | StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
+            StoreError::Conflict(_) | StoreError::Broken(_) | StoreError::UnknownSchema { .. } => Self::internal(),
+        }
+    }
+}
