@@ -1,0 +1,109 @@
+//! The event envelope: which members are read, and in which order their faults are reported.
+//!
+//! [`read`] walks the text once. Grammar comes first, to the last byte: nothing is said about a member of a
+//! text that is not JSON. Then duplicate names and optional members (`invalid_payload`), then the required
+//! members in the order of contract 10.2. What the envelope does not name is checked as JSON and passes.
+//!
+//! The envelope borrows from the text wherever nothing is escaped. It is not the event: a consumer parses
+//! [`Envelope::text`], which is exactly what was verified.
+
+mod members;
+mod rules;
+
+use alloc::borrow::Cow;
+
+use crate::code::VerificationCode;
+use crate::json;
+use members::{Root, Value};
+
+/// What a verified event says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope<'b> {
+    /// `evt_…`, the key under which a receiver claims the event.
+    pub id: Cow<'b, str>,
+    /// The event's name; not necessarily one of [`crate::EventType`].
+    pub event_type: Cow<'b, str>,
+    /// A date, `YYYY-MM-DD`.
+    pub api_version: Cow<'b, str>,
+    /// A UTC time, `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+    pub created_at: Cow<'b, str>,
+    /// Position in the stream of the merchant and mode, at most 2^53 − 1.
+    pub sequence: Option<u64>,
+    /// Version of the record in `data.object`, at most 2^53 − 1.
+    pub resource_version: Option<u64>,
+    /// Live or test data.
+    pub livemode: Option<bool>,
+    /// `mer_…`, the merchant that owns the record.
+    pub merchant_id: Cow<'b, str>,
+    /// The merchant's slug, 1 to 128 characters.
+    pub merchant_slug: Cow<'b, str>,
+    /// The whole JSON text.
+    pub text: &'b str,
+}
+
+/// Reads an event's envelope from its JSON text, without any signature (contract 10.3 and 10.4).
+///
+/// # Errors
+///
+/// The first of [`VerificationCode::InvalidJson`] to [`VerificationCode::InvalidData`] that applies.
+pub fn read(text: &[u8]) -> Result<Envelope<'_>, VerificationCode> {
+    let text = core::str::from_utf8(text).map_err(|_| VerificationCode::InvalidJson)?;
+    let root = members::scan(text, json::MAX_DEPTH).map_err(|_| VerificationCode::InvalidJson)?;
+    root.filter(|root| !root.repeated)
+        .ok_or(VerificationCode::InvalidPayload)
+        .and_then(|root| judge(text, root))
+}
+
+fn judge<'b>(text: &'b str, root: Root<'b>) -> Result<Envelope<'b>, VerificationCode> {
+    use VerificationCode as Code;
+
+    let sequence = optional(root.sequence, Value::integer)?;
+    let resource_version = optional(root.resource_version, Value::integer)?;
+    let livemode = optional(root.livemode, Value::boolean)?;
+    optional(root.recipient, Value::object)?;
+    optional(root.links, Value::object)?;
+    let id = required(root.id, rules::is_event_id, Code::InvalidEventId)?;
+    let event_type = required(root.event_type, rules::is_event_type, Code::InvalidEventType)?;
+    let api_version = required(root.api_version, rules::is_date, Code::InvalidApiVersion)?;
+    let created_at = required(root.created_at, rules::is_time, Code::InvalidCreatedAt)?;
+    let merchant_id = required(root.merchant_id, rules::is_merchant_id, Code::InvalidMerchant)?;
+    let merchant_slug = required(root.merchant_slug, rules::is_slug, Code::InvalidMerchant)?;
+    if root.data_object != Value::Object {
+        return Err(Code::InvalidData);
+    }
+    Ok(Envelope {
+        id,
+        event_type,
+        api_version,
+        created_at,
+        sequence,
+        resource_version,
+        livemode,
+        merchant_id,
+        merchant_slug,
+        text,
+    })
+}
+
+/// An optional member: absent and `null` say the same, anything else must be of the right type.
+fn optional<'b, T>(
+    value: Value<'b>,
+    read: fn(Value<'b>) -> Option<T>,
+) -> Result<Option<T>, VerificationCode> {
+    match value {
+        Value::Absent | Value::Null => Ok(None),
+        value => read(value).map(Some).ok_or(VerificationCode::InvalidPayload),
+    }
+}
+
+/// A required member: a string that keeps its rule, else the member's own code.
+fn required<'b>(
+    value: Value<'b>,
+    rule: fn(&str) -> bool,
+    code: VerificationCode,
+) -> Result<Cow<'b, str>, VerificationCode> {
+    match value {
+        Value::String(raw) => Some(raw.unescape()).filter(|text| rule(text)).ok_or(code),
+        _ => Err(code),
+    }
+}
