@@ -23,6 +23,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::tenant::Tenant;
+
 /// Longest text that is looked at (contract 8.5).
 const TEXT_LIMIT: usize = 256;
 const VERSION: u8 = 1;
@@ -89,18 +91,23 @@ list_kinds! {
     OperatorOutbox = 38;
 }
 
-/// Whose list it is. Operator lists, which belong to no merchant, use [`Tenant::OPERATOR`].
+/// Whose list a cursor was given out for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tenant<'a> {
-    /// `mer_…`; empty on the operator side.
-    pub merchant_id: &'a str,
-    /// The mode of the key.
-    pub livemode: bool,
+pub enum Owner<'a> {
+    /// A merchant in one mode.
+    Tenant(&'a Tenant),
+    /// The operator side, whose lists span all merchants.
+    Operator,
 }
 
-impl Tenant<'static> {
-    /// The operator side.
-    pub const OPERATOR: Self = Self { merchant_id: "", livemode: false };
+impl<'a> Owner<'a> {
+    /// What is authenticated beside the head: one byte, then the merchant id.
+    fn bytes(self) -> (u8, &'a str) {
+        match self {
+            Self::Tenant(tenant) => (u8::from(tenant.livemode), tenant.merchant_id.as_str()),
+            Self::Operator => (2, ""),
+        }
+    }
 }
 
 /// Why a cursor is refused. The client is told `invalid_cursor` for each of them.
@@ -185,17 +192,17 @@ impl CursorKeys {
     /// The cursor of `position` in a list: the sequence after which (newest-first lists: before which) to go on.
     /// `filter` is the canonical filter string, empty for none.
     #[must_use]
-    pub fn encode(&self, list: ListKind, position: u64, tenant: Tenant<'_>, filter: &str) -> String {
+    pub fn encode(&self, list: ListKind, position: u64, owner: Owner<'_>, filter: &str) -> String {
         let mut bytes = Vec::with_capacity(CURSOR_LEN);
         bytes.extend([VERSION, self.signing.id, list as u8]);
         bytes.extend(position.to_be_bytes());
         bytes.extend(filter_digest(filter));
-        let mac = self.signing.authenticate(&bytes, tenant);
+        let mac = self.signing.authenticate(&bytes, owner);
         bytes.extend(mac);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The position of a cursor that this service gave out for this list, tenant and filter.
+    /// The position of a cursor that this service gave out for this list, owner and filter.
     ///
     /// # Errors
     /// [`CursorError`]. List and filter are looked at only after the cursor has proved genuine.
@@ -203,22 +210,31 @@ impl CursorKeys {
         &self,
         text: &str,
         list: ListKind,
-        tenant: Tenant<'_>,
+        owner: Owner<'_>,
         filter: &str,
     ) -> Result<u64, CursorError> {
-        let opened = self.open(text, list, tenant)?;
-        if opened.filter_digest == filter_digest(filter) { Ok(opened.position) } else { Err(CursorError::OtherFilter) }
+        let opened = self.open(text, list, owner)?;
+        if opened.filter_digest == filter_digest(filter) {
+            Ok(opened.position)
+        } else {
+            Err(CursorError::OtherFilter)
+        }
     }
 
     /// The position of a cursor whatever its filter: for a checkpoint, which marks a place in the whole stream.
     ///
     /// # Errors
     /// [`CursorError`], never [`CursorError::OtherFilter`].
-    pub fn decode_any_filter(&self, text: &str, list: ListKind, tenant: Tenant<'_>) -> Result<u64, CursorError> {
-        self.open(text, list, tenant).map(|opened| opened.position)
+    pub fn decode_any_filter(
+        &self,
+        text: &str,
+        list: ListKind,
+        owner: Owner<'_>,
+    ) -> Result<u64, CursorError> {
+        self.open(text, list, owner).map(|opened| opened.position)
     }
 
-    fn open(&self, text: &str, list: ListKind, tenant: Tenant<'_>) -> Result<Opened, CursorError> {
+    fn open(&self, text: &str, list: ListKind, owner: Owner<'_>) -> Result<Opened, CursorError> {
         if text.len() > TEXT_LIMIT {
             return Err(CursorError::Malformed);
         }
@@ -230,7 +246,7 @@ impl CursorKeys {
             return Err(CursorError::Malformed);
         }
         let key = self.all().find(|key| key.id == *key_id).ok_or(CursorError::UnknownKey)?;
-        if !bool::from(key.authenticate(head, tenant).as_slice().ct_eq(mac)) {
+        if !bool::from(key.authenticate(head, owner).as_slice().ct_eq(mac)) {
             return Err(CursorError::NotAuthentic);
         }
         if *kind != list as u8 {
@@ -262,12 +278,13 @@ struct Opened {
 impl CursorKey {
     /// HMAC over head, mode and merchant id. The head and the mode have fixed lengths, so the id, which comes last,
     /// cannot borrow bytes from them.
-    fn authenticate(&self, head: &[u8], tenant: Tenant<'_>) -> [u8; MAC_LEN] {
+    fn authenticate(&self, head: &[u8], owner: Owner<'_>) -> [u8; MAC_LEN] {
         // A key of 32 bytes is within what HMAC takes, which is any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.secret.as_slice()) else { return [0; MAC_LEN] };
         mac.update(head);
-        mac.update(&[u8::from(tenant.livemode)]);
-        mac.update(tenant.merchant_id.as_bytes());
+        let (mode, merchant_id) = owner.bytes();
+        mac.update(&[mode]);
+        mac.update(merchant_id.as_bytes());
         let full = mac.finalize().into_bytes();
         let mut truncated = [0; MAC_LEN];
         truncated.iter_mut().zip(full).for_each(|(to, from)| *to = from);
@@ -284,141 +301,4 @@ fn filter_digest(filter: &str) -> [u8; 8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const MERCHANT: Tenant<'static> = Tenant { merchant_id: "mer_01k3zqa7w5e8v9r2t4y6m8n0pq", livemode: true };
-
-    fn keys() -> CursorKeys {
-        CursorKeys::new((7, [1; 32]), vec![(3, [2; 32])]).unwrap()
-    }
-
-    #[test]
-    fn is_47_url_safe_characters() {
-        let text = keys().encode(ListKind::Events, u64::MAX, MERCHANT, "type=order.%2A");
-        assert_eq!(text.len(), 47);
-        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-    }
-
-    #[test]
-    fn the_layout_is_fixed() {
-        // Computed with Python's hmac and base64 over the table in the module's story.
-        let text = keys().encode(ListKind::Orders, 41, MERCHANT, "status=confirmed");
-        assert_eq!(text, "AQcDAAAAAAAAACmPIhiZP5zZE4RZ-89fLQveSBsFt755X1s");
-    }
-
-    #[test]
-    fn every_altered_byte_is_refused() {
-        let keys = keys();
-        let bytes = URL_SAFE_NO_PAD.decode(keys.encode(ListKind::Events, 41, MERCHANT, "")).unwrap();
-        for at in 0..bytes.len() {
-            for flip in 1..=255_u8 {
-                let mut altered = bytes.clone();
-                altered[at] ^= flip;
-                let text = URL_SAFE_NO_PAD.encode(&altered);
-                assert!(keys.decode(&text, ListKind::Events, MERCHANT, "").is_err(), "byte {at} ^ {flip}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_other_character_is_refused() {
-        // Also covers the two spare bits of the last character, which carry nothing and must be zero.
-        let keys = keys();
-        let text = keys.encode(ListKind::Events, 41, MERCHANT, "");
-        for at in 0..text.len() {
-            for other in 0..=127_u8 {
-                let mut altered = text.clone().into_bytes();
-                if altered[at] == other {
-                    continue;
-                }
-                altered[at] = other;
-                let altered = String::from_utf8(altered).unwrap();
-                assert!(keys.decode(&altered, ListKind::Events, MERCHANT, "").is_err(), "{altered}");
-            }
-        }
-    }
-
-    #[test]
-    fn belongs_to_its_tenant_mode_list_and_filter() {
-        let keys = keys();
-        let text = keys.encode(ListKind::Events, 41, MERCHANT, "type=order.*");
-        let decode = |list, tenant, filter| keys.decode(&text, list, tenant, filter);
-        assert_eq!(decode(ListKind::Events, MERCHANT, "type=order.*"), Ok(41));
-        let test_mode = Tenant { livemode: false, ..MERCHANT };
-        let other = Tenant { merchant_id: "mer_01k3zqa7w5e8v9r2t4y6m8n0pr", ..MERCHANT };
-        assert_eq!(decode(ListKind::Events, test_mode, "type=order.*"), Err(CursorError::NotAuthentic));
-        assert_eq!(decode(ListKind::Events, other, "type=order.*"), Err(CursorError::NotAuthentic));
-        assert_eq!(decode(ListKind::Events, Tenant::OPERATOR, "type=order.*"), Err(CursorError::NotAuthentic));
-        assert_eq!(decode(ListKind::Events, MERCHANT, ""), Err(CursorError::OtherFilter));
-        assert_eq!(decode(ListKind::Events, MERCHANT, "type=order.shipped"), Err(CursorError::OtherFilter));
-        for list in ListKind::ALL.iter().filter(|list| **list != ListKind::Events) {
-            assert_eq!(decode(*list, MERCHANT, "type=order.*"), Err(CursorError::OtherList), "{list:?}");
-        }
-        assert_eq!(keys.decode_any_filter(&text, ListKind::Events, MERCHANT), Ok(41));
-        assert_eq!(keys.decode_any_filter(&text, ListKind::SyncOrders, MERCHANT), Err(CursorError::OtherList));
-    }
-
-    #[test]
-    fn truncated_padded_and_oversized_texts_are_malformed() {
-        let keys = keys();
-        let text = keys.encode(ListKind::Events, 41, MERCHANT, "");
-        let decode = |text: &str| keys.decode(text, ListKind::Events, MERCHANT, "");
-        for end in 0..text.len() {
-            assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
-        }
-        for text in [format!("{text}A"), format!("{text}="), format!(" {text}"), "A".repeat(10_240), "é".repeat(20)] {
-            assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
-        }
-    }
-
-    #[test]
-    fn an_older_key_verifies_until_it_is_retired() {
-        let before = CursorKeys::new((3, [2; 32]), vec![]).unwrap();
-        let text = before.encode(ListKind::Events, 5, MERCHANT, "");
-        assert_eq!(keys().decode(&text, ListKind::Events, MERCHANT, ""), Ok(5));
-        let after = CursorKeys::new((7, [1; 32]), vec![]).unwrap();
-        assert_eq!(after.decode(&text, ListKind::Events, MERCHANT, ""), Err(CursorError::UnknownKey));
-        let replaced = CursorKeys::new((3, [9; 32]), vec![]).unwrap();
-        assert_eq!(replaced.decode(&text, ListKind::Events, MERCHANT, ""), Err(CursorError::NotAuthentic));
-    }
-
-    #[test]
-    fn key_lists() {
-        let one = STANDARD.encode([1; 32]);
-        let table = [
-            (format!("7:{one}"), None),
-            (format!("7:{one}, 3:{}", STANDARD.encode([2; 32])), None),
-            (String::new(), Some(CursorKeyError::Empty)),
-            (" , ".into(), Some(CursorKeyError::Empty)),
-            (one.clone(), Some(CursorKeyError::Malformed)),
-            (format!("256:{one}"), Some(CursorKeyError::Malformed)),
-            (format!("7:{}", STANDARD.encode([1; 31])), Some(CursorKeyError::Malformed)),
-            ("7:*".into(), Some(CursorKeyError::Malformed)),
-            (format!("7:{one},7:{one}"), Some(CursorKeyError::DuplicateId)),
-        ];
-        for (text, expected) in table {
-            assert_eq!(CursorKeys::parse(&text).err(), expected, "{text}");
-        }
-        assert_eq!(format!("{:?}", keys()), "CursorKeys(2 keys, redacted)");
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_encoded_decodes(
-            position: u64, livemode: bool, merchant_id in "mer_[0-9a-z]{26}", filter in ".{0,40}",
-            list in prop::sample::select(ListKind::ALL),
-        ) {
-            let tenant = Tenant { merchant_id: &merchant_id, livemode };
-            let text = keys().encode(list, position, tenant, &filter);
-            prop_assert_eq!(keys().decode(&text, list, tenant, &filter), Ok(position));
-        }
-
-        #[test]
-        fn no_text_breaks_the_decoder(text in "\\PC{0,300}") {
-            prop_assert!(keys().decode(&text, ListKind::Events, MERCHANT, "").is_err());
-        }
-    }
-}
+mod tests;

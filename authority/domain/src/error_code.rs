@@ -4,8 +4,6 @@
 //! webhook verification are another set and live in `verify_core::code`; `invalid_json` is in both with the same
 //! meaning. Codes that the contract names outside its table carry their section at the variant.
 
-pub use crate::refusal::{MemberCode, MemberError, Refusal};
-
 /// Declares the catalogue from one table: variant, code, status, title.
 macro_rules! catalogue {
     ($($(#[$meta:meta])* $variant:ident => $code:literal, $status:literal, $title:literal;)+) => {

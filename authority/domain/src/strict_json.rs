@@ -12,7 +12,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
@@ -240,7 +239,10 @@ mod tests {
 
     #[test]
     fn keeps_integers_and_takes_blanks() {
-        assert_eq!(parse(b" \t\r\n{ \"a\" : 9007199254740993 } \n").unwrap(), json!({"a": 9_007_199_254_740_993_u64}));
+        assert_eq!(
+            parse(b" \t\r\n{ \"a\" : 9007199254740993 } \n").unwrap(),
+            json!({"a": 9_007_199_254_740_993_u64})
+        );
         assert_eq!(parse(b"[-0.5,1e-400,null,true]").unwrap(), json!([-0.5, 0.0, null, true]));
     }
 
@@ -249,8 +251,10 @@ mod tests {
         let table: &[(&str, &str)] = &[
             ("{}", "{}"),
             (" [ ] ", "[]"),
-            (r#"{ "b" : 1.0 , "a" : [ 1e2 , -0 , { "d" : null , "c" : true } ] }"#,
-             r#"{"a":[1e2,-0,{"c":true,"d":null}],"b":1.0}"#),
+            (
+                r#"{ "b" : 1.0 , "a" : [ 1e2 , -0 , { "d" : null , "c" : true } ] }"#,
+                r#"{"a":[1e2,-0,{"c":true,"d":null}],"b":1.0}"#,
+            ),
             (r#"{"k":9007199254740993123456789}"#, r#"{"k":9007199254740993123456789}"#),
             (r#""\u0041\/é\n""#, r#""A/é\n""#),
             (r#"{"\u0062":1,"a":2}"#, r#"{"a":2,"b":1}"#),

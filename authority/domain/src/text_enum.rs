@@ -9,6 +9,9 @@ pub trait TextEnum: Copy + 'static {
     /// Every value, in the order of the contract.
     const ALL: &'static [Self];
 
+    /// The first of them: any value will do where a reader needs a stand-in.
+    const FIRST: Self;
+
     /// The text on the wire and in the database.
     fn as_str(self) -> &'static str;
 
@@ -42,6 +45,7 @@ macro_rules! text_enum {
 
         impl $crate::text_enum::TextEnum for $name {
             const ALL: &'static [Self] = Self::ALL;
+            const FIRST: Self = [$(Self::$variant,)+][0];
 
             fn as_str(self) -> &'static str {
                 self.as_str()

@@ -1,0 +1,158 @@
+//! The layout, and everything that must not decode.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::*;
+
+use crate::id::MerchantId;
+
+fn tenant(merchant_id: &str, livemode: bool) -> Tenant {
+    Tenant { merchant_id: MerchantId::from_store(merchant_id.to_owned()), livemode }
+}
+
+static MERCHANT: LazyLock<Tenant> = LazyLock::new(|| tenant("mer_01k3zqa7w5e8v9r2t4y6m8n0pq", true));
+
+fn merchant() -> Owner<'static> {
+    Owner::Tenant(&MERCHANT)
+}
+
+fn keys() -> CursorKeys {
+    CursorKeys::new((7, [1; 32]), vec![(3, [2; 32])]).unwrap()
+}
+
+#[test]
+fn is_47_url_safe_characters() {
+    let text = keys().encode(ListKind::Events, u64::MAX, merchant(), "type=order.%2A");
+    assert_eq!(text.len(), 47);
+    assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+}
+
+#[test]
+fn the_layout_is_fixed() {
+    // Computed with Python's hmac and base64 over the table in the module's story.
+    let text = keys().encode(ListKind::Orders, 41, merchant(), "status=confirmed");
+    assert_eq!(text, "AQcDAAAAAAAAACmPIhiZP5zZE4RZ-89fLQveSBsFt755X1s");
+}
+
+#[test]
+fn every_altered_byte_is_refused() {
+    let keys = keys();
+    let bytes = URL_SAFE_NO_PAD.decode(keys.encode(ListKind::Events, 41, merchant(), "")).unwrap();
+    for at in 0..bytes.len() {
+        for flip in 1..=255_u8 {
+            let mut altered = bytes.clone();
+            altered[at] ^= flip;
+            let text = URL_SAFE_NO_PAD.encode(&altered);
+            assert!(keys.decode(&text, ListKind::Events, merchant(), "").is_err(), "byte {at} ^ {flip}");
+        }
+    }
+}
+
+#[test]
+fn every_other_character_is_refused() {
+    // Also covers the two spare bits of the last character, which carry nothing and must be zero.
+    let keys = keys();
+    let text = keys.encode(ListKind::Events, 41, merchant(), "");
+    for at in 0..text.len() {
+        for other in 0..=127_u8 {
+            let mut altered = text.clone().into_bytes();
+            if altered[at] == other {
+                continue;
+            }
+            altered[at] = other;
+            let altered = String::from_utf8(altered).unwrap();
+            assert!(keys.decode(&altered, ListKind::Events, merchant(), "").is_err(), "{altered}");
+        }
+    }
+}
+
+#[test]
+fn belongs_to_its_tenant_mode_list_and_filter() {
+    let keys = keys();
+    let text = keys.encode(ListKind::Events, 41, merchant(), "type=order.*");
+    let decode = |list, owner, filter| keys.decode(&text, list, owner, filter);
+    assert_eq!(decode(ListKind::Events, merchant(), "type=order.*"), Ok(41));
+    let test_mode = tenant("mer_01k3zqa7w5e8v9r2t4y6m8n0pq", false);
+    let other = tenant("mer_01k3zqa7w5e8v9r2t4y6m8n0pr", true);
+    assert_eq!(
+        decode(ListKind::Events, Owner::Tenant(&test_mode), "type=order.*"),
+        Err(CursorError::NotAuthentic)
+    );
+    assert_eq!(
+        decode(ListKind::Events, Owner::Tenant(&other), "type=order.*"),
+        Err(CursorError::NotAuthentic)
+    );
+    assert_eq!(decode(ListKind::Events, Owner::Operator, "type=order.*"), Err(CursorError::NotAuthentic));
+    assert_eq!(decode(ListKind::Events, merchant(), ""), Err(CursorError::OtherFilter));
+    assert_eq!(decode(ListKind::Events, merchant(), "type=order.shipped"), Err(CursorError::OtherFilter));
+    for list in ListKind::ALL.iter().filter(|list| **list != ListKind::Events) {
+        assert_eq!(decode(*list, merchant(), "type=order.*"), Err(CursorError::OtherList), "{list:?}");
+    }
+    assert_eq!(keys.decode_any_filter(&text, ListKind::Events, merchant()), Ok(41));
+    assert_eq!(keys.decode_any_filter(&text, ListKind::SyncOrders, merchant()), Err(CursorError::OtherList));
+}
+
+#[test]
+fn truncated_padded_and_oversized_texts_are_malformed() {
+    let keys = keys();
+    let text = keys.encode(ListKind::Events, 41, merchant(), "");
+    let decode = |text: &str| keys.decode(text, ListKind::Events, merchant(), "");
+    for end in 0..text.len() {
+        assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
+    }
+    for text in
+        [format!("{text}A"), format!("{text}="), format!(" {text}"), "A".repeat(10_240), "é".repeat(20)]
+    {
+        assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
+    }
+}
+
+#[test]
+fn an_older_key_verifies_until_it_is_retired() {
+    let before = CursorKeys::new((3, [2; 32]), vec![]).unwrap();
+    let text = before.encode(ListKind::Events, 5, merchant(), "");
+    assert_eq!(keys().decode(&text, ListKind::Events, merchant(), ""), Ok(5));
+    let after = CursorKeys::new((7, [1; 32]), vec![]).unwrap();
+    assert_eq!(after.decode(&text, ListKind::Events, merchant(), ""), Err(CursorError::UnknownKey));
+    let replaced = CursorKeys::new((3, [9; 32]), vec![]).unwrap();
+    assert_eq!(replaced.decode(&text, ListKind::Events, merchant(), ""), Err(CursorError::NotAuthentic));
+}
+
+#[test]
+fn key_lists() {
+    let one = STANDARD.encode([1; 32]);
+    let table = [
+        (format!("7:{one}"), None),
+        (format!("7:{one}, 3:{}", STANDARD.encode([2; 32])), None),
+        (String::new(), Some(CursorKeyError::Empty)),
+        (" , ".into(), Some(CursorKeyError::Empty)),
+        (one.clone(), Some(CursorKeyError::Malformed)),
+        (format!("256:{one}"), Some(CursorKeyError::Malformed)),
+        (format!("7:{}", STANDARD.encode([1; 31])), Some(CursorKeyError::Malformed)),
+        ("7:*".into(), Some(CursorKeyError::Malformed)),
+        (format!("7:{one},7:{one}"), Some(CursorKeyError::DuplicateId)),
+    ];
+    for (text, expected) in table {
+        assert_eq!(CursorKeys::parse(&text).err(), expected, "{text}");
+    }
+    assert_eq!(format!("{:?}", keys()), "CursorKeys(2 keys, redacted)");
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_decodes(
+        position: u64, livemode: bool, merchant_id in "mer_[0-9a-z]{26}", filter in ".{0,40}",
+        list in prop::sample::select(ListKind::ALL),
+    ) {
+        let tenant = tenant(&merchant_id, livemode);
+        let text = keys().encode(list, position, Owner::Tenant(&tenant), &filter);
+        prop_assert_eq!(keys().decode(&text, list, Owner::Tenant(&tenant), &filter), Ok(position));
+    }
+
+    #[test]
+    fn no_text_breaks_the_decoder(text in "\\PC{0,300}") {
+        prop_assert!(keys().decode(&text, ListKind::Events, merchant(), "").is_err());
+    }
+}
