@@ -1,0 +1,111 @@
+//! The arguments of every command. What an option means beyond its help text stands with its command.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand};
+
+/// `authority serve`
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Run outstanding migrations first (a SQLite database is always migrated).
+    #[arg(long)]
+    pub migrate: bool,
+}
+
+/// `authority migrate`
+#[derive(Debug, Args)]
+pub struct Migrate {}
+
+/// `authority operator-key`
+#[derive(Debug, Args)]
+pub struct OperatorKey {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: OperatorKeyAction,
+}
+
+/// The verbs of `authority operator-key`.
+#[derive(Debug, Subcommand)]
+pub enum OperatorKeyAction {
+    /// Create an operator key and print it once.
+    Create(OperatorKeyCreate),
+}
+
+/// `authority operator-key create`
+#[derive(Debug, Args)]
+pub struct OperatorKeyCreate {
+    /// What the key is for, as it appears in lists and in the audit log.
+    #[arg(long)]
+    pub name: String,
+    /// Scopes of the key, separated by commas; all operator scopes when left out.
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
+    pub scopes: Vec<String>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `authority dev`
+#[derive(Debug, Args)]
+pub struct Dev {
+    /// Where the database and the generated keys are kept.
+    #[arg(long, value_name = "DIR", default_value = "./.authority-dev")]
+    pub data: PathBuf,
+    /// End after the summary; exit code 0 only if everything held.
+    #[arg(long)]
+    pub once: bool,
+    /// Print the summary as one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `authority sign`
+#[derive(Debug, Args)]
+pub struct Sign {
+    /// Environment variable that holds a signing secret; repeat it for a rotation, newest first.
+    #[arg(long, value_name = "NAME", required = true)]
+    pub secret_env: Vec<OsString>,
+    /// Value of Service-Timestamp: Unix seconds, ten digits.
+    #[arg(long, value_name = "T")]
+    pub timestamp: OsString,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `authority verify`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").required(true).args(["secret_env", "vectors"]))]
+pub struct Verify {
+    /// Environment variable that holds a trusted signing secret; may be repeated, at most 8.
+    #[arg(long, value_name = "NAME")]
+    pub secret_env: Vec<OsString>,
+    /// Value of the Service-Timestamp header; left out = no such header.
+    #[arg(long, value_name = "T", conflicts_with = "vectors")]
+    pub timestamp: Option<OsString>,
+    /// Value of the Service-Signature header; left out = no such header.
+    #[arg(long, value_name = "S", conflicts_with = "vectors")]
+    pub signature: Option<OsString>,
+    /// Value of the Service-Event-Id header; left out = no such header.
+    #[arg(long, value_name = "I", conflicts_with = "vectors")]
+    pub event_id: Option<OsString>,
+    /// The time to verify at, in Unix seconds; now when left out.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "vectors")]
+    pub now: Option<i64>,
+    /// How far the timestamp may be from that time, 1 to 3600 seconds.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 300,
+        conflicts_with = "vectors"
+    )]
+    pub tolerance: i64,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+    /// Run the cases of a vector file instead of reading a body.
+    #[arg(long, value_name = "FILE")]
+    pub vectors: Option<PathBuf>,
+}

@@ -1,0 +1,63 @@
+//! How a command ends (contract 16): 0 done, 1 the thing asked for failed, 2 wrong usage or configuration.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::config::ConfigError;
+
+/// The exit code of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The thing asked for was done.
+    Done,
+    /// The thing asked for failed.
+    Failed,
+    /// The arguments or the configuration are wrong.
+    Usage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+        })
+    }
+}
+
+/// Why a command ended without a result, in words for the person who ran it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The thing asked for failed; exit code 1.
+    Failed(String),
+    /// The arguments or the configuration are wrong; the text begins with the flag or variable. Exit code 2.
+    Usage(String),
+}
+
+impl Failure {
+    /// Writes one line and answers with the exit code.
+    pub(super) fn report(self, stderr: &mut dyn Write) -> Exit {
+        let (exit, message) = match self {
+            Self::Failed(message) => (Exit::Failed, message),
+            Self::Usage(message) => (Exit::Usage, message),
+        };
+        let line: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // When standard error is closed there is nobody left to tell; the exit code still says it.
+        let _ = writeln!(stderr, "authority: {line}");
+        exit
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// A stream of the process failed, usually because its reader has gone.
+    fn from(error: io::Error) -> Self {
+        Self::Failed(format!("cannot read or write a standard stream: {error}"))
+    }
+}

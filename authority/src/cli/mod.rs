@@ -1,0 +1,75 @@
+//! The command line (contract 6.4, 16): arguments in, one exit code out.
+//!
+//! [`main`] reads the arguments, runs one command and says on standard error, in one line, why it did not do what it
+//! was asked for. Results go to standard output, everything else to standard error. Commands take what they touch of
+//! the process (environment, streams, clock) from [`Process`], so that nothing below this module reaches for it.
+//!
+//! Secrets are never arguments: the process list shows those to every user of the machine. They come from the
+//! environment or standard input, and no message repeats an argument that could be one.
+
+pub mod args;
+mod exit;
+mod secrets;
+mod sign;
+mod usage;
+mod vectors;
+mod verify;
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+
+use clap::{Parser, Subcommand};
+
+use crate::clock::Clock;
+use crate::config::Lookup;
+
+pub use exit::{Exit, Failure};
+
+/// The commerce authority: merchant API, operator API and signed event delivery.
+#[derive(Debug, Parser)]
+#[command(name = "authority", version, arg_required_else_help = false)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sign a body from standard input and print the Service-Signature header.
+    Sign(args::Sign),
+    /// Verify a signed body from standard input, or run a vector file.
+    Verify(args::Verify),
+}
+
+/// What a command touches of the process it runs in.
+pub struct Process<'a> {
+    /// The environment.
+    pub environment: Lookup<'a>,
+    /// Standard input.
+    pub stdin: &'a mut dyn Read,
+    /// Standard output: results only.
+    pub stdout: &'a mut dyn Write,
+    /// Standard error: messages.
+    pub stderr: &'a mut dyn Write,
+    /// The time.
+    pub clock: &'a dyn Clock,
+}
+
+/// Runs the command that `arguments` (the program's name first) ask for.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, process: &mut Process<'_>) -> Exit {
+    let outcome = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => run(arguments.command, process),
+        Err(error) if error.use_stderr() => Err(Failure::Usage(usage::line(&error))),
+        Err(help) => {
+            process.stdout.write_all(help.to_string().as_bytes()).map(|()| Exit::Done).map_err(Failure::from)
+        }
+    };
+    outcome.unwrap_or_else(|failure| failure.report(process.stderr))
+}
+
+fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    match command {
+        Command::Sign(args) => sign::run(args, process),
+        Command::Verify(args) => verify::run(args, process),
+    }
+}

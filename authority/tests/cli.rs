@@ -1,0 +1,344 @@
+//! The command line through its front door: the real binary, its exit codes and what it prints (contract 16).
+
+#![allow(clippy::expect_used, reason = "a test stops at what it did not expect")]
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const SECRET: &str = "whsec_4fQ2mZr8Kc0VtYb7NwXh1LpJd5Ss9RgAeUoTiCnEq3M";
+const OTHER_SECRET: &str = "whsec_Zk81HvTqLw3PpYdN6cRrXa0GmBf2Jt5SeUoKiCnEq7W";
+/// Body B of contract 10.8 with its digests under the two secrets.
+const BODY: &str = r#"{"id":"evt_1","type":"webhook.test","api_version":"2026-09-01","created_at":"2026-09-01T12:00:00.000Z","merchant":{"id":"mer_1","slug":"a"},"data":{"object":{}}}"#;
+const DIGEST: &str = "885c9a72f68a9c6eb1d1e063bc1795894d0fcfe1b1417a571e569d957ee16abe";
+const OTHER_DIGEST: &str = "2a742b6f437dce72605ba70d533604586fce1d552f6300a952ee9ba1ded9fc1f";
+const TIMESTAMP: &str = "1788264000";
+
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs `authority` with `SECRET`, `OTHER_SECRET` and a few wrong secrets in an otherwise empty environment. Whatever
+/// happens, no secret may appear in what it prints.
+fn authority(arguments: &[&str], body: &[u8]) -> Ended {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_authority"))
+        .args(arguments)
+        .env_clear()
+        .envs([("S1", SECRET), ("S2", OTHER_SECRET), ("PREFIX_ONLY", "whsec_"), ("EMPTY", "")])
+        .env("LINE_END", format!("{SECRET}\n"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    // A command that refuses its arguments ends without reading: the pipe may already be closed.
+    let _ = child.stdin.take().expect("piped").write_all(body);
+    let output = child.wait_with_output().expect("the binary ends");
+    let ended = Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    };
+    for secret in [SECRET, OTHER_SECRET] {
+        let tail = secret.trim_start_matches("whsec_");
+        assert!(
+            !ended.stdout.contains(tail) && !ended.stderr.contains(tail),
+            "{arguments:?} shows a secret: {ended:?}"
+        );
+    }
+    ended
+}
+
+fn signed(secrets: &[&str]) -> Ended {
+    let mut arguments = vec!["sign", "--timestamp", TIMESTAMP];
+    secrets.iter().for_each(|name| arguments.extend(["--secret-env", name]));
+    authority(&arguments, BODY.as_bytes())
+}
+
+/// `verify` of body B as it was signed, with these arguments added.
+fn verified(arguments: &[&str]) -> Ended {
+    let signature = format!("v1={DIGEST}");
+    let base = [
+        "verify",
+        "--signature",
+        &signature,
+        "--timestamp",
+        TIMESTAMP,
+        "--event-id",
+        "evt_1",
+        "--now",
+        TIMESTAMP,
+    ];
+    authority(&[&base, arguments].concat(), BODY.as_bytes())
+}
+
+#[track_caller]
+fn assert_ended(ended: &Ended, code: i32, stdout: &str, stderr: &str) {
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (Some(code), stdout, stderr));
+}
+
+#[test]
+fn signs_with_every_secret_newest_first() {
+    assert_ended(&signed(&["S1"]), 0, &format!("v1={DIGEST}\n"), "");
+    assert_ended(&signed(&["S2", "S1"]), 0, &format!("v1={OTHER_DIGEST},v1={DIGEST}\n"), "");
+    let json =
+        authority(&["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--json"], BODY.as_bytes());
+    assert_ended(&json, 0, &format!("{{\"signature\":\"v1={DIGEST}\",\"timestamp\":\"{TIMESTAMP}\"}}\n"), "");
+}
+
+#[test]
+fn signs_the_exact_bytes() {
+    let arguments = ["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP];
+    let with_line_end = authority(&arguments, format!("{BODY}\n").as_bytes());
+    let digest = "444047454f819b1e6cc5318819003900fdeb51f7da1480f7752e463e0b6f456b";
+    assert_ended(&with_line_end, 0, &format!("v1={digest}\n"), "");
+    let empty = authority(&arguments, b"");
+    assert_ended(&empty, 0, "v1=18101f105b3e09f7643d2b9338b01b9c3db82e5e6949d047895b2d714d1e3ece\n", "");
+}
+
+#[test]
+fn what_sign_signs_verify_verifies() {
+    let header = signed(&["S2", "S1"]).stdout;
+    for trusted in ["S1", "S2"] {
+        let verify = ["verify", "--secret-env", trusted, "--timestamp", TIMESTAMP, "--event-id", "evt_1"];
+        let verify = [&verify[..], &["--now", TIMESTAMP, "--signature", header.trim_end()]].concat();
+        assert_ended(&authority(&verify, BODY.as_bytes()), 0, "ok\n", "");
+    }
+}
+
+#[test]
+fn verify_prints_the_code_and_ends_with_one() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["verify", "--secret-env", "S1"], "invalid_timestamp"),
+        (&["verify", "--secret-env", "S1", "--timestamp", "178826400"], "invalid_timestamp"),
+        (
+            &["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", "1788264301"],
+            "stale_timestamp",
+        ),
+        (&["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", "-1"], "stale_timestamp"),
+        (
+            &["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", TIMESTAMP],
+            "missing_signature",
+        ),
+        (
+            &[
+                "verify",
+                "--secret-env",
+                "S1",
+                "--timestamp",
+                TIMESTAMP,
+                "--now",
+                TIMESTAMP,
+                "--signature",
+                "v1=00",
+            ],
+            "invalid_signature",
+        ),
+        (&["verify", "--secret-env", "PREFIX_ONLY"], "invalid_secret"),
+        (&["verify", "--secret-env", "EMPTY"], "invalid_secret"),
+        (&["verify", "--secret-env", "LINE_END"], "invalid_secret"),
+        (&["verify", "--secret-env", "S1", "--secret-env", "EMPTY"], "invalid_secret"),
+    ];
+    for (arguments, code) in cases {
+        assert_ended(&authority(arguments, BODY.as_bytes()), 1, &format!("{code}\n"), "");
+    }
+    assert_ended(&authority(&["verify", "--secret-env", "S1"], b""), 1, "missing_body\n", "");
+    // The machine's clock is far from the timestamp of 2001.
+    let old = authority(&["verify", "--secret-env", "S1", "--timestamp", "1000000000"], BODY.as_bytes());
+    assert_ended(&old, 1, "stale_timestamp\n", "");
+}
+
+#[test]
+fn verify_takes_tolerance_rotation_and_json() {
+    assert_ended(&verified(&["--secret-env", "S1"]), 0, "ok\n", "");
+    assert_ended(&verified(&["--secret-env", "S2", "--secret-env", "S1"]), 0, "ok\n", "");
+    assert_ended(&verified(&["--secret-env", "S2"]), 1, "invalid_signature\n", "");
+    let json = verified(&["--secret-env", "S1", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&json.stdout).expect("one JSON line");
+    assert_eq!(
+        value,
+        serde_json::json!({"code": "ok", "event": {
+            "id": "evt_1", "type": "webhook.test", "api_version": "2026-09-01",
+            "created_at": "2026-09-01T12:00:00.000Z", "sequence": null, "resource_version": null, "livemode": null,
+            "merchant": {"id": "mer_1", "slug": "a"},
+        }})
+    );
+    assert_ended(&verified(&["--secret-env", "S2", "--json"]), 1, "{\"code\":\"invalid_signature\"}\n", "");
+
+    let at = |now, tolerance| {
+        let header = format!("v1={DIGEST}");
+        let base = ["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--event-id", "evt_1"];
+        authority(
+            &[&base[..], &["--signature", &header, "--now", now, "--tolerance", tolerance]].concat(),
+            BODY.as_bytes(),
+        )
+    };
+    assert_ended(&at("1788264001", "1"), 0, "ok\n", "");
+    assert_ended(&at("1788264002", "1"), 1, "stale_timestamp\n", "");
+    assert_ended(&at("1788260400", "3600"), 0, "ok\n", "");
+}
+
+#[test]
+fn every_vector_passes() {
+    let vectors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/verification.json");
+    let file = vectors.to_str().expect("a path in UTF-8");
+    assert_ended(&authority(&["verify", "--vectors", file], b""), 0, "128 passed, 0 failed\n", "");
+    let json = authority(&["verify", "--vectors", file, "--json"], b"");
+    assert_ended(&json, 0, "{\"failed\":0,\"passed\":128}\n", "");
+}
+
+#[test]
+fn a_vector_that_does_not_hold_is_named_and_counted() {
+    let case = |name: &str, expect: &str| {
+        serde_json::json!({"name": name, "expect": expect, "body_base64": null, "timestamp": null, "signature": null,
+            "event_id": null, "secrets": [SECRET], "now": 0, "tolerance": 300})
+    };
+    let cases = serde_json::json!({"cases": [case("right", "missing_body"), case("wrong", "ok")]});
+    let ended = with_vector_file(cases.to_string().as_bytes());
+    assert_ended(&ended, 1, "1 passed, 1 failed\n", "wrong: expected ok, got missing_body\n");
+}
+
+#[test]
+fn an_unusable_vector_file_is_refused() {
+    let case = serde_json::json!({"name": "a", "expect": "ok", "body_base64": "", "timestamp": null, "signature": null,
+        "event_id": null, "secrets": [], "now": 0, "tolerance": 300});
+    let altered = |member: &str, value: serde_json::Value| {
+        let mut case = case.clone();
+        case[member] = value;
+        serde_json::json!({ "cases": [case] }).to_string()
+    };
+    let files = [
+        (String::new(), "--vectors is not a vector file (line 1, column 0)"),
+        (format!("{{\"cases\": \"{SECRET}\"}}"), "--vectors is not a vector file (line 1, column 61)"),
+        ("{\"cases\": []}".to_owned(), "--vectors holds no case"),
+        (altered("body_base64", "*".into()), "--vectors case \"a\" has a body that is not base64"),
+        (altered("tolerance", 0.into()), "--vectors case \"a\" has a tolerance outside 1 to 3600"),
+        (altered("secrets", vec![SECRET; 9].into()), "--vectors case \"a\" has too many secrets"),
+    ];
+    for (content, line) in files {
+        assert_ended(&with_vector_file(content.as_bytes()), 2, "", &format!("authority: {line}\n"));
+    }
+    let missing = authority(&["verify", "--vectors", "/nowhere/vectors.json"], b"");
+    assert_ended(
+        &missing,
+        2,
+        "",
+        "authority: --vectors cannot be read: No such file or directory (os error 2)\n",
+    );
+}
+
+fn with_vector_file(content: &[u8]) -> Ended {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(content).expect("written");
+    authority(&["verify", "--vectors", file.path().to_str().expect("a path in UTF-8")], b"")
+}
+
+#[test]
+fn wrong_usage_is_one_line_that_names_the_option_and_ends_with_two() {
+    const SIGN: [&str; 5] = ["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP];
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "a command is missing: see authority --help"),
+        (&["sing"], "no such command: see authority --help"),
+        (&[SECRET], "no such command: see authority --help"),
+        (&["sign"], "--secret-env <NAME>, --timestamp <T> is missing"),
+        (&["sign", "--secret-env", "S1"], "--timestamp <T> is missing"),
+        (&["sign", "--timestamp", TIMESTAMP], "--secret-env <NAME> is missing"),
+        (
+            &["sign", "--secret-env", "S1", "--timestamp", "178826400"],
+            "--timestamp must be Unix seconds in exactly ten digits",
+        ),
+        (
+            &["sign", "--secret-env", "S1", "--timestamp", "1788264000 "],
+            "--timestamp must be Unix seconds in exactly ten digits",
+        ),
+        (
+            &["sign", "--secret-env", "UNSET", "--timestamp", TIMESTAMP],
+            "--secret-env names UNSET, which is not set",
+        ),
+        (
+            &["sign", "--secret-env", "EMPTY", "--timestamp", TIMESTAMP],
+            "EMPTY does not hold a usable signing secret (whsec_…)",
+        ),
+        (
+            &["sign", "--secret-env", "LINE_END", "--timestamp", TIMESTAMP],
+            "LINE_END does not hold a usable signing secret (whsec_…)",
+        ),
+        (
+            &["sign", "--secret-env", SECRET, "--timestamp", TIMESTAMP],
+            "--secret-env takes the name of an environment variable, never the secret",
+        ),
+        (
+            &["sign", "--secret-env", "", "--timestamp", TIMESTAMP],
+            "--secret-env takes the name of an environment variable, never the secret",
+        ),
+        (&["sign", "--secret", SECRET], "--secret is not an option here"),
+        (&["sign", &format!("--secret={SECRET}")], "--secret is not an option here"),
+        (
+            &["sign", "--timestamp", TIMESTAMP, "--timestamp", TIMESTAMP],
+            "--timestamp <T> is given more than once",
+        ),
+        (
+            &[&SIGN[..], &[SECRET]].concat(),
+            "unexpected argument: everything is given by options, and secrets by the environment",
+        ),
+        (&["verify"], "<--secret-env <NAME>|--vectors <FILE>> is missing"),
+        (&["verify", "--secret-env", "UNSET"], "--secret-env names UNSET, which is not set"),
+        (&["verify", "--secret-env", "S1", "--now", SECRET], "--now <N> has no usable value"),
+        (&["verify", "--secret-env", "S1", "--tolerance", "0"], "--tolerance must be 1 to 3600 seconds"),
+        (&["verify", "--secret-env", "S1", "--tolerance", "3601"], "--tolerance must be 1 to 3600 seconds"),
+        (&["verify", "--secret-env", "S1", "--tolerance", "-300"], "--tolerance must be 1 to 3600 seconds"),
+        (&["verify", "--secret-env", "S1", "--tolerance"], "--tolerance <N> has no usable value"),
+        (
+            &["verify", "--secret-env", "S1", "--vectors", "f"],
+            "--secret-env <NAME> cannot be used with --vectors <FILE>",
+        ),
+        (&["verify", "--vectors", "f", "--now", "1"], "--vectors <FILE> cannot be used with --now <N>"),
+        (
+            &[&["verify"][..], &["--secret-env", "S1"].repeat(9)].concat(),
+            "--secret-env can be given at most 8 times",
+        ),
+    ];
+    for (arguments, line) in cases {
+        let ended = authority(arguments, BODY.as_bytes());
+        assert_eq!(ended.stderr, format!("authority: {line}\n"), "{arguments:?}");
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_and_version_go_to_standard_output() {
+    for arguments in [&["--help"] as &[&str], &["sign", "--help"], &["verify", "--help"]] {
+        let ended = authority(arguments, b"");
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        assert!(ended.stdout.contains("Usage: authority"), "{ended:?}");
+    }
+    assert_ended(
+        &authority(&["--version"], b""),
+        0,
+        &format!("authority {}\n", env!("CARGO_PKG_VERSION")),
+        "",
+    );
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_panic() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_authority"))
+        .args(["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP])
+        .env_clear()
+        .env("S1", SECRET)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    // The command writes only after its input has ended, so closing its output first is in time.
+    drop(child.stdout.take());
+    drop(child.stdin.take());
+    let output = child.wait_with_output().expect("the binary ends");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.starts_with("authority: cannot read or write a standard stream: Broken pipe"), "{stderr}");
+}
