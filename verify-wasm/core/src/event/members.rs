@@ -4,81 +4,47 @@
 //! after unescaping; a known name is noticed by its place being taken, the others by their list. Everything
 //! deeper is walked over.
 
-use crate::json::{Kind, Malformed, Names, RawString, Scanner, safe_integer};
+use crate::json::{Cursor, MAX_DEPTH, Malformed, Names, Value};
 
-/// The value of a member, as far as a rule could ask about it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Value<'t> {
-    #[default]
-    Absent,
-    Null,
-    Boolean(bool),
-    Number(&'t str),
-    String(RawString<'t>),
-    Array,
-    Object,
-}
-
-impl Value<'_> {
-    pub(super) fn integer(self) -> Option<u64> {
-        match self {
-            Self::Number(text) => safe_integer(text),
-            _ => None,
-        }
-    }
-
-    pub(super) fn boolean(self) -> Option<bool> {
-        match self {
-            Self::Boolean(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub(super) fn object(self) -> Option<()> {
-        (self == Self::Object).then_some(())
-    }
-}
-
-/// The members of the envelope as they stand in the text.
+/// The members of the envelope as they stand in the text; `None` is absent.
 #[derive(Debug, Default)]
-pub(super) struct Root<'t> {
-    pub(super) id: Value<'t>,
-    pub(super) event_type: Value<'t>,
-    pub(super) api_version: Value<'t>,
-    pub(super) created_at: Value<'t>,
-    pub(super) sequence: Value<'t>,
-    pub(super) resource_version: Value<'t>,
-    pub(super) livemode: Value<'t>,
-    pub(super) recipient: Value<'t>,
-    pub(super) links: Value<'t>,
-    merchant_seen: bool,
-    pub(super) merchant_id: Value<'t>,
-    pub(super) merchant_slug: Value<'t>,
-    data_seen: bool,
-    pub(super) data_object: Value<'t>,
+pub(super) struct Members<'t> {
+    pub(super) id: Option<Value<'t>>,
+    pub(super) event_type: Option<Value<'t>>,
+    pub(super) api_version: Option<Value<'t>>,
+    pub(super) created_at: Option<Value<'t>>,
+    pub(super) sequence: Option<Value<'t>>,
+    pub(super) resource_version: Option<Value<'t>>,
+    pub(super) livemode: Option<Value<'t>>,
+    pub(super) recipient: Option<Value<'t>>,
+    pub(super) links: Option<Value<'t>>,
+    pub(super) merchant_id: Option<Value<'t>>,
+    pub(super) merchant_slug: Option<Value<'t>>,
+    pub(super) data_object: Option<Value<'t>>,
     /// Whether a name occurs twice in the root, in `merchant` or in `data`.
     pub(super) repeated: bool,
 }
 
 /// Reads the whole text. `None` when it is JSON, but its root is not an object.
-pub(super) fn scan(text: &str, depth: u8) -> Result<Option<Root<'_>>, Malformed> {
-    let mut scanner = Scanner::new(text, depth);
-    if scanner.kind()? != Kind::Object {
-        scanner.skip()?;
-        return scanner.end().map(|()| None);
+pub(super) fn find(text: &str) -> Result<Option<Members<'_>>, Malformed> {
+    let mut cursor = Cursor::new(text, MAX_DEPTH);
+    let mut members = Members::default();
+    let is_object = cursor.enter()?;
+    if is_object {
+        members.take_root(&mut cursor)?;
+    } else {
+        cursor.take()?;
     }
-    let mut root = Root::default();
-    root.take_root(&mut scanner)?;
-    scanner.end()?;
-    Ok(Some(root))
+    cursor.end()?;
+    Ok(is_object.then_some(members))
 }
 
-impl<'t> Root<'t> {
-    fn take_root(&mut self, scanner: &mut Scanner<'t>) -> Result<(), Malformed> {
+impl<'t> Members<'t> {
+    fn take_root(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Malformed> {
         let mut others = Names::new();
-        scanner.enter()?;
-        while let Some(name) = scanner.member()? {
-            let name = name.unescape();
+        let mut merchants = 0_u32;
+        let mut datas = 0_u32;
+        while let Some(name) = cursor.member()? {
             let place = match name.as_ref() {
                 "id" => &mut self.id,
                 "type" => &mut self.event_type,
@@ -90,84 +56,62 @@ impl<'t> Root<'t> {
                 "recipient" => &mut self.recipient,
                 "links" => &mut self.links,
                 "merchant" => {
-                    self.repeated |= core::mem::replace(&mut self.merchant_seen, true);
-                    self.take_merchant(scanner)?;
+                    merchants += 1;
+                    self.take_merchant(cursor)?;
                     continue;
                 }
                 "data" => {
-                    self.repeated |= core::mem::replace(&mut self.data_seen, true);
-                    self.take_data(scanner)?;
+                    datas += 1;
+                    self.take_data(cursor)?;
                     continue;
                 }
                 _ => {
                     others.push(name);
-                    scanner.skip()?;
+                    cursor.take()?;
                     continue;
                 }
             };
-            self.repeated |= *place != Value::Absent;
-            *place = take(scanner)?;
+            self.repeated |= place.replace(cursor.take()?).is_some();
         }
-        self.repeated |= !others.close();
+        self.repeated |= merchants > 1 || datas > 1 || !others.close();
         Ok(())
     }
 
-    fn take_merchant(&mut self, scanner: &mut Scanner<'t>) -> Result<(), Malformed> {
-        if scanner.kind()? != Kind::Object {
-            return scanner.skip();
+    fn take_merchant(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Malformed> {
+        if !cursor.enter()? {
+            return cursor.take().map(|_| ());
         }
         let mut others = Names::new();
-        scanner.enter()?;
-        while let Some(name) = scanner.member()? {
-            let name = name.unescape();
+        while let Some(name) = cursor.member()? {
             let place = match name.as_ref() {
                 "id" => &mut self.merchant_id,
                 "slug" => &mut self.merchant_slug,
                 _ => {
                     others.push(name);
-                    scanner.skip()?;
+                    cursor.take()?;
                     continue;
                 }
             };
-            self.repeated |= *place != Value::Absent;
-            *place = take(scanner)?;
+            self.repeated |= place.replace(cursor.take()?).is_some();
         }
         self.repeated |= !others.close();
         Ok(())
     }
 
-    fn take_data(&mut self, scanner: &mut Scanner<'t>) -> Result<(), Malformed> {
-        if scanner.kind()? != Kind::Object {
-            return scanner.skip();
+    fn take_data(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Malformed> {
+        if !cursor.enter()? {
+            return cursor.take().map(|_| ());
         }
         let mut others = Names::new();
-        scanner.enter()?;
-        while let Some(name) = scanner.member()? {
-            let name = name.unescape();
+        while let Some(name) = cursor.member()? {
+            let value = cursor.take()?;
             if name == "object" {
-                self.repeated |= self.data_object != Value::Absent;
-                self.data_object = take(scanner)?;
+                self.repeated |= self.data_object.replace(value).is_some();
             } else {
                 others.push(name);
-                scanner.skip()?;
             }
         }
         self.repeated |= !others.close();
         Ok(())
     }
-}
-
-/// Takes one value of any kind; what is inside a container is walked over.
-fn take<'t>(scanner: &mut Scanner<'t>) -> Result<Value<'t>, Malformed> {
-    let value = match scanner.kind()? {
-        Kind::String => return scanner.string().map(Value::String),
-        Kind::Number => return scanner.number().map(Value::Number),
-        Kind::True => Value::Boolean(true),
-        Kind::False => Value::Boolean(false),
-        Kind::Null => Value::Null,
-        Kind::Array => Value::Array,
-        Kind::Object => Value::Object,
-    };
-    scanner.skip()?;
-    Ok(value)
 }

@@ -13,8 +13,8 @@ mod rules;
 use alloc::borrow::Cow;
 
 use crate::code::VerificationCode;
-use crate::json;
-use members::{Root, Value};
+use crate::json::{self, Value};
+use members::Members;
 
 /// What a verified event says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,29 +48,27 @@ pub struct Envelope<'b> {
 /// The first of [`VerificationCode::InvalidJson`] to [`VerificationCode::InvalidData`] that applies.
 pub fn read(text: &[u8]) -> Result<Envelope<'_>, VerificationCode> {
     let text = core::str::from_utf8(text).map_err(|_| VerificationCode::InvalidJson)?;
-    let root = members::scan(text, json::MAX_DEPTH).map_err(|_| VerificationCode::InvalidJson)?;
-    root.filter(|root| !root.repeated)
-        .ok_or(VerificationCode::InvalidPayload)
-        .and_then(|root| judge(text, root))
+    match members::find(text).map_err(|_| VerificationCode::InvalidJson)? {
+        Some(members) if !members.repeated => judge(text, &members),
+        _ => Err(VerificationCode::InvalidPayload),
+    }
 }
 
-fn judge<'b>(text: &'b str, root: Root<'b>) -> Result<Envelope<'b>, VerificationCode> {
+fn judge<'b>(text: &'b str, members: &Members<'b>) -> Result<Envelope<'b>, VerificationCode> {
     use VerificationCode as Code;
 
-    let sequence = optional(root.sequence, Value::integer)?;
-    let resource_version = optional(root.resource_version, Value::integer)?;
-    let livemode = optional(root.livemode, Value::boolean)?;
-    optional(root.recipient, Value::object)?;
-    optional(root.links, Value::object)?;
-    let id = required(root.id, rules::is_event_id, Code::InvalidEventId)?;
-    let event_type = required(root.event_type, rules::is_event_type, Code::InvalidEventType)?;
-    let api_version = required(root.api_version, rules::is_date, Code::InvalidApiVersion)?;
-    let created_at = required(root.created_at, rules::is_time, Code::InvalidCreatedAt)?;
-    let merchant_id = required(root.merchant_id, rules::is_merchant_id, Code::InvalidMerchant)?;
-    let merchant_slug = required(root.merchant_slug, rules::is_slug, Code::InvalidMerchant)?;
-    if root.data_object != Value::Object {
-        return Err(Code::InvalidData);
-    }
+    let sequence = optional(members.sequence, as_integer)?;
+    let resource_version = optional(members.resource_version, as_integer)?;
+    let livemode = optional(members.livemode, as_boolean)?;
+    optional(members.recipient, as_object)?;
+    optional(members.links, as_object)?;
+    let id = required(members.id, rules::is_event_id, Code::InvalidEventId)?;
+    let event_type = required(members.event_type, rules::is_event_type, Code::InvalidEventType)?;
+    let api_version = required(members.api_version, rules::is_date, Code::InvalidApiVersion)?;
+    let created_at = required(members.created_at, rules::is_time, Code::InvalidCreatedAt)?;
+    let merchant_id = required(members.merchant_id, rules::is_merchant_id, Code::InvalidMerchant)?;
+    let merchant_slug = required(members.merchant_slug, rules::is_slug, Code::InvalidMerchant)?;
+    members.data_object.and_then(as_object).ok_or(Code::InvalidData)?;
     Ok(Envelope {
         id,
         event_type,
@@ -87,23 +85,41 @@ fn judge<'b>(text: &'b str, root: Root<'b>) -> Result<Envelope<'b>, Verification
 
 /// An optional member: absent and `null` say the same, anything else must be of the right type.
 fn optional<'b, T>(
-    value: Value<'b>,
-    read: fn(Value<'b>) -> Option<T>,
+    value: Option<Value<'b>>,
+    read: impl FnOnce(Value<'b>) -> Option<T>,
 ) -> Result<Option<T>, VerificationCode> {
     match value {
-        Value::Absent | Value::Null => Ok(None),
-        value => read(value).map(Some).ok_or(VerificationCode::InvalidPayload),
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => read(value).map(Some).ok_or(VerificationCode::InvalidPayload),
     }
 }
 
 /// A required member: a string that keeps its rule, else the member's own code.
 fn required<'b>(
-    value: Value<'b>,
-    rule: fn(&str) -> bool,
+    value: Option<Value<'b>>,
+    rule: impl FnOnce(&str) -> bool,
     code: VerificationCode,
 ) -> Result<Cow<'b, str>, VerificationCode> {
     match value {
-        Value::String(raw) => Some(raw.unescape()).filter(|text| rule(text)).ok_or(code),
+        Some(Value::String(raw)) => Some(raw.unescape()).filter(|text| rule(text)).ok_or(code),
         _ => Err(code),
     }
+}
+
+fn as_integer(value: Value<'_>) -> Option<u64> {
+    match value {
+        Value::Number(text) => json::safe_integer(text),
+        _ => None,
+    }
+}
+
+fn as_boolean(value: Value<'_>) -> Option<bool> {
+    match value {
+        Value::Boolean(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn as_object(value: Value<'_>) -> Option<()> {
+    (value == Value::Object).then_some(())
 }

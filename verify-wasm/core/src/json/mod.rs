@@ -1,27 +1,26 @@
 //! A checking reader of JSON text: one pass, no document tree, no recursion.
 //!
-//! The text is first checked to be strict UTF-8 as a whole; then a [`Scanner`] walks it once. A caller that
-//! wants to know some members ([`crate::event`]) steps through those objects itself and lets the scanner skip
-//! the rest; a caller that only wants a verdict uses [`check`]. Either way every byte is held to RFC 8259 and
-//! to the limits of contract 10.4: bounded nesting, no lone surrogate escape, no number beyond the range of a
-//! double. Open containers are bits of one machine word, so the depth of an attacker's text costs no stack.
+//! The text is first checked to be strict UTF-8 as a whole; then it is walked once. A caller that only wants a
+//! verdict uses [`check`]. A caller that wants some members ([`crate::event`]) steps through those objects with
+//! a [`Cursor`] and lets it walk over the rest. Either way every byte is held to RFC 8259 and to the limits of
+//! contract 10.4: bounded nesting, no lone surrogate escape, no number beyond the range of a double.
 //!
-//! Duplicate names are legal in RFC 8259 and readers disagree about what they mean. [`Names`] collects the
-//! names of one object (or of all) and tells whether one repeats, compared after unescaping.
+//! Duplicate names are legal in RFC 8259 and readers disagree about what they mean; [`names`] tells whether one
+//! repeats, compared after unescaping, where a caller cares.
 //!
 //! Deliberately absent: values. Whoever needs them parses the checked text with a parser of their choice.
 
+mod cursor;
 mod names;
 mod number;
-mod scanner;
 mod string;
+mod walk;
 
 use core::fmt;
 
-pub use names::Names;
-pub use number::safe_integer;
-pub use scanner::{Kind, Scanner};
-pub use string::RawString;
+pub(crate) use cursor::{Cursor, Value};
+pub(crate) use names::Names;
+pub(crate) use number::safe_integer;
 
 /// The deepest nesting of containers that any limit may allow.
 pub const MAX_DEPTH: u8 = 127;
@@ -83,11 +82,10 @@ pub enum Duplicates {
 /// The first reason met, in the order of the text; [`Malformed::Utf8`] before all others.
 pub fn check(text: &[u8], depth: u8, duplicates: Duplicates) -> Result<&str, Malformed> {
     let text = core::str::from_utf8(text).map_err(|_| Malformed::Utf8)?;
-    let mut scanner = Scanner::new(text, depth);
-    match duplicates {
-        Duplicates::Allowed => scanner.skip()?,
-        Duplicates::Refused => scanner.skip_unique()?,
-    }
-    scanner.end()?;
-    Ok(text)
+    let depth = depth.min(MAX_DEPTH);
+    let rest = match duplicates {
+        Duplicates::Allowed => walk::skip(text.as_bytes(), depth)?,
+        Duplicates::Refused => walk::skip_unique(text, depth)?,
+    };
+    if walk::skip_blanks(rest).is_empty() { Ok(text) } else { Err(Malformed::Syntax) }
 }

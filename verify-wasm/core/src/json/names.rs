@@ -6,33 +6,31 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-/// The names of the objects that are open, innermost last.
+/// The names of the objects that are open, innermost last. The outermost need not be opened.
 #[derive(Debug, Default)]
-pub struct Names<'t> {
+pub(crate) struct Names<'t> {
     names: Vec<Cow<'t, str>>,
     starts: Vec<usize>,
 }
 
 impl<'t> Names<'t> {
     /// No object is open.
-    #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { names: Vec::new(), starts: Vec::new() }
     }
 
     /// An object begins.
-    pub fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.starts.push(self.names.len());
     }
 
     /// The innermost object has a member of this name.
-    pub fn push(&mut self, name: Cow<'t, str>) {
+    pub(crate) fn push(&mut self, name: Cow<'t, str>) {
         self.names.push(name);
     }
 
     /// The innermost object ends. Whether all its names were different.
-    #[must_use]
-    pub fn close(&mut self) -> bool {
+    pub(crate) fn close(&mut self) -> bool {
         let start = self.starts.pop().unwrap_or_default();
         let Some(own) = self.names.get_mut(start..) else { return true };
         own.sort_unstable();

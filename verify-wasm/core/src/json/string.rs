@@ -11,37 +11,75 @@ use super::Malformed;
 
 /// A string of the text, between its quotation marks, escapes checked but not resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RawString<'t> {
-    pub(super) text: &'t str,
-    pub(super) escaped: bool,
+pub(crate) struct RawString<'t> {
+    text: &'t str,
+    escaped: bool,
 }
 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The offset of the first `"`, `\` or control character in `text`.
-pub(super) fn find_special(text: &[u8]) -> Option<usize> {
-    let (chunks, tail) = text.as_chunks::<8>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (LOW * b'"' as u64);
-        let backslash = word ^ (LOW * b'\\' as u64);
-        // x - n borrows into the high bit exactly where x < n, for the lowest such byte; higher bytes may be
-        // wrong, which does not matter to the search for the first.
-        let hits = (quote.wrapping_sub(LOW) & !quote
-            | backslash.wrapping_sub(LOW) & !backslash
-            | word.wrapping_sub(LOW * 0x20) & !word)
-            & HIGH;
+/// A high bit for each `"`, `\` and control character among eight bytes of text, first byte lowest. Bits above
+/// the lowest set one may be wrong; the search for the first does not ask them.
+#[inline]
+fn specials(word: u64) -> u64 {
+    // x - n borrows into the high bit where x < n. Flipping bit 1 swaps `"` (0x22) with the blank (0x20) and
+    // leaves control characters among themselves, so that "below 0x21" finds both in one subtraction.
+    let quote_or_control = (word ^ (LOW * 0x02)).wrapping_sub(LOW * 0x21);
+    let backslash = (word ^ (LOW * b'\\' as u64)).wrapping_sub(LOW);
+    (quote_or_control | backslash) & !word & HIGH
+}
+
+/// Passes over the rest of a string whose opening quotation mark is read. What follows the closing one, and
+/// whether there was an escape.
+#[inline(always)] // The loop of the common string belongs into the caller's registers.
+pub(super) fn scan_tail(mut text: &[u8]) -> Result<(&[u8], bool), Malformed> {
+    while let Some((chunk, after)) = text.split_first_chunk() {
+        let hits = specials(u64::from_le_bytes(*chunk));
         if hits != 0 {
-            return Some(index * 8 + hits.trailing_zeros() as usize / 8);
+            return match text.get(hits.trailing_zeros() as usize / 8..) {
+                Some([b'"', rest @ ..]) => Ok((rest, false)),
+                Some(rest) => scan_tail_slowly(rest),
+                None => Err(Malformed::Syntax),
+            };
+        }
+        text = after;
+    }
+    scan_tail_slowly(text)
+}
+
+/// The same for what the common string does not have: escapes, and the last bytes of the text.
+#[inline(never)]
+fn scan_tail_slowly(mut text: &[u8]) -> Result<(&[u8], bool), Malformed> {
+    let mut escaped = false;
+    loop {
+        match skip_plain(text) {
+            [b'"', rest @ ..] => return Ok((rest, escaped)),
+            [b'\\', rest @ ..] => {
+                let length = scan_escape(rest)?;
+                text = rest.get(length..).ok_or(Malformed::Syntax)?;
+                escaped = true;
+            }
+            _ => return Err(Malformed::Syntax),
         }
     }
-    let at = tail.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20))?;
-    Some(chunks.len() * 8 + at)
+}
+
+/// `text` from its first `"`, `\` or control character on.
+fn skip_plain(mut text: &[u8]) -> &[u8] {
+    while let Some((chunk, after)) = text.split_first_chunk() {
+        let hits = specials(u64::from_le_bytes(*chunk));
+        if hits != 0 {
+            return text.get(hits.trailing_zeros() as usize / 8..).unwrap_or_default();
+        }
+        text = after;
+    }
+    let plain = text.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count();
+    text.get(plain..).unwrap_or_default()
 }
 
 /// Checks the escape behind a backslash and returns its length in bytes without the backslash.
-pub(super) fn scan_escape(text: &[u8]) -> Result<usize, Malformed> {
+fn scan_escape(text: &[u8]) -> Result<usize, Malformed> {
     match text.first() {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(1),
         Some(b'u') => decode_unicode(text).map(|(_, length)| length),
@@ -76,9 +114,17 @@ fn decode_unit(text: &[u8]) -> Option<u32> {
 }
 
 impl<'t> RawString<'t> {
+    /// The string of `text` that begins where `from` does and whose closing quotation mark is the last byte
+    /// before `rest`; both are tails of `text`.
+    pub(super) fn between(text: &'t str, from: &[u8], rest: &[u8], escaped: bool) -> Self {
+        let start = text.len() - from.len();
+        let end = text.len() - rest.len() - 1;
+        // A string begins and ends beside quotation marks, so the bounds are always character boundaries.
+        Self { text: text.get(start..end).unwrap_or_default(), escaped }
+    }
+
     /// The string that is meant: borrowed when nothing is escaped.
-    #[must_use]
-    pub fn unescape(self) -> Cow<'t, str> {
+    pub(crate) fn unescape(self) -> Cow<'t, str> {
         if self.escaped { Cow::Owned(unescape(self.text)) } else { Cow::Borrowed(self.text) }
     }
 }

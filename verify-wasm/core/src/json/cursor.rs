@@ -1,0 +1,100 @@
+//! The cursor: a position in a text, for a caller that wants some of its members.
+//!
+//! The caller enters an object, asks for one name after the other, and for each takes the value, enters it, or
+//! walks over it. Every move either succeeds and stands behind what it read, or reports why the text is
+//! malformed; after an error the cursor is of no further use.
+
+use alloc::borrow::Cow;
+
+use super::string::{self, RawString};
+use super::{Malformed, number, walk};
+
+/// A value as far as a rule could ask about it. What containers hold is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value<'t> {
+    Null,
+    Boolean(bool),
+    Number(&'t str),
+    String(RawString<'t>),
+    Array,
+    Object,
+}
+
+/// A position in a JSON text.
+#[derive(Debug)]
+pub(crate) struct Cursor<'t> {
+    text: &'t str,
+    rest: &'t [u8],
+    /// How many more containers may be opened here.
+    room: u8,
+    /// Whether an object was just entered and none of its members taken yet.
+    entered: bool,
+}
+
+impl<'t> Cursor<'t> {
+    /// Stands before the first byte of `text`, in which at most `depth` containers may be nested.
+    pub(crate) fn new(text: &'t str, depth: u8) -> Self {
+        Self { text, rest: text.as_bytes(), room: depth, entered: false }
+    }
+
+    /// Steps into an object, from whose name to name [`Cursor::member`] then leads. `false` when another value
+    /// comes next, which stays.
+    pub(crate) fn enter(&mut self) -> Result<bool, Malformed> {
+        let [b'{', rest @ ..] = walk::skip_blanks(self.rest) else { return Ok(false) };
+        self.rest = rest;
+        self.room = self.room.checked_sub(1).ok_or(Malformed::Depth)?;
+        self.entered = true;
+        Ok(true)
+    }
+
+    /// The name of the next member of the innermost entered object, escapes resolved; the caller takes its
+    /// value before asking again. `None` at the end of the object, which is then left.
+    pub(crate) fn member(&mut self) -> Result<Option<Cow<'t, str>>, Malformed> {
+        let first = core::mem::take(&mut self.entered);
+        let quoted = match (walk::skip_blanks(self.rest), first) {
+            ([b'}', rest @ ..], _) => {
+                self.rest = rest;
+                self.room = self.room.saturating_add(1);
+                return Ok(None);
+            }
+            ([b',', rest @ ..], false) => walk::skip_blanks(rest),
+            (rest, true) => rest,
+            _ => return Err(Malformed::Syntax),
+        };
+        let [b'"', from @ ..] = quoted else { return Err(Malformed::Syntax) };
+        let (rest, escaped) = string::scan_tail(from)?;
+        let [b':', value @ ..] = walk::skip_blanks(rest) else { return Err(Malformed::Syntax) };
+        self.rest = value;
+        Ok(Some(RawString::between(self.text, from, rest, escaped).unescape()))
+    }
+
+    /// Takes one value of any kind.
+    pub(crate) fn take(&mut self) -> Result<Value<'t>, Malformed> {
+        let text = walk::skip_blanks(self.rest);
+        let value;
+        (value, self.rest) = match text {
+            [b'"', from @ ..] => {
+                let (rest, escaped) = string::scan_tail(from)?;
+                (Value::String(RawString::between(self.text, from, rest, escaped)), rest)
+            }
+            [b'-' | b'0'..=b'9', ..] => {
+                let rest = number::scan(text)?;
+                let start = self.text.len() - text.len();
+                let number = self.text.get(start..self.text.len() - rest.len());
+                (Value::Number(number.ok_or(Malformed::Syntax)?), rest)
+            }
+            [b'{', ..] => (Value::Object, walk::skip(text, self.room)?),
+            [b'[', ..] => (Value::Array, walk::skip(text, self.room)?),
+            [b't', b'r', b'u', b'e', rest @ ..] => (Value::Boolean(true), rest),
+            [b'f', b'a', b'l', b's', b'e', rest @ ..] => (Value::Boolean(false), rest),
+            [b'n', b'u', b'l', b'l', rest @ ..] => (Value::Null, rest),
+            _ => return Err(Malformed::Syntax),
+        };
+        Ok(value)
+    }
+
+    /// Only blanks may follow.
+    pub(crate) fn end(self) -> Result<(), Malformed> {
+        if walk::skip_blanks(self.rest).is_empty() { Ok(()) } else { Err(Malformed::Syntax) }
+    }
+}
