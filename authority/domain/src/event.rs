@@ -36,7 +36,7 @@ pub struct NewEvent {
     /// The identifier of the record it tells of.
     pub resource_id: String,
     /// The exact bytes that every delivery and every page carries.
-    pub body: Vec<u8>,
+    pub body: String,
 }
 
 /// The envelope, in the member order of the brief's table.
@@ -93,7 +93,7 @@ impl NewEvent {
             data: Data { object: &change.record },
             links: change.record.link().map(|resource| Links { resource }),
         };
-        let body = serde_json::to_vec(&envelope)
+        let body = serde_json::to_string(&envelope)
             .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))?;
         if body.len() > EVENT_BYTES_MAX {
             return Err(Refusal::new(

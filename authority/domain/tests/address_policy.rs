@@ -211,7 +211,7 @@ fn near_a_block() -> impl Strategy<Value = IpAddr> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig::with_cases(8_000))]
 
     #[test]
     fn both_tables_agree_on_random_addresses(address in any::<IpAddr>()) {

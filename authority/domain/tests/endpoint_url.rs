@@ -188,7 +188,9 @@ fn the_length_is_that_of_the_text_and_of_what_it_becomes() {
 #[test]
 fn own_host_names_are_refused_with_everything_below_them() {
     let rules = UrlRules::new(UrlPolicy::Public).deny_host("API.service.example.");
-    for text in ["https://api.service.example/", "https://api.service.example./", "https://v1.API.service.example/"] {
+    for text in
+        ["https://api.service.example/", "https://api.service.example./", "https://v1.API.service.example/"]
+    {
         assert_eq!(rules.parse(text, LIVE), Err(UrlRefusal::HostDenied), "{text}");
     }
     for text in ["https://service.example/", "https://myapi.service.example/"] {
@@ -211,7 +213,10 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
         let target = development(text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
         assert_eq!((target.as_str(), target.reach()), (normalised, Reach::Loopback));
         assert!(public(text).is_err(), "{text} in production");
-        assert!(UrlRules::new(UrlPolicy::Public).parse(text, TEST).is_err(), "{text} in production, test mode");
+        assert!(
+            UrlRules::new(UrlPolicy::Public).parse(text, TEST).is_err(),
+            "{text} in production, test mode"
+        );
         assert!(UrlRules::new(UrlPolicy::Development).parse(text, LIVE).is_err(), "{text} in live mode");
     }
     let refused = [

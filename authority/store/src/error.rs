@@ -92,7 +92,9 @@ impl From<StoreError> for Refusal {
         tracing::error!(error = %error, "store failed");
         match error {
             StoreError::Unavailable(_) | StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
-            StoreError::Conflict(_) | StoreError::Broken(_) | StoreError::UnknownSchema { .. } => Self::internal(),
+            StoreError::Conflict(_) | StoreError::Broken(_) | StoreError::UnknownSchema { .. } => {
+                Self::internal()
+            }
         }
     }
 }

@@ -16,5 +16,6 @@ mod store;
 mod writer;
 
 pub use error::{Constraint, StoreError};
-pub use sqlite::SCHEMA_VERSION;
-pub use store::{Store, StoreUrl};
+
+pub use store::{Access, Store, StoreUrl};
+pub use writer::JobError;

@@ -17,7 +17,7 @@ CREATE TABLE api_keys (
     id           TEXT PRIMARY KEY,
     merchant_id  TEXT NOT NULL REFERENCES merchants (id),
     livemode     BOOLEAN NOT NULL,
-    hash         TEXT NOT NULL UNIQUE,
+    hash         BLOB NOT NULL UNIQUE,
     name         TEXT NOT NULL,
     display      TEXT NOT NULL,
     scopes       TEXT NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE api_keys (
 
 CREATE TABLE operator_keys (
     id          TEXT PRIMARY KEY,
-    hash        TEXT NOT NULL UNIQUE,
+    hash        BLOB NOT NULL UNIQUE,
     name        TEXT NOT NULL,
     display     TEXT NOT NULL,
     scopes      TEXT NOT NULL,
@@ -262,7 +262,7 @@ CREATE TABLE idempotency (
     merchant_id  TEXT NOT NULL,
     livemode     BOOLEAN NOT NULL,
     key          TEXT NOT NULL,
-    fingerprint  TEXT NOT NULL,
+    fingerprint  BLOB NOT NULL,
     operation    TEXT NOT NULL,
     answer       TEXT NOT NULL,
     request_id   TEXT NOT NULL,

@@ -1,0 +1,160 @@
+//! Deliveries and attempts: lease, act, settle (T4).
+//!
+//! A lease is a token and a time written into due deliveries in a short transaction. The holder sends while no
+//! transaction is open, and settles only where the token is still its own; after the lease's end any other holder may
+//! take the delivery, so that a dead process holds nothing back.
+
+use async_trait::async_trait;
+use authority_domain::endpoint::HealthState;
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use super::SealedSecret;
+use crate::StoreError;
+
+/// Why a delivery exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The event was committed while the endpoint wanted it.
+    Event,
+    /// The merchant tests the endpoint.
+    Test,
+}
+
+impl Trigger {
+    /// The word the contract uses.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// A delivery to be made with its event.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewDelivery {
+    pub id: DeliveryId,
+    pub event_id: EventId,
+    pub event_type: &'static str,
+    pub sequence: i64,
+    pub endpoint_id: EndpointId,
+    pub trigger: Trigger,
+}
+
+/// What a lease asks for.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// Names this lease; 128 random bits.
+    pub token: String,
+    /// Deliveries due at this time are taken.
+    pub now: Timestamp,
+    /// When others may take them.
+    pub until: Timestamp,
+    /// At most so many.
+    pub limit: i64,
+    /// At most so many at a time per endpoint, those already leased included (contract 7.4).
+    pub per_endpoint: i64,
+}
+
+/// A delivery that is ours to attempt, with everything the attempt needs.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct LeasedDelivery {
+    pub id: DeliveryId,
+    pub event_id: EventId,
+    pub endpoint_id: EndpointId,
+    pub trigger: String,
+    pub livemode: bool,
+    /// Attempts already made.
+    pub attempt_count: i64,
+    pub url: String,
+    pub api_version: String,
+    /// The exact bytes to send.
+    pub body: String,
+    /// The usable secrets, newest first.
+    pub secrets: Vec<SealedSecret>,
+}
+
+/// Where an attempt leaves its delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettledAs {
+    /// The receiver acknowledged.
+    Succeeded,
+    /// Another attempt follows.
+    Retry {
+        /// When.
+        at: Timestamp,
+    },
+    /// No further attempt; the word of contract 2.9 `failure_reason`.
+    Failed {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// The outcome of one attempt.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Settlement {
+    pub delivery_id: DeliveryId,
+    pub token: String,
+    pub attempt_id: AttemptId,
+    pub number: i64,
+    pub started_at: Timestamp,
+    pub finished_at: Timestamp,
+    pub signed_timestamp: i64,
+    pub duration_ms: i64,
+    pub outcome: &'static str,
+    pub response_status: Option<i64>,
+    pub response_excerpt: Option<String>,
+    pub settled_as: SettledAs,
+}
+
+/// What a batch of attempts says of one endpoint.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct HealthUpdate {
+    pub endpoint_id: EndpointId,
+    /// A success in the batch resets the count before the failures after it are added.
+    pub succeeded: bool,
+    /// Failures since the last success of the batch.
+    pub failures: i64,
+    pub last_success_at: Option<Timestamp>,
+    pub last_failure_at: Option<Timestamp>,
+    pub last_response_status: Option<i64>,
+    pub last_error: Option<String>,
+}
+
+/// Deliveries and attempts.
+#[async_trait]
+pub trait Deliveries {
+    /// Adds deliveries, due at `now`.
+    async fn deliveries_insert(
+        &mut self,
+        tenant: &Tenant,
+        deliveries: &[NewDelivery],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Takes due deliveries of enabled endpoints, oldest first per endpoint.
+    async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
+
+    /// Gives back what `token` holds and has not settled.
+    async fn delivery_lease_release(&mut self, token: &str) -> Result<(), StoreError>;
+
+    /// Gives back every lease: for the start of a process that is the database's only user.
+    async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
+
+    /// Writes outcomes where the token is still the holder's; returns the deliveries that were settled.
+    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError>;
+
+    /// Adds a batch's verdict to an endpoint's health.
+    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<HealthState, StoreError>;
+
+    /// When the next delivery is due, leased ones left out; `None` when nothing waits.
+    async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+}

@@ -1,0 +1,61 @@
+//! Webhook endpoints and their sealed signing secrets.
+
+use async_trait::async_trait;
+use authority_domain::endpoint::Endpoint;
+use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+
+/// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
+#[derive(Clone, Debug)]
+pub struct SealedSecret {
+    /// Counts the endpoint's secrets from 1.
+    pub version: i64,
+    /// Ciphertext.
+    pub sealed: Vec<u8>,
+}
+
+/// A secret to be stored with its endpoint.
+pub type NewSecret = SealedSecret;
+
+/// Endpoints.
+#[async_trait]
+pub trait Endpoints {
+    /// Adds an endpoint and its first secret.
+    async fn endpoint_insert(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &Endpoint,
+        secret: &NewSecret,
+    ) -> Result<(), StoreError>;
+
+    /// One endpoint.
+    async fn endpoint_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+    ) -> Result<Option<Endpoint>, StoreError>;
+
+    /// How many endpoints the tenant has.
+    async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError>;
+
+    /// Up to `limit` endpoints before `before` (newest first), with their places. `status` narrows.
+    async fn endpoints_page(
+        &mut self,
+        tenant: &Tenant,
+        status: &[String],
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Endpoint)>, StoreError>;
+
+    /// The enabled endpoints of the tenant and their filters: who gets an event that commits now (contract 7.8).
+    async fn endpoints_enabled(
+        &mut self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError>;
+
+    /// Disables an endpoint because it answered 410, and cancels what still waits for it.
+    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError>;
+}

@@ -1,0 +1,69 @@
+//! Streams and events (contract 8).
+
+use async_trait::async_trait;
+use authority_domain::event::NewEvent;
+use authority_domain::id::EventId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+
+/// The place that a transaction reserved for its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamPosition {
+    /// Sequence of the last reserved event.
+    pub last_sequence: i64,
+    /// `created_at` of all of them: now, or later when the clock stepped back.
+    pub created_at: Timestamp,
+}
+
+/// What of a stream is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamRange {
+    /// The oldest event that is kept; 1 for a stream without events.
+    pub oldest: i64,
+    /// The newest; 0 for a stream without events.
+    pub latest: i64,
+}
+
+/// What `GET /events` can be narrowed by (contract 4.5).
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct EventFilter {
+    /// Exact catalog names; empty does not narrow.
+    pub types: Vec<String>,
+    pub created_from: Option<Timestamp>,
+    pub created_to: Option<Timestamp>,
+    pub resource: Option<String>,
+}
+
+/// Streams and events.
+#[async_trait]
+pub trait Events {
+    /// Takes the next `count` places of the tenant's stream. The row stays locked to the end of the transaction, so
+    /// that the order of numbers is the order of commits: call it after all other work (contract 8.3).
+    async fn stream_advance(
+        &mut self,
+        tenant: &Tenant,
+        count: i64,
+        now: Timestamp,
+    ) -> Result<StreamPosition, StoreError>;
+
+    /// Adds events; their bytes never change again.
+    async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError>;
+
+    /// Up to `limit` events after `after`, oldest first, as (sequence, stored bytes).
+    async fn events_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &EventFilter,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError>;
+
+    /// The stored bytes of one event.
+    async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError>;
+
+    /// What of the tenant's stream is there.
+    async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange, StoreError>;
+}

@@ -1,0 +1,25 @@
+//! What a use case may ask of a database: one trait per aggregate, implemented once per database over the same SQL.
+//!
+//! Every function on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); functions without one belong
+//! to the operator side, to authentication or to the dispatcher, which act for all tenants.
+
+mod access;
+mod commerce;
+mod deliveries;
+mod endpoints;
+mod events;
+mod requests;
+
+pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
+pub use commerce::{Commerce, OrderFilter, StoredOrder};
+pub use deliveries::{
+    Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
+};
+pub use endpoints::{Endpoints, NewSecret, SealedSecret};
+pub use events::{EventFilter, Events, StreamPosition, StreamRange};
+pub use requests::{AuditEntry, IdempotencyRecord, Requests};
+
+/// Everything a job can reach, inside its transaction.
+pub trait Tx: Access + Commerce + Deliveries + Endpoints + Events + Requests + Send {}
+
+impl<T: Access + Commerce + Deliveries + Endpoints + Events + Requests + Send> Tx for T {}

@@ -1,0 +1,55 @@
+//! What is kept of a request: the answer under its idempotency key, and the operator's audit trail.
+
+use async_trait::async_trait;
+use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+
+/// The answer that a repeated request gets (contract 2.15). `tenant` is `None` for operator requests.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct IdempotencyRecord {
+    pub tenant: Option<Tenant>,
+    pub key: String,
+    pub fingerprint: [u8; 32],
+    pub operation: &'static str,
+    /// The answer as JSON text; its shape belongs to the application.
+    pub answer: String,
+    pub request_id: RequestId,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// One write of an operator.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct AuditEntry {
+    pub id: AuditId,
+    pub at: Timestamp,
+    pub key_id: KeyId,
+    pub request_id: RequestId,
+    pub operation: &'static str,
+    pub resource_id: Option<String>,
+    pub version_before: Option<i64>,
+    pub version_after: Option<i64>,
+}
+
+/// Idempotency and audit.
+#[async_trait]
+pub trait Requests {
+    /// Fingerprint and answer under a key that has not expired.
+    async fn idempotency_get(
+        &mut self,
+        tenant: Option<&Tenant>,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<([u8; 32], String)>, StoreError>;
+
+    /// Keeps an answer; replaces one that has expired.
+    async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
+
+    /// Adds an audit entry.
+    async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+}

@@ -1,0 +1,50 @@
+//! Checkouts.
+
+use authority_domain::checkout::Checkout;
+use authority_domain::id::{CheckoutId, MerchantId};
+use authority_domain::tenant::Tenant;
+
+use super::{DbConnection, one_row};
+use crate::StoreError;
+
+pub(super) async fn get(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    id: &CheckoutId,
+) -> Result<Option<Checkout>, StoreError> {
+    let body: Option<String> =
+        sqlx::query_scalar("SELECT body FROM checkouts WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
+            .bind(id.as_str())
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .fetch_optional(conn)
+            .await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+pub(super) async fn put(
+    conn: &mut DbConnection,
+    merchant: &MerchantId,
+    checkout: &Checkout,
+) -> Result<(), StoreError> {
+    let done = sqlx::query(
+        "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
+             expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
+         WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
+             AND checkouts.merchant_id = excluded.merchant_id",
+    )
+    .bind(checkout.id.as_str())
+    .bind(merchant.as_str())
+    .bind(checkout.livemode)
+    .bind(checkout.status.as_str())
+    .bind(&checkout.currency)
+    .bind(checkout.amounts.total)
+    .bind(checkout.expires_at.as_ms())
+    .bind(checkout.resource_version)
+    .bind(serde_json::to_string(checkout)?)
+    .execute(conn)
+    .await?;
+    one_row(done.rows_affected(), "checkout")
+}

@@ -1,0 +1,235 @@
+//! Deliveries, attempts and the health they give an endpoint.
+
+use async_trait::async_trait;
+use authority_domain::endpoint::{DEGRADED_AFTER, HealthState};
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, LEASE_DUE, Session};
+use crate::StoreError;
+use crate::ports::{
+    Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SealedSecret, SettledAs, Settlement,
+};
+
+#[async_trait]
+impl Deliveries for Session<'_> {
+    async fn deliveries_insert(
+        &mut self,
+        tenant: &Tenant,
+        deliveries: &[NewDelivery],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+             triggered_by, status, attempt_count, next_attempt_at, created_at) ",
+        );
+        query.push_values(deliveries, |mut row, delivery| {
+            row.push_bind(delivery.id.as_str())
+                .push_bind(tenant.merchant_id.as_str())
+                .push_bind(tenant.livemode)
+                .push_bind(delivery.event_id.as_str())
+                .push_bind(delivery.event_type)
+                .push_bind(delivery.sequence)
+                .push_bind(delivery.endpoint_id.as_str())
+                .push_bind(delivery.trigger.as_str())
+                .push("'pending', 0")
+                .push_bind(now.as_ms())
+                .push_bind(now.as_ms());
+        });
+        query.build().execute(&mut *self.conn).await?;
+        self.deliveries_made = true;
+        Ok(())
+    }
+
+    async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(LEASE_DUE)
+            .bind(&lease.token)
+            .bind(lease.until.as_ms())
+            .bind(lease.now.as_ms())
+            .bind(lease.per_endpoint)
+            .bind(lease.limit)
+            .fetch_all(&mut *self.conn)
+            .await?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = sqlx::query(
+            "SELECT d.id, d.event_id, d.endpoint_id, d.triggered_by, d.livemode, d.attempt_count, e.url, e.api_version, \
+                 v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
+             JOIN events v ON v.id = d.event_id WHERE d.lease_token = $1 AND d.status = 'pending' \
+             ORDER BY d.next_attempt_at, d.sequence",
+        )
+        .bind(&lease.token)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        let secrets = sqlx::query(
+            "SELECT DISTINCT s.endpoint_id, s.version, s.sealed FROM endpoint_secrets s \
+             JOIN deliveries d ON d.endpoint_id = s.endpoint_id \
+             WHERE d.lease_token = $1 AND (s.expires_at IS NULL OR s.expires_at > $2) \
+             ORDER BY s.endpoint_id, s.version DESC",
+        )
+        .bind(&lease.token)
+        .bind(lease.now.as_ms())
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(|row| leased(row, &secrets)).collect()
+    }
+
+    async fn delivery_lease_release(&mut self, token: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = $1")
+            .bind(token)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL \
+             WHERE status = 'pending' AND lease_token IS NOT NULL",
+        )
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected())
+    }
+
+    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError> {
+        if settlements.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "UPDATE deliveries SET status = s.column3, attempt_count = s.column4, next_attempt_at = s.column5, \
+                 last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
+                 succeeded_at = s.column9, failed_at = s.column10, lease_token = NULL, lease_until = NULL FROM (",
+        );
+        query.push_values(settlements, |mut row, settlement| {
+            let at = settlement.finished_at.as_ms();
+            let (status, next, reason) = match settlement.settled_as {
+                SettledAs::Succeeded => ("succeeded", None, None),
+                SettledAs::Retry { at } => ("pending", Some(at.as_ms()), None),
+                SettledAs::Failed { reason } => ("failed", None, Some(reason)),
+            };
+            row.push_bind(settlement.delivery_id.as_str())
+                .push_bind(&settlement.token)
+                .push_bind(status)
+                .push_bind(settlement.number)
+                .push_bind(next)
+                .push_bind(settlement.outcome)
+                .push_bind(settlement.response_status)
+                .push_bind(reason)
+                .push_bind((status == "succeeded").then_some(at))
+                .push_bind((status == "failed").then_some(at));
+        });
+        query.push(
+            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
+             AND deliveries.status = 'pending' RETURNING deliveries.id",
+        );
+        let settled: Vec<String> = query.build_query_scalar().fetch_all(&mut *self.conn).await?;
+        let settled: Vec<DeliveryId> = settled.into_iter().map(DeliveryId::from_store).collect();
+        let ours: Vec<&Settlement> =
+            settlements.iter().filter(|settlement| settled.contains(&settlement.delivery_id)).collect();
+        self.attempts_insert(&ours).await?;
+        Ok(settled)
+    }
+
+    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<HealthState, StoreError> {
+        let state: String = sqlx::query_scalar(
+            "UPDATE webhook_endpoints SET \
+                 consecutive_failures = CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3, \
+                 health_state = CASE \
+                     WHEN CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3 >= $4 THEN \
+                         CASE WHEN health_state = 'failing' AND NOT $2 THEN 'failing' ELSE 'degraded' END \
+                     WHEN $2 THEN 'healthy' ELSE health_state END, \
+                 last_success_at = COALESCE($5, last_success_at), \
+                 last_failure_at = COALESCE($6, last_failure_at), \
+                 last_response_status = COALESCE($7, last_response_status), \
+                 last_error = COALESCE($8, last_error) \
+             WHERE id = $1 RETURNING health_state",
+        )
+        .bind(update.endpoint_id.as_str())
+        .bind(update.succeeded)
+        .bind(update.failures)
+        .bind(DEGRADED_AFTER)
+        .bind(update.last_success_at.map(Timestamp::as_ms))
+        .bind(update.last_failure_at.map(Timestamp::as_ms))
+        .bind(update.last_response_status)
+        .bind(&update.last_error)
+        .fetch_one(&mut *self.conn)
+        .await?;
+        HealthState::parse(&state).ok_or_else(|| {
+            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
+        })
+    }
+
+    async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let next: Option<i64> = sqlx::query_scalar(
+            "SELECT MIN(CASE WHEN lease_until > next_attempt_at AND lease_until >= $1 THEN lease_until \
+                        ELSE next_attempt_at END) \
+             FROM deliveries WHERE status = 'pending'",
+        )
+        .bind(now.as_ms())
+        .fetch_one(&mut *self.conn)
+        .await?;
+        Ok(next.map(Timestamp::from_ms))
+    }
+}
+
+impl Session<'_> {
+    async fn attempts_insert(&mut self, settlements: &[&Settlement]) -> Result<(), StoreError> {
+        if settlements.is_empty() {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "INSERT INTO attempts (id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, \
+             response_status, response_excerpt, retry_at) ",
+        );
+        query.push_values(settlements, |mut row, settlement| {
+            let retry_at = match settlement.settled_as {
+                SettledAs::Retry { at } => Some(at.as_ms()),
+                SettledAs::Succeeded | SettledAs::Failed { .. } => None,
+            };
+            row.push_bind(settlement.attempt_id.as_str())
+                .push_bind(settlement.delivery_id.as_str())
+                .push_bind(settlement.number)
+                .push_bind(settlement.started_at.as_ms())
+                .push_bind(settlement.signed_timestamp)
+                .push_bind(settlement.duration_ms)
+                .push_bind(settlement.outcome)
+                .push_bind(settlement.response_status)
+                .push_bind(settlement.response_excerpt.as_deref())
+                .push_bind(retry_at);
+        });
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+}
+
+fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> {
+    let endpoint_id: String = row.try_get("endpoint_id")?;
+    let mut usable = Vec::new();
+    for secret in secrets {
+        if secret.try_get::<String, _>("endpoint_id")? == endpoint_id {
+            usable.push(SealedSecret {
+                version: secret.try_get("version")?,
+                sealed: secret.try_get("sealed")?,
+            });
+        }
+    }
+    Ok(LeasedDelivery {
+        id: DeliveryId::from_store(row.try_get("id")?),
+        event_id: EventId::from_store(row.try_get("event_id")?),
+        endpoint_id: EndpointId::from_store(endpoint_id),
+        trigger: row.try_get("triggered_by")?,
+        livemode: row.try_get("livemode")?,
+        attempt_count: row.try_get("attempt_count")?,
+        url: row.try_get("url")?,
+        api_version: row.try_get("api_version")?,
+        body: row.try_get("body")?,
+        secrets: usable,
+    })
+}

@@ -1,0 +1,178 @@
+//! Webhook endpoints and their sealed secrets.
+
+use async_trait::async_trait;
+use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState};
+use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, Session, push_in};
+use crate::StoreError;
+use crate::ports::{Endpoints, NewSecret};
+
+const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
+     api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
+     last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
+     created_sequence, created_at, updated_at";
+
+#[async_trait]
+impl Endpoints for Session<'_> {
+    async fn endpoint_insert(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &Endpoint,
+        secret: &NewSecret,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
+                 disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
+                 resource_version, created_at, updated_at, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+                 (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
+                  WHERE merchant_id = $2 AND livemode = $3))",
+        )
+        .bind(endpoint.id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(&endpoint.url)
+        .bind(&endpoint.description)
+        .bind(serde_json::to_string(&endpoint.enabled_events)?)
+        .bind(endpoint.status.as_str())
+        .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
+        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
+        .bind(&endpoint.api_version)
+        .bind(&endpoint.secret_hint)
+        .bind(endpoint.health.state.as_str())
+        .bind(endpoint.health.consecutive_failures)
+        .bind(serde_json::to_string(&endpoint.metadata)?)
+        .bind(endpoint.resource_version)
+        .bind(endpoint.created_at.as_ms())
+        .bind(endpoint.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        sqlx::query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
+            .bind(endpoint.id.as_str())
+            .bind(secret.version)
+            .bind(secret.sealed.as_slice())
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    async fn endpoint_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+    ) -> Result<Option<Endpoint>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(tenant.livemode);
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        row.map(|row| endpoint(&row)).transpose()
+    }
+
+    async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_one(&mut *self.conn)
+        .await?)
+    }
+
+    async fn endpoints_page(
+        &mut self,
+        tenant: &Tenant,
+        status: &[String],
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Endpoint)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND created_sequence < ").push_bind(before);
+        }
+        push_in(&mut query, "status", status);
+        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| Ok((row.try_get("created_sequence")?, endpoint(row)?))).collect()
+    }
+
+    async fn endpoints_enabled(
+        &mut self,
+        tenant: &Tenant,
+    ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError> {
+        let rows: Vec<(String, String)> = sqlx::query_as(
+            "SELECT id, enabled_events FROM webhook_endpoints \
+             WHERE merchant_id = $1 AND livemode = $2 AND status = 'enabled' ORDER BY created_sequence",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.into_iter()
+            .map(|(id, filters)| Ok((EndpointId::from_store(id), serde_json::from_str(&filters)?)))
+            .collect()
+    }
+
+    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone', disabled_at = $2, \
+                 updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
+        )
+        .bind(id.as_str())
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        // What another holder is sending right now keeps its lease and is settled by that holder.
+        sqlx::query(
+            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL \
+             WHERE endpoint_id = $1 AND status = 'pending' AND lease_token IS NULL",
+        )
+        .bind(id.as_str())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+}
+
+fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
+    };
+    let text = |name: &str| -> Result<String, StoreError> { Ok(row.try_get(name)?) };
+    let unknown = |name: &str| StoreError::Broken(format!("webhook_endpoints.{name} holds an unknown word"));
+    Ok(Endpoint {
+        id: EndpointId::from_store(text("id")?),
+        url: text("url")?,
+        description: row.try_get("description")?,
+        enabled_events: serde_json::from_str(&text("enabled_events")?)?,
+        status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
+        disabled_reason: row
+            .try_get::<Option<String>, _>("disabled_reason")?
+            .map(|word| DisabledReason::parse(&word).ok_or_else(|| unknown("disabled_reason")))
+            .transpose()?,
+        disabled_at: time("disabled_at")?,
+        api_version: text("api_version")?,
+        secret_hint: text("secret_hint")?,
+        previous_secret_expires_at: time("previous_secret_expires_at")?,
+        secret_rotated_at: time("secret_rotated_at")?,
+        health: Health {
+            state: HealthState::parse(&text("health_state")?).ok_or_else(|| unknown("health_state"))?,
+            consecutive_failures: row.try_get("consecutive_failures")?,
+            last_success_at: time("last_success_at")?,
+            last_failure_at: time("last_failure_at")?,
+            last_response_status: row.try_get("last_response_status")?,
+            last_error: row.try_get("last_error")?,
+        },
+        metadata: serde_json::from_str(&text("metadata")?)?,
+        resource_version: row.try_get("resource_version")?,
+        livemode: row.try_get("livemode")?,
+        created_at: Timestamp::from_ms(row.try_get("created_at")?),
+        updated_at: Timestamp::from_ms(row.try_get("updated_at")?),
+    })
+}

@@ -1,0 +1,150 @@
+//! Payments, and the processors' reports about them.
+
+use authority_domain::id::{CheckoutId, MerchantId, PaymentId};
+use authority_domain::order::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::Row;
+
+use super::{DbConnection, one_row};
+use crate::StoreError;
+
+pub(super) async fn get(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    id: &PaymentId,
+) -> Result<Option<Payment>, StoreError> {
+    let body: Option<String> =
+        sqlx::query_scalar("SELECT body FROM payments WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
+            .bind(id.as_str())
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .fetch_optional(conn)
+            .await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+pub(super) async fn find(
+    conn: &mut DbConnection,
+    id: &PaymentId,
+) -> Result<Option<(Tenant, Payment)>, StoreError> {
+    let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(conn)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let tenant = Tenant {
+        merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
+        livemode: row.try_get("livemode")?,
+    };
+    let body: String = row.try_get("body")?;
+    Ok(Some((tenant, serde_json::from_str(&body)?)))
+}
+
+pub(super) async fn of_order(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    order: &OrderNumber,
+) -> Result<Vec<Payment>, StoreError> {
+    let bodies: Vec<String> = sqlx::query_scalar(
+        "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
+         ORDER BY created_at, id",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(order.as_str())
+    .fetch_all(conn)
+    .await?;
+    Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+}
+
+pub(super) async fn open_on(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    checkout: &CheckoutId,
+) -> Result<bool, StoreError> {
+    let open: Option<String> = sqlx::query_scalar(
+        "SELECT id FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
+         AND status IN ('created', 'pending', 'authorized')",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(checkout.as_str())
+    .fetch_optional(conn)
+    .await?;
+    Ok(open.is_some())
+}
+
+pub(super) async fn put(
+    conn: &mut DbConnection,
+    merchant: &MerchantId,
+    payment: &Payment,
+) -> Result<(), StoreError> {
+    let done = sqlx::query(
+        "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+             amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+             amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
+             amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
+             AND payments.merchant_id = excluded.merchant_id",
+    )
+    .bind(payment.id.as_str())
+    .bind(merchant.as_str())
+    .bind(payment.livemode)
+    .bind(payment.status.as_str())
+    .bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
+    .bind(payment.order_number.as_ref().map(OrderNumber::as_str))
+    .bind(&payment.currency)
+    .bind(payment.amount)
+    .bind(payment.amount_authorized)
+    .bind(payment.amount_captured)
+    .bind(payment.amount_refunded)
+    .bind(payment.resource_version)
+    .bind(payment.created_at.as_ms())
+    .bind(serde_json::to_string(payment)?)
+    .execute(conn)
+    .await?;
+    one_row(done.rows_affected(), "payment")
+}
+
+pub(super) async fn report_claim(
+    conn: &mut DbConnection,
+    processor: &str,
+    processor_event_id: &str,
+    payment: &PaymentId,
+    now: Timestamp,
+) -> Result<Option<PaymentId>, StoreError> {
+    let done = sqlx::query(
+        "INSERT INTO processor_reports (processor, processor_event_id, payment_id, received_at) \
+         VALUES ($1, $2, $3, $4) ON CONFLICT (processor, processor_event_id) DO NOTHING",
+    )
+    .bind(processor)
+    .bind(processor_event_id)
+    .bind(payment.as_str())
+    .bind(now.as_ms())
+    .execute(&mut *conn)
+    .await?;
+    if done.rows_affected() == 1 {
+        return Ok(None);
+    }
+    report_get(conn, processor, processor_event_id).await
+}
+
+pub(super) async fn report_get(
+    conn: &mut DbConnection,
+    processor: &str,
+    processor_event_id: &str,
+) -> Result<Option<PaymentId>, StoreError> {
+    let payment: Option<String> = sqlx::query_scalar(
+        "SELECT payment_id FROM processor_reports WHERE processor = $1 AND processor_event_id = $2",
+    )
+    .bind(processor)
+    .bind(processor_event_id)
+    .fetch_optional(conn)
+    .await?;
+    Ok(payment.map(PaymentId::from_store))
+}

@@ -1,0 +1,88 @@
+//! Idempotency records and the audit log.
+
+use async_trait::async_trait;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::Row;
+
+use super::{Session, one_row};
+use crate::StoreError;
+use crate::ports::{AuditEntry, IdempotencyRecord, Requests};
+
+/// What stands for the tenant of an operator's request; no merchant id looks like it.
+const NO_TENANT: (&str, bool) = ("-", false);
+
+fn scope(tenant: Option<&Tenant>) -> (&str, bool) {
+    tenant.map_or(NO_TENANT, |tenant| (tenant.merchant_id.as_str(), tenant.livemode))
+}
+
+#[async_trait]
+impl Requests for Session<'_> {
+    async fn idempotency_get(
+        &mut self,
+        tenant: Option<&Tenant>,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<([u8; 32], String)>, StoreError> {
+        let (merchant_id, livemode) = scope(tenant);
+        let row = sqlx::query(
+            "SELECT fingerprint, answer FROM idempotency \
+             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(key)
+        .bind(now.as_ms())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let fingerprint: Vec<u8> = row.try_get("fingerprint")?;
+        let fingerprint = fingerprint
+            .try_into()
+            .map_err(|_| StoreError::Broken("idempotency.fingerprint is not 32 bytes".to_owned()))?;
+        Ok(Some((fingerprint, row.try_get("answer")?)))
+    }
+
+    async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+        let (merchant_id, livemode) = scope(record.tenant.as_ref());
+        let done = sqlx::query(
+            "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, \
+                 created_at, expires_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+             ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+                 operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
+                 created_at = excluded.created_at, expires_at = excluded.expires_at \
+             WHERE idempotency.expires_at <= excluded.created_at",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(&record.key)
+        .bind(record.fingerprint.as_slice())
+        .bind(record.operation)
+        .bind(&record.answer)
+        .bind(record.request_id.as_str())
+        .bind(record.created_at.as_ms())
+        .bind(record.expires_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "idempotency record")
+    }
+
+    async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, version_before, version_after) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(entry.id.as_str())
+        .bind(entry.at.as_ms())
+        .bind(entry.key_id.as_str())
+        .bind(entry.request_id.as_str())
+        .bind(entry.operation)
+        .bind(&entry.resource_id)
+        .bind(entry.version_before)
+        .bind(entry.version_after)
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+}

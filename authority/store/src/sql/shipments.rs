@@ -1,0 +1,103 @@
+//! Shipments.
+
+use authority_domain::id::{MerchantId, ShipmentId};
+use authority_domain::order::OrderNumber;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+
+use super::{DbConnection, one_row};
+use crate::StoreError;
+
+pub(super) async fn body(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    id: &ShipmentId,
+) -> Result<Option<(String, i64)>, StoreError> {
+    Ok(sqlx::query_as(
+        "SELECT body, resource_version FROM shipments WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+    )
+    .bind(id.as_str())
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .fetch_optional(conn)
+    .await?)
+}
+
+pub(super) async fn of_order(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    order: &OrderNumber,
+) -> Result<Vec<Shipment>, StoreError> {
+    let bodies: Vec<String> = sqlx::query_scalar(
+        "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 ORDER BY id",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(order.as_str())
+    .fetch_all(conn)
+    .await?;
+    Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+}
+
+pub(super) async fn by_key(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    key: &str,
+) -> Result<Option<Shipment>, StoreError> {
+    let body: Option<String> = sqlx::query_scalar(
+        "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(key)
+    .fetch_optional(conn)
+    .await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+pub(super) async fn put(
+    conn: &mut DbConnection,
+    merchant: &MerchantId,
+    shipment: &Shipment,
+) -> Result<(), StoreError> {
+    let done = sqlx::query(
+        "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
+             resource_version, body) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, carrier = excluded.carrier, \
+             tracking_number = excluded.tracking_number, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE shipments.resource_version < excluded.resource_version AND shipments.livemode = excluded.livemode \
+             AND shipments.merchant_id = excluded.merchant_id",
+    )
+    .bind(shipment.id.as_str())
+    .bind(merchant.as_str())
+    .bind(shipment.livemode)
+    .bind(shipment.order_number.as_str())
+    .bind(shipment.status.as_str())
+    .bind(&shipment.carrier)
+    .bind(shipment.tracking_number.as_deref())
+    .bind(shipment.resource_version)
+    .bind(serde_json::to_string(shipment)?)
+    .execute(conn)
+    .await?;
+    one_row(done.rows_affected(), "shipment")
+}
+
+pub(super) async fn keep_key(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    id: &ShipmentId,
+    key: &str,
+) -> Result<(), StoreError> {
+    let done = sqlx::query(
+        "UPDATE shipments SET idempotency_key = $4 WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+    )
+    .bind(id.as_str())
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(key)
+    .execute(conn)
+    .await?;
+    one_row(done.rows_affected(), "shipment")
+}

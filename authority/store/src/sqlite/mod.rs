@@ -1,0 +1,80 @@
+//! SQLite: one file, one writing process, one writing connection; readers see committed snapshots (contract 8.4).
+//!
+//! WAL with `synchronous=FULL`: a commit that was answered survives a power cut. Writes that wait together share one
+//! fsync (see [`crate::writer`]), so that FULL costs next to nothing under load. A lock file keeps a second `serve`
+//! away from the same database, which is why a starting process may take back every lease it finds.
+
+mod connection;
+mod open;
+
+use sqlx::{QueryBuilder, SqliteConnection};
+
+use crate::StoreError;
+
+pub(crate) use open::open;
+
+pub(crate) type Db = sqlx::Sqlite;
+pub(crate) type DbConnection = SqliteConnection;
+pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
+
+#[path = "../sql/access.rs"]
+mod access;
+#[path = "../sql/checkouts.rs"]
+mod checkouts;
+#[path = "../sql/commerce.rs"]
+mod commerce;
+#[path = "../sql/deliveries.rs"]
+mod deliveries;
+#[path = "../sql/endpoints.rs"]
+mod endpoints;
+#[path = "../sql/events.rs"]
+mod events;
+#[path = "../sql/orders.rs"]
+mod orders;
+#[path = "../sql/payments.rs"]
+mod payments;
+#[path = "../sql/requests.rs"]
+mod requests;
+#[path = "../sql/shipments.rs"]
+mod shipments;
+
+/// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
+pub(crate) struct Session<'c> {
+    pub(crate) conn: &'c mut DbConnection,
+    /// Set when deliveries were made, so that the dispatcher is woken after the commit and not before.
+    pub(crate) deliveries_made: bool,
+}
+
+/// Takes due deliveries (T4). A leased delivery keeps its `next_attempt_at` and so stays among the first of its
+/// endpoint: looking at the first `$4` of each endpoint, leased ones included, is what caps the endpoint's requests in
+/// flight, and costs the same however many wait behind them.
+pub(crate) const LEASE_DUE: &str = "UPDATE deliveries SET lease_token = $1, lease_until = $2 \
+     WHERE id IN (SELECT d.id FROM webhook_endpoints e CROSS JOIN deliveries d ON d.id IN ( \
+             SELECT w.id FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                 AND w.next_attempt_at <= $3 ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
+         WHERE e.status = 'enabled' AND (d.lease_until IS NULL OR d.lease_until < $3) \
+         ORDER BY d.next_attempt_at, d.sequence LIMIT $5) \
+     RETURNING id";
+
+/// A write that must touch one row touched none: the version before it is not the one that was read, or the row is
+/// another tenant's. The transaction cannot go on.
+pub(crate) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
+    if touched == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::Broken(format!("the {what} was written by nobody or by others")))
+    }
+}
+
+/// Adds `AND column IN (…)` when there is something to be in.
+pub(crate) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
+    if values.is_empty() {
+        return;
+    }
+    query.push(" AND ").push(column).push(" IN (");
+    let mut list = query.separated(", ");
+    for value in values {
+        list.push_bind(value);
+    }
+    query.push(")");
+}
