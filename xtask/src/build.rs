@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{package, prerequisites, process};
+use crate::{package, prerequisites, process, worker};
 
 /// Builds the npm package, the Worker and the authority.
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
@@ -19,5 +19,6 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
 
 /// Builds what runs outside the authority: the npm package and the Worker.
 pub(crate) fn web_parts(workspace: &Workspace) -> Result<()> {
-    package::build(workspace)
+    package::build(workspace)?;
+    worker::build(workspace)
 }

@@ -9,14 +9,20 @@
 //!
 //! Absent on purpose: no configuration file and no state. What a step does is written in its module.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 mod build;
+mod checks;
+mod consumer;
+mod npm;
 mod package;
 mod prerequisites;
 mod process;
 mod wasm;
+mod worker;
 mod workspace;
 
 use workspace::Workspace;
@@ -32,13 +38,33 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     /// Build everything: the WebAssembly core with its npm package, the Worker, and the authority.
-    Build,
+    Build {
+        /// Build the Worker alone.
+        #[arg(long)]
+        worker: bool,
+    },
+    /// Run every check, or only the steps named.
+    Test {
+        /// Steps to run; all of them when none is named.
+        steps: Vec<String>,
+    },
 }
 
-fn main() -> Result<()> {
-    let task = Arguments::parse().task;
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
     let workspace = Workspace::find()?;
     match task {
-        Task::Build => build::everything(&workspace),
+        Task::Build { worker: true } => worker::build(&workspace),
+        Task::Build { worker: false } => build::everything(&workspace),
+        Task::Test { steps } => checks::run(&workspace, &steps),
     }
 }

@@ -1,23 +1,72 @@
 //! Builds the npm package in `pkg/`: the core as WebAssembly, then the TypeScript around it.
+//!
+//! wasm-bindgen's glue and the module as base64 go to `pkg/src/generated`, where the TypeScript sources import
+//! them; the compiler then writes `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lies
+//! the module itself, for environments that compile it at import (Workers). Everything written is git-ignored.
 
-use anyhow::Result;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use crate::wasm::{self, Build, Glue};
 use crate::workspace::Workspace;
+use crate::{npm, process};
 
 /// Builds `pkg/dist`.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let package = workspace.root().join("pkg");
+    let bindings = workspace.target().join("verify-wasm");
+    npm::install(&package)?;
     wasm::build(
         workspace,
         &Build {
             package: "verify-wasm",
             out_name: "core",
-            out_dir: workspace.target().join("verify-wasm"),
+            out_dir: bindings.clone(),
             glue: Glue::Bundler,
-            typescript: true,
+            typescript: false,
             reset_state: false,
             abort_handler: false,
             environment: &[],
         },
-    )
+    )?;
+    generate_sources(&bindings, &package.join("src/generated"))?;
+    compile(&package, &bindings)
+}
+
+/// Puts the glue and the inlined module where the TypeScript sources expect them.
+fn generate_sources(bindings: &Path, generated: &Path) -> Result<()> {
+    let module = read(&bindings.join("core_bg.wasm"))?;
+    let base64 = format!("export const base64 = \"{}\";\n", BASE64_STANDARD.encode(module));
+    replace_folder(generated)?;
+    write(&generated.join("base64.ts"), base64.as_bytes())?;
+    write(&generated.join("core_bg.js"), &read(&bindings.join("core_bg.js"))?)
+}
+
+fn compile(package: &Path, bindings: &Path) -> Result<()> {
+    let dist = package.join("dist");
+    replace_folder(&dist)?;
+    for project in ["tsconfig.json", "tsconfig.cjs.json"] {
+        process::run(npm::tool(package, "tsc").args(["--project", project]))?;
+    }
+    // The package as a whole is ESM; this file makes the one folder CommonJS.
+    write(&dist.join("cjs/package.json"), b"{ \"type\": \"commonjs\" }\n")?;
+    write(&dist.join("esm/core.wasm"), &read(&bindings.join("core_bg.wasm"))?)
+}
+
+fn replace_folder(path: &Path) -> Result<()> {
+    if path.exists() {
+        fs::remove_dir_all(path).with_context(|| format!("{} cannot be emptied", path.display()))?;
+    }
+    fs::create_dir_all(path).with_context(|| format!("{} cannot be made", path.display()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    fs::write(path, content).with_context(|| format!("{} cannot be written", path.display()))
 }

@@ -21,7 +21,6 @@ pub(crate) enum Glue {
     /// `<name>.js` imports `<name>_bg.wasm`; the functions are in `<name>_bg.js`, free of any loader.
     Bundler,
     /// One `<name>.js` that takes the module by a source phase import (`import source wasm from …`).
-    #[expect(dead_code, reason = "the Worker is built with it")]
     SourcePhase,
 }
 

@@ -1,0 +1,61 @@
+// The sender's side, for a receiver's tests.
+
+import { apiVersion, currentInput, signatureHeader } from "./core.js";
+import { decode, writeForSigning } from "./delivery.js";
+import { coreSecrets } from "./secrets.js";
+import type { RawBody, SignOptions, SignedHeaders } from "./types.js";
+
+/**
+ * Returns the headers with which the service would deliver `body` now.
+ *
+ * @param secret The signing secret, or several, newest first; the signature header then has one candidate for each.
+ * @param body The exact body that will be sent.
+ * @throws {TypeError} an argument has the wrong type, a secret is unusable, or the body has no `id` and none is given
+ * @throws {RangeError} `now` cannot be written as ten digits of Unix seconds
+ */
+export function sign(
+  secret: string | readonly string[],
+  body: Exclude<RawBody, null | undefined>,
+  options: SignOptions = {},
+): SignedHeaders {
+  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  if (body === null || body === undefined) throw new TypeError("body must be what will be sent, not absent");
+  const { now = Date.now } = options;
+  if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
+  const timestamp = String(Math.floor(now() / 1000)).padStart(10, "0");
+  if (!/^[0-9]{10}$/.test(timestamp)) throw new RangeError("now must return Unix milliseconds");
+
+  const signature = signed(secret, body, timestamp);
+  const event = parsed(body);
+  const eventId = options.eventId ?? event["id"];
+  if (typeof eventId !== "string") throw new TypeError("the body has no id: pass options.eventId");
+  const version = event["api_version"];
+  return {
+    "Service-Event-Id": eventId,
+    "Service-Timestamp": timestamp,
+    "Service-Signature": signature,
+    "Service-Version": typeof version === "string" ? version : apiVersion(),
+  };
+}
+
+function signed(secret: string | readonly string[], body: RawBody, timestamp: string): string {
+  const secrets = coreSecrets(secret);
+  try {
+    const delivery = writeForSigning(body, timestamp);
+    const header = signatureHeader(secrets, currentInput(), delivery.timestamp, delivery.body);
+    if (header === undefined) throw new TypeError("the signing secret is missing or unusable");
+    return header;
+  } finally {
+    secrets.free();
+  }
+}
+
+/** The body's members, if it is a JSON object at all: a test may well sign something else. */
+function parsed(body: Exclude<RawBody, null | undefined>): { [member: string]: unknown } {
+  try {
+    const text = typeof body === "string" ? body : decode(new Uint8Array(body));
+    return { ...(JSON.parse(text) as object) };
+  } catch {
+    return {};
+  }
+}

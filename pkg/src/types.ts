@@ -1,0 +1,106 @@
+// What goes in and what comes out, as TypeScript sees it. No runtime code.
+
+/** Why a delivery was refused, in order of precedence (contract 10.2). */
+export type VerificationCode =
+  | "missing_body"
+  | "invalid_secret"
+  | "invalid_timestamp"
+  | "stale_timestamp"
+  | "missing_signature"
+  | "invalid_signature"
+  | "invalid_json"
+  | "invalid_payload"
+  | "invalid_event_id"
+  | "invalid_event_type"
+  | "invalid_api_version"
+  | "invalid_created_at"
+  | "invalid_merchant"
+  | "invalid_data"
+  | "event_id_mismatch";
+
+/**
+ * The raw request body, exactly as transmitted. `Buffer` is a `Uint8Array`; a string stands for its UTF-8 bytes;
+ * `null` and `undefined` are an absent body. Never the parsed object: parsing loses the bytes that were signed.
+ */
+export type RawBody = Uint8Array | ArrayBuffer | string | null | undefined;
+
+/** Anything that looks up headers as the Fetch standard's `Headers` does: any letter case, joined lines. */
+export interface FetchHeaders {
+  get(name: string): string | null;
+  append(name: string, value: string): void;
+}
+
+/** Names in any letter case, as in Node's `request.headers`; several lines of one name as an array. */
+export type HeaderRecord = { readonly [name: string]: string | readonly string[] | undefined };
+
+/** Name and value of each line in order of arrival; a name may appear more than once. */
+export type HeaderPairs = Iterable<readonly [name: string, value: string]>;
+
+/** The request's headers in any of the usual forms. */
+export type RequestHeaders = FetchHeaders | HeaderRecord | HeaderPairs;
+
+/** An object whose members are not interpreted here. */
+export type JsonObject = { [member: string]: unknown };
+
+/** A verified event: the result of `JSON.parse` of the signed text. Unknown types and extra members pass. */
+export interface WebhookEvent {
+  /** Public immutable id, begins with `evt_`. The key to deduplicate by. */
+  id: string;
+  /** Name from the event catalog, for example `order.confirmed`; tolerate names you do not know. */
+  type: string;
+  /** Version that the event was serialised with, `YYYY-MM-DD`. */
+  api_version: string;
+  /** When the event was created, `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+  created_at: string;
+  /** Position in the merchant's stream. */
+  sequence?: number | null;
+  /** Version of the resource, for updates with `If-Match`. */
+  resource_version?: number | null;
+  /** Whether the event belongs to live traffic. */
+  livemode?: boolean | null;
+  merchant: { id: string; slug: string; [member: string]: unknown };
+  recipient?: JsonObject | null;
+  data: { object: JsonObject; [member: string]: unknown };
+  links?: JsonObject | null;
+  [member: string]: unknown;
+}
+
+/** The verified fields of an event. The event itself is built on the first access of `event`. */
+export interface Envelope {
+  readonly id: string;
+  readonly type: string;
+  readonly apiVersion: string;
+  readonly createdAt: string;
+  readonly sequence: number | null;
+  readonly resourceVersion: number | null;
+  readonly livemode: boolean | null;
+  readonly merchant: { readonly id: string; readonly slug: string };
+  readonly event: WebhookEvent;
+}
+
+/** The answer of `check`. */
+export type CheckResult = { ok: true; event: WebhookEvent } | { ok: false; code: VerificationCode };
+
+/** Settings of a `Verifier`. */
+export interface VerifierOptions {
+  /** How far `Service-Timestamp` may lie from now, whole seconds, 1 to 3600. Default 300. */
+  toleranceSeconds?: number | undefined;
+  /** The current time in Unix milliseconds. Default `Date.now`. */
+  now?: (() => number) | undefined;
+}
+
+/** Settings of `sign`. */
+export interface SignOptions {
+  /** The time of signing in Unix milliseconds. Default `Date.now`. */
+  now?: (() => number) | undefined;
+  /** Value of `Service-Event-Id`. Default: the body's `id`. */
+  eventId?: string | undefined;
+}
+
+/** The headers of a delivery, in the spelling in which they are sent. */
+export interface SignedHeaders {
+  "Service-Event-Id": string;
+  "Service-Timestamp": string;
+  "Service-Signature": string;
+  "Service-Version": string;
+}

@@ -1,0 +1,105 @@
+// The receiver's side: a `Verifier` is made once, from the trusted secrets, and judges every delivery.
+//
+// The core judges bytes and headers and answers with a number; this file turns that into an event, an error or
+// an envelope. The event is built by `JSON.parse`, and only after the core has accepted the text.
+
+import { CoreVerifier, codeTable, currentInput } from "./core.js";
+import { type Delivery, bodyText, write } from "./delivery.js";
+import { takeEnvelope } from "./envelope.js";
+import { VerificationError } from "./error.js";
+import { coreSecrets } from "./secrets.js";
+import type {
+  CheckResult,
+  Envelope,
+  RawBody,
+  RequestHeaders,
+  VerificationCode,
+  VerifierOptions,
+  WebhookEvent,
+} from "./types.js";
+
+const TOLERANCE_SECONDS = 300;
+
+/** Verifies deliveries against one or more trusted signing secrets. */
+export class Verifier {
+  readonly #core: CoreVerifier;
+  readonly #now: () => number;
+
+  /**
+   * @param secret The signing secret, or up to eight of them during a rotation. A missing or unusable secret does
+   *   not throw here: every delivery is then answered with `invalid_secret`, so that the receiver logs why.
+   * @throws {TypeError} an argument has the wrong type
+   * @throws {RangeError} more than eight secrets, or a tolerance outside 1 to 3600
+   */
+  constructor(secret: string | readonly string[], options: VerifierOptions = {}) {
+    if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+    const { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = options;
+    if (typeof toleranceSeconds !== "number") throw new TypeError("toleranceSeconds must be a number");
+    if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
+    if (!Number.isInteger(toleranceSeconds)) throw new RangeError("toleranceSeconds must be a whole number");
+    this.#now = now;
+    const secrets = coreSecrets(secret);
+    try {
+      this.#core = new CoreVerifier(secrets, toleranceSeconds);
+    } catch (error) {
+      throw new RangeError((error as Error).message);
+    } finally {
+      secrets.free();
+    }
+  }
+
+  /**
+   * Returns the event of a valid delivery.
+   *
+   * @param body The raw body, before any parsing.
+   * @throws {VerificationError} the delivery is refused; `code` says why
+   * @throws {TypeError} the body or the headers have a form that cannot be a request's
+   */
+  verify(body: RawBody, headers: RequestHeaders): WebhookEvent {
+    const delivery = write(body, headers);
+    const verdict = this.#judge(delivery);
+    if (verdict !== 0) throw new VerificationError(codeOf(verdict));
+    return JSON.parse(bodyText(body, delivery)) as WebhookEvent;
+  }
+
+  /** Like `verify`, but a refused delivery is returned as its code. */
+  check(body: RawBody, headers: RequestHeaders): CheckResult {
+    const delivery = write(body, headers);
+    const verdict = this.#judge(delivery);
+    if (verdict !== 0) return { ok: false, code: codeOf(verdict) };
+    return { ok: true, event: JSON.parse(bodyText(body, delivery)) as WebhookEvent };
+  }
+
+  /**
+   * Like `verify`, with every rule checked, but the event is not built until its first use. For receivers that
+   * claim the id first and read later.
+   *
+   * @throws {VerificationError} the delivery is refused; `code` says why
+   * @throws {TypeError} the body or the headers have a form that cannot be a request's
+   */
+  verifyEnvelope(body: RawBody, headers: RequestHeaders): Envelope {
+    const delivery = write(body, headers);
+    const { timestamp, signature, eventId } = delivery;
+    const verdict = this.#core.checkEnvelope(
+      currentInput(), timestamp, signature, eventId, delivery.body, this.#seconds(),
+    );
+    if (verdict !== 0) throw new VerificationError(codeOf(verdict));
+    return takeEnvelope(delivery);
+  }
+
+  #judge({ timestamp, signature, eventId, body }: Delivery): number {
+    return this.#core.check(currentInput(), timestamp, signature, eventId, body, this.#seconds());
+  }
+
+  #seconds(): number {
+    const now = this.#now();
+    if (!Number.isFinite(now)) throw new TypeError("now must return Unix milliseconds");
+    return Math.floor(now / 1000);
+  }
+}
+
+function codeOf(verdict: number): VerificationCode {
+  const entry = codeTable()[verdict - 1];
+  if (entry === undefined) throw new RangeError(`the core answered ${verdict}`);
+  return entry.code;
+}

@@ -1,0 +1,170 @@
+// What comes out: events, envelopes, errors, and signed headers.
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { CONTRACT_VERSION, VerificationError, Verifier, sign } from "verify-wasm";
+import { cases, valid } from "./vectors.cjs";
+
+const { body, headers, secrets, options } = valid;
+const verifier = new Verifier(secrets, options);
+const [secret] = secrets;
+
+test("the event is a plain object that belongs to the caller", () => {
+  const first = verifier.verify(body, headers);
+  const second = verifier.verify(body, headers);
+  assert.equal(Object.getPrototypeOf(first), Object.prototype);
+  assert.notEqual(first, second);
+  first.type = "changed";
+  assert.equal(second.type, "webhook.test");
+});
+
+test("an envelope has every field and builds the event once, on first use", () => {
+  const content = JSON.stringify({
+    id: "evt_1",
+    type: "order.confirmed",
+    api_version: "2026-09-01",
+    created_at: "2026-09-01T12:00:00.000Z",
+    sequence: 7,
+    resource_version: 9007199254740991,
+    livemode: false,
+    merchant: { id: "mer_1", slug: "café 🛒" },
+    data: { object: {} },
+  });
+  const bytes = Buffer.from(content);
+  const envelope = new Verifier(secret).verifyEnvelope(bytes, sign(secret, bytes));
+  // The text is the envelope's own: what happens to the buffer afterwards does not reach it.
+  bytes.fill(0);
+  verifier.verify(body, headers);
+
+  const { parse } = JSON;
+  let parses = 0;
+  JSON.parse = (...parameters) => {
+    parses += 1;
+    return parse(...parameters);
+  };
+  try {
+    const { event: getter } = Object.getOwnPropertyDescriptors(envelope);
+    assert.equal(typeof getter.get, "function");
+    const fields = { ...Object.getOwnPropertyDescriptors(envelope) };
+    delete fields.event;
+    assert.deepEqual(Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value])), {
+      id: "evt_1",
+      type: "order.confirmed",
+      apiVersion: "2026-09-01",
+      createdAt: "2026-09-01T12:00:00.000Z",
+      sequence: 7,
+      resourceVersion: 9007199254740991,
+      livemode: false,
+      merchant: { id: "mer_1", slug: "café 🛒" },
+    });
+    assert.equal(parses, 0);
+    assert.deepEqual(envelope.event, parse(content));
+    assert.equal(envelope.event, envelope.event);
+    assert.equal(parses, 1);
+  } finally {
+    JSON.parse = parse;
+  }
+});
+
+test("optional fields of an envelope are null when they are absent or null", () => {
+  const { sequence, resourceVersion, livemode } = verifier.verifyEnvelope(body, headers);
+  assert.deepEqual([sequence, resourceVersion, livemode], [null, null, null]);
+});
+
+test("an error has a name, a code, its status, and nothing of the secret", () => {
+  assert.throws(
+    () => verifier.verify(`${body} `, headers),
+    (error) => {
+      assert.ok(error instanceof VerificationError);
+      assert.ok(error instanceof Error);
+      assert.equal(error.name, "VerificationError");
+      assert.equal(error.code, "invalid_signature");
+      assert.equal(error.status, 401);
+      assert.equal(error.message, "webhook verification failed: invalid_signature");
+      assert.deepEqual(Object.keys(error).sort(), ["code", "name", "status"]);
+      return true;
+    },
+  );
+});
+
+test("every code has the status of contract 11.1", () => {
+  const statuses = {
+    missing_body: 400,
+    invalid_secret: 503,
+    invalid_timestamp: 400,
+    stale_timestamp: 401,
+    missing_signature: 401,
+    invalid_signature: 401,
+    invalid_json: 400,
+    invalid_payload: 400,
+    invalid_event_id: 400,
+    invalid_event_type: 400,
+    invalid_api_version: 400,
+    invalid_created_at: 400,
+    invalid_merchant: 400,
+    invalid_data: 400,
+    event_id_mismatch: 400,
+  };
+  for (const [code, status] of Object.entries(statuses)) assert.equal(new VerificationError(code).status, status, code);
+  const seen = new Set(cases.map(({ expect }) => expect).filter((expect) => expect !== "ok"));
+  assert.deepEqual([...seen].sort(), Object.keys(statuses).sort());
+  assert.throws(() => new VerificationError("invalid_whatever"), TypeError);
+});
+
+test("signed headers are those that the service sends", () => {
+  const now = () => 1788264000999;
+  const signed = sign(["whsec_new", secret], body, { now });
+  const digest = (key) => createHmac("sha256", key).update(`1788264000.`).update(body).digest("hex");
+  assert.deepEqual(signed, {
+    "Service-Event-Id": "evt_1",
+    "Service-Timestamp": "1788264000",
+    "Service-Signature": `v1=${digest("whsec_new")},v1=${digest(secret)}`,
+    "Service-Version": "2026-09-01",
+  });
+  for (const trusted of ["whsec_new", secret]) {
+    assert.equal(new Verifier(trusted, { now }).verify(body, signed).id, "evt_1");
+  }
+});
+
+test("anything can be signed, for a receiver's tests of refusals", () => {
+  const verify = (content, signed) => new Verifier(secret).check(content, signed).code;
+  const signOf = (content) => sign(secret, content, { eventId: "evt_1" });
+  for (const [content, code] of [
+    ["no json", "invalid_json"],
+    ["[]", "invalid_payload"],
+    ["null", "invalid_payload"],
+    ["{}", "invalid_event_id"],
+    [new Uint8Array([0xff]), "invalid_json"],
+    ["", "missing_body"],
+  ]) {
+    assert.equal(verify(content, signOf(content)), code);
+  }
+  assert.equal(verify(body, sign(secret, body, { eventId: "evt_2" })), "event_id_mismatch");
+  assert.equal(sign(secret, "{}", { eventId: "evt_1" })["Service-Version"], "2026-09-01");
+});
+
+test("what cannot be signed is refused", () => {
+  for (const call of [
+    () => sign("", body),
+    () => sign([], body),
+    () => sign("not a secret", body),
+    () => sign([secret, "whsec_"], body),
+    () => sign(secret, undefined),
+    () => sign(secret, null),
+    () => sign(secret, { id: "evt_1" }),
+    () => sign(secret, "{}"),
+    () => sign(secret, body, null),
+    () => sign(secret, body, { now: 5 }),
+  ]) {
+    assert.throws(call, TypeError);
+  }
+  for (const now of [NaN, -1000, 1e16]) assert.throws(() => sign(secret, body, { now: () => now }), RangeError);
+});
+
+test("the contract's version is the package's", () => {
+  const { version } = JSON.parse(readFileSync(new URL("node_modules/verify-wasm/package.json", import.meta.url)));
+  assert.equal(CONTRACT_VERSION, "0.2.0");
+  assert.equal(version, "0.2.0");
+});

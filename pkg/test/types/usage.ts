@@ -1,0 +1,72 @@
+// Compiled, never run: what a TypeScript receiver may write, and what the compiler must refuse.
+
+import type { IncomingMessage } from "node:http";
+import {
+  CONTRACT_VERSION,
+  type CheckResult,
+  type Envelope,
+  VerificationError,
+  type VerificationCode,
+  Verifier,
+  type WebhookEvent,
+  sign,
+} from "verify-wasm";
+
+const verifier = new Verifier("whsec_x", { toleranceSeconds: 60, now: () => 0 });
+const rotating: Verifier = new Verifier(["whsec_new", "whsec_old"] as const);
+
+export function receive(request: IncomingMessage, body: Buffer): string {
+  const event: WebhookEvent = verifier.verify(body, request.headers);
+  const order: unknown = event.data.object["order_number"];
+  const slug: string = event.merchant.slug;
+  const sequence: number | null | undefined = event.sequence;
+  return `${event.id} ${String(order)} ${slug} ${String(sequence)}`;
+}
+
+export async function receiveFetch(request: Request): Promise<VerificationCode | "ok"> {
+  const result: CheckResult = rotating.check(await request.arrayBuffer(), request.headers);
+  return result.ok ? "ok" : result.code;
+}
+
+export function receiveEnvelope(body: string | null): [string, number | null, WebhookEvent] {
+  const envelope: Envelope = verifier.verifyEnvelope(body, [["service-timestamp", "1788264000"]]);
+  return [envelope.merchant.id, envelope.sequence, envelope.event];
+}
+
+export function status(error: unknown): number {
+  return error instanceof VerificationError && error.code !== "invalid_secret" ? error.status : 500;
+}
+
+// One entry for each code: neither more nor fewer compile.
+export const meaning: Record<VerificationCode, string> = {
+  missing_body: "",
+  invalid_secret: "",
+  invalid_timestamp: "",
+  stale_timestamp: "",
+  missing_signature: "",
+  invalid_signature: "",
+  invalid_json: "",
+  invalid_payload: "",
+  invalid_event_id: "",
+  invalid_event_type: "",
+  invalid_api_version: "",
+  invalid_created_at: "",
+  invalid_merchant: "",
+  invalid_data: "",
+  event_id_mismatch: "",
+};
+
+export const version: string = CONTRACT_VERSION;
+export const timestamp: string = sign("whsec_x", "{}", { eventId: "evt_1" })["Service-Timestamp"];
+
+// @ts-expect-error a secret is a string
+new Verifier(5);
+// @ts-expect-error the option is called toleranceSeconds
+new Verifier("whsec_x", { tolerance: 60 });
+// @ts-expect-error a parsed body cannot be verified
+verifier.verify({ id: "evt_1" }, {});
+// @ts-expect-error a header's value is text
+verifier.verify("", { "service-timestamp": 1788264000 });
+// @ts-expect-error there is no such code
+const unknownCode: VerificationCode = "invalid_whatever";
+void unknownCode;

@@ -1,0 +1,55 @@
+//! Tests the npm package as its users have it: packed, installed from the tarball, then imported by name.
+//!
+//! `pkg/test` is the consumer. Its own `node_modules` holds the installed package and nothing else; the tools
+//! the tests use (TypeScript, miniflare) are found one folder up, in `pkg/node_modules`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::workspace::Workspace;
+use crate::{npm, process};
+
+/// Packs the built package, installs it into `pkg/test` and runs the tests there.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let package = workspace.root().join("pkg");
+    let consumer = package.join("test");
+    install(&package, &consumer, &workspace.target().join("npm"))?;
+    process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.node16.json"]))?;
+    process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.bundler.json"]))?;
+    process::run(
+        Command::new("node")
+            .current_dir(&consumer)
+            .args(["--test", "--test-reporter", "spec"])
+            .args(test_files(&consumer)?),
+    )
+}
+
+/// The files named `*.test.mjs` and `*.test.cjs`, in order.
+fn test_files(folder: &Path) -> Result<Vec<OsString>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<Result<Vec<_>>>()?;
+    names.retain(|name| name.to_string_lossy().contains(".test."));
+    names.sort();
+    Ok(names)
+}
+
+fn install(package: &Path, consumer: &Path, tarballs: &Path) -> Result<()> {
+    fs::create_dir_all(tarballs).with_context(|| format!("{} cannot be made", tarballs.display()))?;
+    let name =
+        process::read(npm::npm(package).args(["pack", "--silent", "--pack-destination"]).arg(tarballs))?;
+    let modules = consumer.join("node_modules");
+    if modules.exists() {
+        // npm keeps an installed package of the same version, even when the tarball has changed.
+        fs::remove_dir_all(&modules).with_context(|| format!("{} cannot be emptied", modules.display()))?;
+    }
+    process::run(
+        npm::npm(consumer)
+            .args(["install", "--no-save", "--no-package-lock", "--ignore-scripts", "--offline"])
+            .args(["--no-audit", "--no-fund"])
+            .arg(tarballs.join(name)),
+    )
+}
