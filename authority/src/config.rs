@@ -15,7 +15,7 @@ mod rate_limits;
 mod variables;
 
 pub use delivery::Delivery;
-pub use keys::{CursorKey, CursorKeys, Keys};
+pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use rate_limits::{Quota, RateLimits};
 pub use variables::{ConfigError, Lookup};
@@ -23,6 +23,7 @@ pub use variables::{ConfigError, Lookup};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use authority_domain::endpoint_url::UrlPolicy;
 use url::Url;
 
 use variables::{count, malformed, nonzero, parsed, socket_address, text, word};
@@ -44,17 +45,8 @@ pub enum Environment {
     Development,
 }
 
-/// Which receivers an endpoint may name (contract 7.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoopbackEndpoints {
-    /// Public `https` addresses only.
-    Refused,
-    /// Besides, `http` and `https` on this machine for test-mode endpoints.
-    AllowedInTestMode,
-}
-
 /// Everything that `serve` needs to know. `Debug` shows no key.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Config {
     /// Where the authority runs.
     pub environment: Environment,
@@ -68,8 +60,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// Key-encryption keys and cursor keys.
     pub keys: Keys,
-    /// Which receivers an endpoint may name.
-    pub loopback_endpoints: LoopbackEndpoints,
+    /// Which receivers an endpoint may name (contract 7.6).
+    pub url_policy: UrlPolicy,
     /// How events are delivered.
     pub delivery: Delivery,
     /// How long an idempotency key is remembered (contract 4.3).
@@ -95,7 +87,7 @@ impl Config {
             operator_listen,
             base_url: read_base_url(lookup)?,
             keys: Keys::read(lookup)?,
-            loopback_endpoints: read_loopback_endpoints(lookup, environment)?,
+            url_policy: read_url_policy(lookup, environment)?,
             delivery: Delivery::read(lookup)?,
             idempotency_retention: read_idempotency_retention(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
@@ -146,17 +138,14 @@ fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {
     parsed(lookup, BASE_URL, "an http or https address without user, query and fragment", parse)
 }
 
-fn read_loopback_endpoints(
-    lookup: Lookup<'_>,
-    environment: Environment,
-) -> Result<LoopbackEndpoints, ConfigError> {
-    let words = [("true", LoopbackEndpoints::AllowedInTestMode), ("false", LoopbackEndpoints::Refused)];
-    let endpoints = word(lookup, ALLOW_LOOPBACK_ENDPOINTS, &words, LoopbackEndpoints::Refused)?;
-    if endpoints == LoopbackEndpoints::AllowedInTestMode && environment == Environment::Production {
+fn read_url_policy(lookup: Lookup<'_>, environment: Environment) -> Result<UrlPolicy, ConfigError> {
+    let words = [("true", UrlPolicy::Development), ("false", UrlPolicy::Public)];
+    let policy = word(lookup, ALLOW_LOOPBACK_ENDPOINTS, &words, UrlPolicy::Public)?;
+    if policy == UrlPolicy::Development && environment == Environment::Production {
         let reason = "is allowed only with AUTHORITY_ENV=development";
         return Err(ConfigError::Conflict { variable: ALLOW_LOOPBACK_ENDPOINTS, reason });
     }
-    Ok(endpoints)
+    Ok(policy)
 }
 
 fn read_idempotency_retention(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {

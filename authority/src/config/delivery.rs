@@ -3,29 +3,23 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::variables::{ConfigError, Lookup, count, decimal, nonzero, parsed, time_limit_ms};
+use authority_domain::retry::{MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S};
 
-/// Attempts a schedule may have, far above any sensible one.
-const MAX_ATTEMPTS: usize = 50;
-/// Seven days in seconds, the longest single wait.
-const MAX_WAIT_SECONDS: u32 = 7 * 24 * 60 * 60;
+use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};
+
 /// A lease lasts 60 s (contract 7.4). An attempt with this deadline, 2 s to drain the answer (contract 15.5) and the
 /// time to record the outcome still end inside it, so that no second worker takes the delivery meanwhile.
 const MAX_TIMEOUT_MS: u32 = 50_000;
 
 const RETRY_SCHEDULE: &str = "AUTHORITY_RETRY_SCHEDULE";
-const RETRY_SCHEDULE_FORM: &str = "a comma-separated list of 1 to 50 waits, each 0 to 604800 whole seconds";
 const RETRY_JITTER: &str = "AUTHORITY_RETRY_JITTER";
+const REJECTED_ATTEMPTS: &str = "AUTHORITY_REJECTED_ATTEMPTS";
 
 /// The delivery policy's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
-    /// The wait before each attempt, the first included; as many attempts as waits.
-    pub retry_schedule: Vec<Duration>,
-    /// Every wait is multiplied by a random factor in 1 ± this, 0–1.
-    pub retry_jitter: f64,
-    /// Attempts after answers of the class `rejected` (contract 7.3), at least 1.
-    pub rejected_attempts: NonZeroU32,
+    /// When a delivery is tried again.
+    pub retry: RetryPolicy,
     /// Limit for connecting, TLS included.
     pub connect_timeout: Duration,
     /// One deadline for the whole attempt, from name resolution to the end of the response headers.
@@ -39,11 +33,8 @@ pub struct Delivery {
 impl Default for Delivery {
     /// Contract 6.5 and 7.2.
     fn default() -> Self {
-        let schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
         Self {
-            retry_schedule: schedule.map(Duration::from_secs).to_vec(),
-            retry_jitter: 0.2,
-            rejected_attempts: nonzero::<4>(),
+            retry: RetryPolicy::standard(),
             connect_timeout: Duration::from_millis(5_000),
             timeout: Duration::from_millis(15_000),
             concurrency: nonzero::<256>(),
@@ -55,13 +46,8 @@ impl Default for Delivery {
 impl Delivery {
     pub(super) fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
         let default = Self::default();
-        let jitter_form = "a number from 0 to 1";
         Ok(Self {
-            retry_schedule: parsed(lookup, RETRY_SCHEDULE, RETRY_SCHEDULE_FORM, schedule)?
-                .unwrap_or(default.retry_schedule),
-            retry_jitter: parsed(lookup, RETRY_JITTER, jitter_form, fraction)?
-                .unwrap_or(default.retry_jitter),
-            rejected_attempts: count(lookup, "AUTHORITY_REJECTED_ATTEMPTS", 50, default.rejected_attempts)?,
+            retry: retry_policy(lookup)?,
             connect_timeout: time_limit_ms(
                 lookup,
                 "AUTHORITY_CONNECT_TIMEOUT_MS",
@@ -80,14 +66,22 @@ impl Delivery {
     }
 }
 
-fn schedule(list: &str) -> Option<Vec<Duration>> {
-    let wait = |item: &str| {
-        decimal(item, &(0..=MAX_WAIT_SECONDS)).map(|seconds| Duration::from_secs(seconds.into()))
-    };
-    let waits = list.split(',').map(wait).collect::<Option<Vec<_>>>()?;
-    (waits.len() <= MAX_ATTEMPTS).then_some(waits)
-}
-
-fn fraction(value: &str) -> Option<f64> {
-    value.parse().ok().filter(|fraction| (0.0..=1.0).contains(fraction))
+fn retry_policy(lookup: Lookup<'_>) -> Result<RetryPolicy, ConfigError> {
+    let schedule_form =
+        format!("a comma-separated list of 1 to {MAX_ATTEMPTS} waits, each 0 to {MAX_WAIT_S} whole seconds");
+    let jitter_form = "a number from 0 to 1";
+    let rejected_form = "an integer from 1";
+    let wait_s = |item: &str| decimal(item, &(0..=MAX_WAIT_S));
+    let waits_s = |list: &str| list.split(',').map(wait_s).collect::<Option<Vec<u32>>>();
+    let waits_s = parsed(lookup, RETRY_SCHEDULE, &schedule_form, waits_s)?;
+    let jitter = parsed(lookup, RETRY_JITTER, jitter_form, |value| value.parse().ok())?;
+    let rejected = parsed(lookup, REJECTED_ATTEMPTS, rejected_form, |value| decimal(value, &(1..=u32::MAX)))?;
+    let waits_s = waits_s.unwrap_or_else(|| STANDARD_SCHEDULE_S.to_vec());
+    RetryPolicy::new(waits_s, jitter.unwrap_or(0.2), rejected.unwrap_or(4)).map_err(|error| match error {
+        RetryPolicyError::ScheduleLength | RetryPolicyError::WaitTooLong => {
+            malformed(RETRY_SCHEDULE, schedule_form)
+        }
+        RetryPolicyError::JitterRange => malformed(RETRY_JITTER, jitter_form),
+        RetryPolicyError::RejectedAttempts => malformed(REJECTED_ATTEMPTS, rejected_form),
+    })
 }

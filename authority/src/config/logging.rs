@@ -74,3 +74,46 @@ const LEVELS: [(&str, LevelFilter); 6] = [
     ("debug", LevelFilter::DEBUG),
     ("trace", LevelFilter::TRACE),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_log_level_speaks_of_our_own_crates() {
+        let cases = [
+            (None, "warn", "authority=info"),
+            (Some("trace"), "warn", "authority=trace"),
+            (Some("off"), "off", "authority=off"),
+            (Some("error"), "error", "authority_store=error"),
+            (Some("debug,hyper=info"), "hyper=info", "authority_domain=debug"),
+        ];
+        for (value, others, ours) in cases {
+            let logging =
+                Logging::read(&|name| value.filter(|_| name == "AUTHORITY_LOG").map(OsString::from))
+                    .expect("accepted");
+            let directives = logging.filter.to_string();
+            let directives: Vec<&str> = directives.split(',').collect();
+            assert!(directives.contains(&others) && directives.contains(&ours), "{value:?}: {directives:?}");
+            assert_eq!(logging.format, LogFormat::Text);
+        }
+    }
+
+    #[test]
+    fn misspelt_log_settings_are_refused() {
+        for (variable, values) in [
+            ("AUTHORITY_LOG", &["", "inof", "INFO", "info,", "hyper=loud", "debug, hyper=info"] as &[&str]),
+            ("AUTHORITY_LOG_FORMAT", &["", "JSON", "yaml"]),
+        ] {
+            for value in values {
+                let error = Logging::read(&|name| (name == variable).then(|| value.into())).expect_err(value);
+                assert!(error.to_string().starts_with(&format!("{variable} must be ")), "{error}");
+            }
+        }
+        let json =
+            Logging::read(&|name| (name == "AUTHORITY_LOG_FORMAT").then(|| "json".into())).expect("accepted");
+        assert_eq!(json.format, LogFormat::Json);
+    }
+}

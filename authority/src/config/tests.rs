@@ -1,6 +1,9 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
+use authority_domain::cursor::{CursorError, ListKind, Owner};
+use authority_domain::retry::RetryPolicy;
+
 use super::*;
 
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -28,14 +31,11 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(config.listen.to_string(), "0.0.0.0:8080");
     assert_eq!(config.operator_listen.to_string(), "127.0.0.1:8081");
     assert_eq!(config.base_url, None);
-    assert_eq!(config.loopback_endpoints, LoopbackEndpoints::Refused);
+    assert_eq!(config.url_policy, UrlPolicy::Public);
     assert_eq!(config.idempotency_retention.as_secs(), 30 * 86_400);
 
     let delivery = config.delivery;
-    let seconds: Vec<u64> = delivery.retry_schedule.iter().map(Duration::as_secs).collect();
-    assert_eq!(seconds, [0, 5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400]);
-    assert_eq!(delivery.retry_jitter, 0.2);
-    assert_eq!(delivery.rejected_attempts.get(), 4);
+    assert_eq!(delivery.retry, RetryPolicy::standard());
     assert_eq!((delivery.connect_timeout.as_millis(), delivery.timeout.as_millis()), (5_000, 15_000));
     assert_eq!((delivery.concurrency.get(), delivery.concurrency_per_endpoint.get()), (256, 8));
 
@@ -61,7 +61,7 @@ fn every_variable_is_taken() {
         ("AUTHORITY_OPERATOR_LISTEN", "[::1]:0"),
         ("AUTHORITY_BASE_URL", "https://commerce.example/api/"),
         ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true"),
-        ("AUTHORITY_RETRY_SCHEDULE", "0,1,604800"),
+        ("AUTHORITY_RETRY_SCHEDULE", "0,1,2592000"),
         ("AUTHORITY_RETRY_JITTER", "0"),
         ("AUTHORITY_REJECTED_ATTEMPTS", "10"),
         ("AUTHORITY_CONNECT_TIMEOUT_MS", "100"),
@@ -79,10 +79,8 @@ fn every_variable_is_taken() {
         ("[::1]:0".into(), "[::1]:0".into())
     );
     assert_eq!(config.base_url.as_deref(), Some("https://commerce.example/api"));
-    assert_eq!(config.loopback_endpoints, LoopbackEndpoints::AllowedInTestMode);
-    assert_eq!(config.delivery.retry_schedule, [0, 1, 604_800].map(Duration::from_secs));
-    assert_eq!(config.delivery.retry_jitter, 0.0);
-    assert_eq!(config.delivery.rejected_attempts.get(), 10);
+    assert_eq!(config.url_policy, UrlPolicy::Development);
+    assert_eq!(Ok(config.delivery.retry), RetryPolicy::new(vec![0, 1, 2_592_000], 0.0, 10));
     assert_eq!(config.delivery.connect_timeout, Duration::from_millis(100));
     assert_eq!(config.delivery.timeout, Duration::from_secs(50));
     assert_eq!(config.delivery.concurrency.get(), 4096);
@@ -150,14 +148,13 @@ fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hide
                 "256://////////////////////////////////////////8=",
                 "-1://////////////////////////////////////////8=",
                 "a://////////////////////////////////////////8=",
-                "1://////////////////////////////////////////8=,",
                 "1://////////////////////////////////////////8=,1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
             ],
         ),
         ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", &["", "yes", "1", "TRUE"]),
-        ("AUTHORITY_RETRY_SCHEDULE", &["", ",", "0,", "0, 5", "0,-5", "0,1.5", "0,5s", "604801"]),
+        ("AUTHORITY_RETRY_SCHEDULE", &["", ",", "0,", "0, 5", "0,-5", "0,1.5", "0,5s", "2592001"]),
         ("AUTHORITY_RETRY_JITTER", &["", "-0.1", "1.01", "NaN", "inf", "20%"]),
-        ("AUTHORITY_REJECTED_ATTEMPTS", &["", "0", "51", "+4", "4.0"]),
+        ("AUTHORITY_REJECTED_ATTEMPTS", &["", "0", "+4", "4.0", "4294967296"]),
         ("AUTHORITY_CONNECT_TIMEOUT_MS", &["", "0", "50001", "5s"]),
         ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["", "0", "50001", "99999999999"]),
         ("AUTHORITY_DELIVERY_CONCURRENCY", &["", "0", "4097"]),
@@ -184,10 +181,10 @@ fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hide
 }
 
 #[test]
-fn a_schedule_has_at_most_fifty_attempts() {
+fn a_schedule_has_at_most_a_hundred_attempts() {
     let waits = |count| vec!["1"; count].join(",");
-    assert_eq!(config(&[("AUTHORITY_RETRY_SCHEDULE", &waits(50))]).delivery.retry_schedule.len(), 50);
-    assert!(read(&[("AUTHORITY_RETRY_SCHEDULE", &waits(51))]).is_err());
+    assert!(read(&[("AUTHORITY_RETRY_SCHEDULE", &waits(100))]).is_ok());
+    assert!(read(&[("AUTHORITY_RETRY_SCHEDULE", &waits(101))]).is_err());
 }
 
 #[test]
@@ -222,35 +219,42 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             &[("AUTHORITY_SECRET_KEK_PREVIOUS", KEK)],
-            "AUTHORITY_SECRET_KEK_PREVIOUS is the same key as AUTHORITY_SECRET_KEK",
+            "AUTHORITY_SECRET_KEK_PREVIOUS has the same key id as AUTHORITY_SECRET_KEK: make another new key",
         ),
     ];
     for (variables, line) in cases {
         assert_eq!(read(variables).expect_err(line).to_string(), line);
     }
-    assert_eq!(
-        config(&[("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false")]).loopback_endpoints,
-        LoopbackEndpoints::Refused
-    );
+    assert_eq!(config(&[("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false")]).url_policy, UrlPolicy::Public);
+}
+
+/// A cursor of the operator's list of events at position 7, and the position that `keys` read from such a text.
+fn cursor(config: &Config) -> String {
+    config.keys.cursors.encode(ListKind::OperatorEvents, 7, Owner::Operator, "")
+}
+
+fn position(config: &Config, text: &str) -> Result<u64, CursorError> {
+    config.keys.cursors.decode(text, ListKind::OperatorEvents, Owner::Operator, "")
 }
 
 #[test]
 fn the_first_cursor_key_signs_and_all_verify() {
-    let list = format!("7:{OTHER_KEY},3:{KEK}");
-    let keys = config(&[("AUTHORITY_CURSOR_KEYS", &list)]).keys.cursors;
-    assert_eq!((keys.signing().id, keys.signing().bytes()), (7, &[0xff; 32]));
-    let with_id = |id| keys.with_id(id).map(|key| key.bytes()[31]).collect::<Vec<_>>();
-    assert_eq!((with_id(7), with_id(3), with_id(0)), (vec![0xff], vec![31], vec![]));
+    let old = config(&[("AUTHORITY_CURSOR_KEYS", &format!("3:{KEK}"))]);
+    let new = config(&[("AUTHORITY_CURSOR_KEYS", &format!("7:{OTHER_KEY},3:{KEK}"))]);
+    assert_eq!(position(&new, &cursor(&old)), Ok(7));
+    assert_eq!(position(&old, &cursor(&new)), Err(CursorError::UnknownKey));
+    assert!(position(&config(&[]), &cursor(&old)).is_err(), "the derived key is another one");
 }
 
 #[test]
 fn derived_cursor_keys_outlive_a_change_of_the_key_encryption_key() {
-    let before = config(&[]).keys.cursors;
-    assert_eq!(before, config(&[]).keys.cursors, "the same after a restart");
-    let during =
-        config(&[("AUTHORITY_SECRET_KEK", OTHER_KEY), ("AUTHORITY_SECRET_KEK_PREVIOUS", KEK)]).keys.cursors;
-    assert_ne!(during.signing(), before.signing());
-    assert!(during.with_id(before.signing().id).any(|key| key == before.signing()));
+    let before = config(&[]);
+    let during = config(&[("AUTHORITY_SECRET_KEK", OTHER_KEY), ("AUTHORITY_SECRET_KEK_PREVIOUS", KEK)]);
+    let after = config(&[("AUTHORITY_SECRET_KEK", OTHER_KEY)]);
+    assert_eq!(position(&config(&[]), &cursor(&before)), Ok(7), "the same key after a restart");
+    assert_eq!(position(&during, &cursor(&before)), Ok(7));
+    assert_eq!(position(&after, &cursor(&during)), Ok(7));
+    assert_eq!(position(&after, &cursor(&before)), Err(CursorError::UnknownKey));
 }
 
 #[test]
@@ -260,7 +264,7 @@ fn debug_shows_no_key() {
         "{:?}",
         config(&[("AUTHORITY_CURSOR_KEYS", &list), ("AUTHORITY_SECRET_KEK_PREVIOUS", OTHER_KEY)])
     );
-    assert!(shown.contains("Kek(redacted)") && shown.contains("CursorKey { id: 7, .. }"), "{shown}");
+    assert!(shown.contains("Kek(redacted)") && shown.contains("CursorKeys(1 keys, redacted)"), "{shown}");
     assert!(!shown.contains("255, 255") && !shown.contains("1, 2, 3, 4"), "{shown}");
 }
 
@@ -270,39 +274,4 @@ fn a_database_address_is_read_alone() {
     assert_eq!(read(None).as_deref(), Ok("sqlite://authority.db"));
     assert_eq!(read(Some("sqlite:a.db?mode=rw")).as_deref(), Ok("sqlite:a.db?mode=rw"));
     assert!(read(Some("mysql://x")).is_err());
-}
-
-#[test]
-fn a_bare_log_level_speaks_of_our_own_crates() {
-    let cases = [
-        (None, "warn", "authority=info"),
-        (Some("trace"), "warn", "authority=trace"),
-        (Some("off"), "off", "authority=off"),
-        (Some("error"), "error", "authority_store=error"),
-        (Some("debug,hyper=info"), "hyper=info", "authority_domain=debug"),
-    ];
-    for (value, others, ours) in cases {
-        let logging = Logging::read(&|name| value.filter(|_| name == "AUTHORITY_LOG").map(OsString::from))
-            .expect("accepted");
-        let directives = logging.filter.to_string();
-        let directives: Vec<&str> = directives.split(',').collect();
-        assert!(directives.contains(&others) && directives.contains(&ours), "{value:?}: {directives:?}");
-        assert_eq!(logging.format, LogFormat::Text);
-    }
-}
-
-#[test]
-fn misspelt_log_settings_are_refused() {
-    for (variable, values) in [
-        ("AUTHORITY_LOG", &["", "inof", "INFO", "info,", "hyper=loud", "debug, hyper=info"] as &[&str]),
-        ("AUTHORITY_LOG_FORMAT", &["", "JSON", "yaml"]),
-    ] {
-        for value in values {
-            let error = Logging::read(&|name| (name == variable).then(|| value.into())).expect_err(value);
-            assert!(error.to_string().starts_with(&format!("{variable} must be ")), "{error}");
-        }
-    }
-    let json =
-        Logging::read(&|name| (name == "AUTHORITY_LOG_FORMAT").then(|| "json".into())).expect("accepted");
-    assert_eq!(json.format, LogFormat::Json);
 }

@@ -14,7 +14,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 use crate::dice::Dice;
 
 /// Length of every key here, in bytes.
-pub const KEY_BYTES: usize = 32;
+const KEY_BYTES: usize = 32;
 
 /// Standard alphabet, because `openssl rand -base64 32` writes it; the `=` at the end may be missing.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -37,7 +37,10 @@ impl Kek {
     /// # Errors
     /// [`MalformedKey`] for anything else, surrounding blanks included.
     pub fn parse(text: &str) -> Result<Self, MalformedKey> {
-        key_from_base64(text).map(Self)
+        let mut bytes = BASE64.decode(text).map_err(|_| MalformedKey)?;
+        let key = <[u8; KEY_BYTES]>::try_from(bytes.as_slice()).map(Zeroizing::new);
+        bytes.zeroize();
+        key.map(Self).map_err(|_| MalformedKey)
     }
 
     /// A new random key.
@@ -82,12 +85,4 @@ impl std::fmt::Debug for Kek {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Kek(redacted)")
     }
-}
-
-/// Reads 32 bytes from base64 without leaving copies of them behind.
-pub(crate) fn key_from_base64(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, MalformedKey> {
-    let mut bytes = BASE64.decode(text).map_err(|_| MalformedKey)?;
-    let key = <[u8; KEY_BYTES]>::try_from(bytes.as_slice()).map(Zeroizing::new);
-    bytes.zeroize();
-    key.map_err(|_| MalformedKey)
 }

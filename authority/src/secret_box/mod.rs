@@ -16,8 +16,7 @@
 
 mod kek;
 
-pub(crate) use kek::key_from_base64;
-pub use kek::{KEY_BYTES, Kek, MalformedKey};
+pub use kek::{Kek, MalformedKey};
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
