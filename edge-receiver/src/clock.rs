@@ -1,0 +1,48 @@
+//! The time of a request.
+//!
+//! The Worker's clock is read in one place and handed on. The golden vectors are signed for a fixed moment, so
+//! a test may say what time it is: `TEST_NOW` (Unix seconds) counts only where `ENVIRONMENT` is `test`. Both
+//! are variables of the deployment; no request can reach them.
+
+use worker::{Date, Env};
+
+use crate::binding;
+
+/// The time of a request, Unix milliseconds.
+pub(crate) fn now_ms(env: &Env) -> u64 {
+    let environment = binding::text(env, "ENVIRONMENT").ok().flatten();
+    let test_now = match environment.as_deref() {
+        Some("test") => binding::text(env, "TEST_NOW").ok().flatten(),
+        _ => None,
+    };
+    fixed_ms(environment.as_deref(), test_now.as_deref()).unwrap_or_else(|| Date::now().as_millis())
+}
+
+/// Unix milliseconds that the variables `ENVIRONMENT` and `TEST_NOW` set the clock to; `None` leaves it alone.
+#[must_use]
+pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<u64> {
+    if environment != Some("test") {
+        return None;
+    }
+    test_now?.parse::<u64>().ok()?.checked_mul(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_test_environment_may_set_the_clock() {
+        assert_eq!(fixed_ms(Some("test"), Some("1788264000")), Some(1_788_264_000_000));
+        for (environment, test_now) in [
+            (None, Some("1788264000")),
+            (Some("production"), Some("1788264000")),
+            (Some("Test"), Some("1788264000")),
+            (Some("test"), None),
+            (Some("test"), Some("soon")),
+            (Some("test"), Some("18446744073709551615")),
+        ] {
+            assert_eq!(fixed_ms(environment, test_now), None, "{environment:?} {test_now:?}");
+        }
+    }
+}

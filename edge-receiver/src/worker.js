@@ -1,0 +1,77 @@
+// The entry of the Worker: stands between the runtime and the compiled module, and keeps it alive.
+//
+// A call goes straight to the module. The module is built to abort when it panics, which ends its instance: its
+// memory can no longer be trusted, and its unfinished promises never settle. So
+//
+//   - every call that is in flight when an instance ends is answered here with a 500 (the sender comes again),
+//   - the next call gets a fresh instance, made from the same compiled module in about a millisecond,
+//   - a Durable Object builds its part of the module anew when the instance is not the one it was built in.
+//     Nothing is lost by that: what an object knows is in its database.
+//
+// No input is known to panic. Without this net, one that did would take the Worker down until it is evicted.
+//
+// `cargo xtask build` puts this file beside the glue that wasm-bindgen wrote (index.js).
+
+import { DurableObject } from "cloudflare:workers";
+import * as module from "./index.js";
+
+// Shared with the module: it sets `criticalError` when it panics and counts `instanceId` up when it starts.
+const life = module.__worker_init_state();
+
+// The calls in flight, each as the function that fails it.
+const inFlight = new Set();
+
+const call = async (run) => {
+  if (life.criticalError) {
+    restart();
+  }
+  const { promise: instanceEnded, reject: fail } = Promise.withResolvers();
+  inFlight.add(fail);
+  try {
+    return await Promise.race([run(), instanceEnded]);
+  } finally {
+    inFlight.delete(fail);
+  }
+};
+
+const restart = () => {
+  module.__wbg_reset_state();
+  life.criticalError = false;
+};
+
+// An instance that ends throws out of whatever the runtime had called: a continuation, mostly.
+addEventListener("error", ({ error }) => {
+  if (error instanceof WebAssembly.RuntimeError) {
+    life.criticalError = true;
+    for (const fail of inFlight) {
+      fail(error);
+    }
+  }
+});
+
+export default {
+  async fetch(request, env, context) {
+    try {
+      return await call(() => module.fetch(request, env, context));
+    } catch {
+      return Response.json({ code: "internal_error" }, { status: 500 });
+    }
+  },
+};
+
+export class EventInbox extends DurableObject {
+  #part;
+  #instanceId;
+
+  fetch(request) {
+    return call(() => this.#current().fetch(request));
+  }
+
+  #current() {
+    if (this.#instanceId !== life.instanceId) {
+      this.#part = new module.EventInbox(this.ctx, this.env);
+      this.#instanceId = life.instanceId;
+    }
+    return this.#part;
+  }
+}
