@@ -6,5 +6,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod dice;
+pub mod dispatch;
+pub mod http;
 pub mod secret_box;
 pub mod telemetry;

@@ -3,7 +3,7 @@
 //! [`UrlRules::parse`] turns the text a merchant gave into a [`TargetUrl`], once when the endpoint is written and
 //! again before every attempt, because the rules may have become stricter since. What comes out is normalised
 //! (host in lower case and IDNA-encoded, default port and trailing dot removed), and only such a value can be handed
-//! to the delivery client. Every refusal is a closed code, shown as `errors[0].code` of `endpoint_url_forbidden`.
+//! to the delivery client. A [`UrlRefusal`] names the rule that a URL breaks.
 //!
 //! The parser is the WHATWG one, which is what the client on the other side of the wire would use too. It forgives a
 //! lot, so whatever it would silently repair (missing slashes, white space, backslashes) is refused here first. It
@@ -99,27 +99,9 @@ pub enum UrlRefusal {
     PortForbidden,
 }
 
-impl UrlRefusal {
-    /// The code for machines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TooLong => "too_long",
-            Self::Malformed => "malformed",
-            Self::NotAbsolute => "not_absolute",
-            Self::SchemeNotHttps => "scheme_not_https",
-            Self::Userinfo => "userinfo",
-            Self::Fragment => "fragment",
-            Self::IpLiteral => "ip_literal",
-            Self::HostInvalid => "host_invalid",
-            Self::HostNotPublic => "host_not_public",
-            Self::HostDenied => "host_denied",
-            Self::PortForbidden => "port_forbidden",
-        }
-    }
-}
-
 impl UrlRules {
     /// The rules under this policy, with no host denied.
+    #[must_use]
     pub fn new(policy: UrlPolicy) -> Self {
         Self { policy, denied_hosts: Vec::new() }
     }
@@ -190,11 +172,13 @@ impl UrlRules {
 
 impl TargetUrl {
     /// The whole URL, normalised. It may carry secrets of the merchant: not for logs.
+    #[must_use]
     pub fn as_str(&self) -> &str {
         self.url.as_str()
     }
 
     /// Which part of the network it points to.
+    #[must_use]
     pub fn reach(&self) -> Reach {
         self.reach
     }

@@ -1,4 +1,5 @@
 //! The retry policy against the tables of contract 7.2 and 7.3.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::convert::Infallible;
 

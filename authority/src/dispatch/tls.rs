@@ -1,0 +1,46 @@
+//! Whom a delivery trusts: TLS 1.2 or newer, certificates verified, no client certificate (contract 7.1).
+//!
+//! The roots are those of the Mozilla programme built into the binary, those the operating system has, and those of
+//! one PEM file that an operator may add for a private authority.
+
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::client::DeliveryClientError;
+
+/// The TLS settings of all deliveries. `extra_roots_pem` is the text of a PEM file with certificates.
+pub(super) fn client_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, DeliveryClientError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|_| DeliveryClientError::Tls)?
+        .with_root_certificates(roots(extra_roots_pem)?)
+        .with_no_client_auth();
+    Ok(config)
+}
+
+fn roots(extra_roots_pem: Option<&[u8]>) -> Result<RootCertStore, DeliveryClientError> {
+    let mut roots = RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let native = rustls_native_certs::load_native_certs();
+    for error in &native.errors {
+        tracing::warn!(%error, "some of the operating system's root certificates cannot be read");
+    }
+    // System stores hold the odd certificate that rustls does not read; that is no reason not to start.
+    let _ = roots.add_parsable_certificates(native.certs);
+    if let Some(pem) = extra_roots_pem {
+        let mut added = 0_usize;
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|_| DeliveryClientError::ExtraRoots)?;
+            roots.add(certificate).map_err(|_| DeliveryClientError::ExtraRoots)?;
+            added += 1;
+        }
+        if added == 0 {
+            return Err(DeliveryClientError::ExtraRoots);
+        }
+    }
+    Ok(roots)
+}

@@ -1,0 +1,255 @@
+//! What receivers answer, and what they do instead of answering.
+
+use std::time::Duration;
+
+use authority::clock::{Clock as _, SystemClock};
+use authority::dispatch::client::{AttemptReport, DeliveryLimits};
+use authority_domain::outcome::AttemptOutcome;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::scripted_receiver::*;
+
+/// An attempt at a receiver that reads the request, writes `answer` and closes.
+async fn answered(answer: impl AsRef<[u8]>) -> AttemptReport {
+    let (listener, port) = listener().await;
+    let client = client(DeliveryLimits::default(), loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        read_request(&mut connection).await;
+        connection.write_all(answer.as_ref()).await.unwrap();
+    };
+    bounded(async { tokio::join!(attempt(&client, &url), receiver).0 }).await
+}
+
+#[tokio::test]
+async fn the_request_is_the_one_of_the_contract() {
+    let (listener, port) = listener().await;
+    let client = client(DeliveryLimits::default(), loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook?a=1"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        let request = read_request(&mut connection).await;
+        connection.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        request
+    };
+    let (report, request) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(204)));
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let mut lines: Vec<_> = head.split("\r\n").collect();
+    assert_eq!(lines.remove(0), "POST /hook?a=1 HTTP/1.1");
+    lines.sort_unstable();
+    let host = format!("host: 127.0.0.1:{port}");
+    let length = format!("content-length: {}", BODY.len());
+    assert_eq!(
+        lines,
+        [
+            "accept-encoding: identity",
+            &length,
+            "content-type: application/json",
+            &host,
+            "service-event-id: evt_01k3zqa7w5e8v9r2t4y6m8n0pq",
+            "user-agent: Service-Webhooks/1",
+        ]
+    );
+    assert_eq!(body, BODY);
+}
+
+#[tokio::test]
+async fn an_answer_has_its_outcome() {
+    let long_header = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(1024 * 1024));
+    let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(200));
+    // (answer, outcome, status, Retry-After, excerpt)
+    type Row<'a> = (&'a str, AttemptOutcome, Option<u16>, Option<u64>, Option<&'a str>);
+    let table: [Row<'_>; 19] = [
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+            AttemptOutcome::Success,
+            Some(200),
+            None,
+            Some("ok"),
+        ),
+        ("HTTP/1.0 200 OK\r\n\r\nold", AttemptOutcome::Success, Some(200), None, Some("old")),
+        ("HTTP/1.1 202 \r\ncontent-length: 0\r\n\r\n", AttemptOutcome::Success, Some(202), None, None),
+        (
+            "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+            AttemptOutcome::Success,
+            Some(200),
+            None,
+            None,
+        ),
+        (
+            "HTTP/1.1 500 Internal Server Error\r\nretry-after: 9\r\n\r\na\nb\x1b\0",
+            AttemptOutcome::HttpError,
+            Some(500),
+            None,
+            Some("a\\nb\\u{1b}\\u{0}"),
+        ),
+        ("HTTP/1.1 410 Gone\r\n\r\n", AttemptOutcome::HttpError, Some(410), None, None),
+        (
+            "HTTP/1.1 429 No\r\nretry-after: 120\r\n\r\n",
+            AttemptOutcome::HttpError,
+            Some(429),
+            Some(120_000),
+            None,
+        ),
+        ("HTTP/1.1 503 No\r\nRetry-After: 0\r\n\r\n", AttemptOutcome::HttpError, Some(503), Some(0), None),
+        ("HTTP/1.1 503 No\r\nretry-after: later\r\n\r\n", AttemptOutcome::HttpError, Some(503), None, None),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", AttemptOutcome::Redirect, Some(304), None, None),
+        // Lost before an answer
+        ("", AttemptOutcome::ConnectError, None, None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-le", AttemptOutcome::ConnectError, None, None, None),
+        // Not HTTP, or beyond its limits
+        ("\x16\x03\x01 what?\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
+        ("SSH-2.0-OpenSSH_9.2\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
+        ("HTTP/1.1 2000 OK\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
+        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
+        (&long_header, AttemptOutcome::ProtocolError, None, None, None),
+        (&many_headers, AttemptOutcome::ProtocolError, None, None, None),
+    ];
+    for (answer, outcome, status, retry_after_ms, excerpt) in table {
+        let report = answered(answer).await;
+        let shown = &answer[..answer.len().min(60)];
+        assert_eq!((report.outcome, report.status), (outcome, status), "{shown:?}");
+        assert_eq!(
+            (report.retry_after_ms, report.excerpt.as_deref()),
+            (retry_after_ms, excerpt),
+            "{shown:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_ends_early_or_breaks_its_encoding_is_still_a_success() {
+    let broken: [(&[u8], &str); 3] = [
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", "half"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nnot a length\r\n", "abc"),
+        (b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n\x1f\x8b", "\\u{1f}\u{fffd}"),
+    ];
+    for (answer, excerpt) in broken {
+        let report = answered(answer).await;
+        assert_eq!(report.outcome, AttemptOutcome::Success);
+        assert_eq!(report.excerpt.as_deref(), Some(excerpt));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (elsewhere, elsewhere_port) = listener().await;
+    for status in [301, 302, 303, 307, 308] {
+        let location = format!("location: http://127.0.0.1:{elsewhere_port}/\r\ncontent-length: 0");
+        let report = answered(format!("HTTP/1.1 {status} Moved\r\n{location}\r\n\r\n")).await;
+        assert_eq!((report.outcome, report.status), (AttemptOutcome::Redirect, Some(status)));
+    }
+    assert!(nobody_came(elsewhere));
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_and_carries_no_cookie() {
+    let (listener, port) = listener().await;
+    let client = client(DeliveryLimits::default(), loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        let mut requests = Vec::new();
+        for _ in 0..3 {
+            requests.push(read_request(&mut connection).await);
+            let answer = b"HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 2\r\n\r\nok";
+            connection.write_all(answer).await.unwrap();
+        }
+        requests
+    };
+    let attempts = async {
+        for _ in 0..3 {
+            assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::Success);
+        }
+    };
+    let ((), requests) = bounded(async { tokio::join!(attempts, receiver) }).await;
+    assert_eq!(requests[0], requests[2], "an answer leaves nothing behind in the next request");
+    assert!(nobody_came(listener));
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_nothing_times_out_and_is_hung_up_on() {
+    let limits = DeliveryLimits { deadline: Duration::from_millis(300), ..DeliveryLimits::default() };
+    for beginning in ["", "HTTP/1.1 200 OK\r\nx: y\r\n"] {
+        let (listener, port) = listener().await;
+        let client = client(limits, loopback());
+        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let receiver = async {
+            let mut connection = listener.accept().await.unwrap().0;
+            read_request(&mut connection).await;
+            connection.write_all(beginning.as_bytes()).await.unwrap();
+            closed(&mut connection).await;
+        };
+        let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+        assert_eq!((report.outcome, report.status), (AttemptOutcome::Timeout, None));
+        assert!(report.duration_ms >= 300, "{}", report.duration_ms);
+    }
+}
+
+#[tokio::test]
+async fn a_success_whose_body_drips_for_ever_is_a_success_and_is_hung_up_on() {
+    let limits = DeliveryLimits { drain_timeout: Duration::from_millis(200), ..DeliveryLimits::default() };
+    let (listener, port) = listener().await;
+    let client = client(limits, loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        read_request(&mut connection).await;
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        connection.write_all(head).await.unwrap();
+        let mut drops = tokio::time::interval(Duration::from_millis(5));
+        while connection.write_all(b"1\r\nx\r\n").await.is_ok() {
+            drops.tick().await;
+        }
+    };
+    let clock = SystemClock::new();
+    let attempts = async {
+        let report = attempt(&client, &url).await;
+        (report, clock.monotonic())
+    };
+    let ((report, took), ()) = bounded(async { tokio::join!(attempts, receiver) }).await;
+    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert!(report.excerpt.unwrap().starts_with('x'));
+    assert!(took >= limits.drain_timeout && took < limits.deadline + limits.drain_timeout, "{took:?}");
+}
+
+#[tokio::test]
+async fn an_endless_body_is_dropped() {
+    let limits = DeliveryLimits { drain_timeout: Duration::from_secs(600), ..DeliveryLimits::default() };
+    let (listener, port) = listener().await;
+    let client = client(limits, loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        read_request(&mut connection).await;
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n";
+        connection.write_all(head).await.unwrap();
+        while connection.write_all(&[b'x'; 16 * 1024]).await.is_ok() {}
+    };
+    let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+    assert_eq!(report.outcome, AttemptOutcome::Success);
+    assert_eq!(report.excerpt, Some("x".repeat(1024)));
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_before_the_body_was_read_counts() {
+    let (listener, port) = listener().await;
+    let client = client(DeliveryLimits::default(), loopback());
+    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        connection.read_u8().await.unwrap();
+        connection.write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        closed(&mut connection).await;
+    };
+    let attempts = async {
+        let report = attempt(&client, &url).await;
+        drop(client);
+        report
+    };
+    let (report, ()) = bounded(async { tokio::join!(attempts, receiver) }).await;
+    assert_eq!((report.outcome, report.status), (AttemptOutcome::HttpError, Some(413)));
+}

@@ -1,0 +1,86 @@
+//! Receivers as the tests of the delivery client need them: a listener on a free loopback port, and the few steps
+//! (accept, read one request, wait for the end) that a test puts together beside the attempt.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use authority::clock::SystemClock;
+use authority::dispatch::client::{AttemptReport, AttemptRequest, DeliveryClient, DeliveryLimits};
+use authority::dispatch::connector::Resolve;
+use authority_domain::endpoint_url::{TargetUrl, UrlPolicy, UrlRules};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::net::TcpListener;
+
+/// The body of every delivery here.
+pub(crate) const BODY: &str = r#"{"id":"evt_01k3zqa7w5e8v9r2t4y6m8n0pq"}"#;
+
+/// A name server with one answer; no address at all is an answer too.
+pub(crate) struct Answers(pub(crate) Vec<IpAddr>);
+
+#[async_trait]
+impl Resolve for Answers {
+    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(self.0.clone())
+    }
+}
+
+/// A name server that finds this machine whatever it is asked.
+pub(crate) fn loopback() -> Arc<dyn Resolve> {
+    Arc::new(Answers(vec!["127.0.0.1".parse().unwrap()]))
+}
+
+/// A client with these limits that knows no private authority.
+pub(crate) fn client(limits: DeliveryLimits, resolver: Arc<dyn Resolve>) -> DeliveryClient {
+    DeliveryClient::new(limits, None, resolver, Arc::new(SystemClock::new())).unwrap()
+}
+
+/// A listener on a free port, and the port.
+pub(crate) async fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+/// A test-mode endpoint of a development process.
+pub(crate) fn endpoint(url: &str) -> TargetUrl {
+    UrlRules::new(UrlPolicy::Development).parse(url, false).unwrap()
+}
+
+/// One attempt at this endpoint.
+pub(crate) async fn attempt(client: &DeliveryClient, url: &TargetUrl) -> AttemptReport {
+    let mut headers = HeaderMap::new();
+    headers.insert("service-event-id", HeaderValue::from_static("evt_01k3zqa7w5e8v9r2t4y6m8n0pq"));
+    client.attempt(AttemptRequest { url, headers, body: Bytes::from_static(BODY.as_bytes()) }).await
+}
+
+/// Reads one request, headers and body.
+pub(crate) async fn read_request(connection: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut request = Vec::new();
+    while !request.ends_with(BODY.as_bytes()) {
+        let read = connection.read_buf(&mut request).await.unwrap();
+        assert_ne!(read, 0, "the connection ended inside a request: {}", String::from_utf8_lossy(&request));
+    }
+    String::from_utf8(request).unwrap()
+}
+
+/// Waits until the other side has closed the connection.
+pub(crate) async fn closed(connection: &mut (impl AsyncRead + Unpin)) {
+    let mut rest = [0; 1024];
+    while let Ok(1..) = connection.read(&mut rest).await {}
+}
+
+/// Whether nobody has tried to connect. A connection that was made is in the queue already.
+pub(crate) fn nobody_came(listener: TcpListener) -> bool {
+    let listener = listener.into_std().unwrap();
+    listener.accept().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+/// Ends a test that would otherwise wait for ever.
+pub(crate) async fn bounded<T>(test: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), test).await.expect("the test hangs")
+}
