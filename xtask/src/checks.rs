@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{build, consumer, prerequisites, process};
+use crate::{build, consumer, prerequisites, process, tidy};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
+    Step { name: "tidy", run: tidy::run },
     Step {
         name: "clippy",
         run: |workspace| {

@@ -21,6 +21,7 @@ mod npm;
 mod package;
 mod prerequisites;
 mod process;
+mod tidy;
 mod wasm;
 mod worker;
 mod workspace;
@@ -48,6 +49,8 @@ enum Task {
         /// Steps to run; all of them when none is named.
         steps: Vec<String>,
     },
+    /// Check the house rules that a program can check.
+    Tidy,
 }
 
 fn main() -> ExitCode {
@@ -65,6 +68,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Build { worker: true } => worker::build(&workspace),
         Task::Build { worker: false } => build::everything(&workspace),
+        Task::Tidy => tidy::run(&workspace),
         Task::Test { steps } => checks::run(&workspace, &steps),
     }
 }

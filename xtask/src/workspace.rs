@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 /// The workspace's folders and packages.
 pub(crate) struct Workspace {
@@ -31,5 +31,10 @@ impl Workspace {
     /// The folder that cargo builds into.
     pub(crate) fn target(&self) -> &Path {
         self.metadata.target_directory.as_std_path()
+    }
+
+    /// The workspace's own packages.
+    pub(crate) fn packages(&self) -> &[Package] {
+        &self.metadata.packages
     }
 }

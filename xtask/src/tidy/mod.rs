@@ -1,0 +1,86 @@
+//! `cargo xtask tidy`: the house rules that a program can check, so that nobody has to remember them.
+//!
+//! Reads every file that git would take into account, once, and hands the list to one small function per rule;
+//! each returns what it found, with file and line. Everything found is printed before the command fails, so
+//! that one run shows all there is to mend. Advice (a file that grows long) is printed and does not fail.
+//!
+//! A rule belongs here when it can be decided by looking at names and text. What the compiler or clippy can
+//! check is left to them. Every rule has a test in which it fails.
+
+use anyhow::{Result, bail};
+
+use crate::workspace::Workspace;
+
+mod dependencies;
+mod files;
+mod generated;
+mod layers;
+mod manners;
+mod secrets;
+mod size;
+mod story;
+
+use files::SourceFile;
+
+/// Something that breaks a rule, or may come to.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    /// Path relative to the root, with the line where there is one.
+    place: String,
+    message: String,
+    weight: Weight,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// The check fails.
+    Fault,
+    /// Shown only.
+    Advice,
+}
+
+impl Finding {
+    /// A fault in a line of a file, counted from 1.
+    fn in_line(file: &SourceFile, line: usize, message: impl Into<String>) -> Self {
+        Self { place: format!("{}:{line}", file.path), message: message.into(), weight: Weight::Fault }
+    }
+
+    /// A fault of a file as a whole.
+    fn in_file(path: &str, message: impl Into<String>) -> Self {
+        Self { place: path.to_owned(), message: message.into(), weight: Weight::Fault }
+    }
+}
+
+/// Checks the whole checkout.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let files = files::load(workspace.root())?;
+    let crates = dependencies::crates(workspace);
+    let findings: Vec<Finding> = [
+        size::lengths(&files),
+        size::names(&files),
+        story::opens_modules(&files),
+        manners::no_sleep_in_tests(&files),
+        manners::no_unfinished_work(&files),
+        manners::no_machine_paths(&files),
+        secrets::none_in_sources(&files),
+        layers::crate_edges(&crates),
+        layers::database_in_store_only(&files),
+        layers::module_edges(&files),
+        dependencies::all_used(&crates, &files),
+        dependencies::all_shared_versions_used(&files),
+        generated::none_committed(workspace.root())?,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    for finding in &findings {
+        let weight = match finding.weight {
+            Weight::Fault => "fault",
+            Weight::Advice => "advice",
+        };
+        println!("{weight}: {}: {}", finding.place, finding.message);
+    }
+    let faults = findings.iter().filter(|finding| finding.weight == Weight::Fault).count();
+    println!("{} files looked at, {faults} faults", files.len());
+    if faults > 0 { bail!("the house rules are broken in {faults} places") } else { Ok(()) }
+}
