@@ -1,0 +1,18 @@
+//! The door: HTTP on both sides of it, and nothing about orders or events.
+//!
+//! [`server`] accepts connections and bounds what a peer can hold. [`answer`] wraps the routers: every request gets an
+//! id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in the order
+//! of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type ([`body`]), the
+//! conditions ([`idempotency_key`], [`if_match`]), the query ([`query`]); they answer lists with [`page`].
+
+pub mod answer;
+pub mod bearer;
+pub mod body;
+pub mod idempotency_key;
+pub mod if_match;
+pub mod page;
+pub mod problem;
+pub mod query;
+pub mod rate_limit;
+pub mod request_id;
+pub mod server;

@@ -1,0 +1,124 @@
+//! The outermost layer around a root's router: what every request and every answer has in common.
+//!
+//! A request gets its id; a head that is too large or ambiguous is refused before anything looks at it (contract 4.2
+//! row 1); the router answers; a panic in it becomes a 500; a refusal gets its body; and every answer, whatever it is,
+//! leaves with the headers of contract 5.4. [`dress`] puts the layer and the two fallbacks around a router.
+//!
+//! Deliberately absent: CORS headers and an answer to `OPTIONS` other than 405. The API is server-to-server.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue, Uri};
+
+use super::problem::{Problem, ProblemWriter};
+use super::request_id::{RequestId, SERVICE_REQUEST_ID};
+use super::server::AmbiguousLength;
+use crate::clock::Clock;
+use crate::dice::Dice;
+
+/// Longest request target (contract 4.2), in bytes.
+const TARGET_LIMIT: usize = 8 * 1024;
+/// Largest header block (contract 4.2), in bytes, each line counted with its `: ` and line end.
+const HEADERS_LIMIT: usize = 32 * 1024;
+
+/// What the layer needs to know.
+pub struct Door {
+    /// Stamps request ids.
+    pub clock: Arc<dyn Clock>,
+    /// Makes request ids unique.
+    pub dice: Arc<dyn Dice>,
+    /// Writes problem bodies.
+    pub problems: ProblemWriter,
+    /// Whether clients reach the service by TLS: then they are told to stay with it.
+    pub tls: Tls,
+}
+
+/// Whether clients reach the service by TLS (contract 5.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tls {
+    /// Plain HTTP: development, or the operator's loopback listener.
+    Absent,
+    /// A proxy in front ends TLS.
+    InFront,
+}
+
+/// Puts the layer around a root's router, with 404 and 405 for what it does not know.
+pub fn dress<S: Clone + Send + Sync + 'static>(router: Router<S>, door: Arc<Door>) -> Router<S> {
+    router
+        .fallback(async || Problem(Refusal::new(ErrorCode::RouteNotFound, "There is no such route.")))
+        .method_not_allowed_fallback(async || {
+            Problem(Refusal::new(ErrorCode::MethodNotAllowed, "This route does not take this method."))
+        })
+        .layer(from_fn_with_state(door, answer))
+}
+
+async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    let request_id = RequestId::generate(door.clock.as_ref(), door.dice.as_ref());
+    request.extensions_mut().insert(request_id.clone());
+    let mut response = match check_head(&request) {
+        Ok(()) => guarded(request, next, &request_id).await,
+        Err(refusal) => {
+            let mut response = Problem(refusal).into_response();
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+    };
+    door.problems.write(&mut response, &request_id);
+    set_headers(response.headers_mut(), &request_id, door.tls);
+    response
+}
+
+/// Runs the router; a panic becomes a 500. Its message goes to the panic hook alone.
+async fn guarded(request: Request, next: Next, request_id: &RequestId) -> Response {
+    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => {
+            tracing::error!(%request_id, "a handler panicked");
+            Problem(Refusal::internal()).into_response()
+        }
+    }
+}
+
+fn check_head(request: &Request) -> Result<(), Refusal> {
+    if request.extensions().get::<AmbiguousLength>().is_some() {
+        return Err(Refusal::new(
+            ErrorCode::InvalidRequest,
+            "The request gives the length of its body in more than one way.",
+        ));
+    }
+    if target_len(request.uri()) > TARGET_LIMIT {
+        return Err(Refusal::new(ErrorCode::UriTooLong, "The request target is longer than 8 KiB."));
+    }
+    if headers_len(request.headers()) > HEADERS_LIMIT {
+        return Err(Refusal::new(ErrorCode::HeaderFieldsTooLarge, "The headers are larger than 32 KiB."));
+    }
+    Ok(())
+}
+
+fn target_len(uri: &Uri) -> usize {
+    uri.path().len() + uri.query().map_or(0, |query| query.len() + 1)
+}
+
+fn headers_len(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
+}
+
+fn set_headers(headers: &mut HeaderMap, request_id: &RequestId, tls: Tls) {
+    if let Ok(value) = HeaderValue::from_str(request_id.as_str()) {
+        headers.insert(SERVICE_REQUEST_ID, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if tls == Tls::InFront {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+}

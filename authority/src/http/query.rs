@@ -1,0 +1,325 @@
+//! Reads a query string strictly (contract 4.5): each parameter once, each known, each well-formed.
+//!
+//! A handler takes the parameters it defines, one call each, and then calls [`Query::finish`], which refuses what is
+//! left: a typing error such as `crusor` must not restart a catch-up loop. The parameters taken as filters form the
+//! canonical filter string, to which the list's cursors are bound, so that a cursor is refused under another filter.
+
+use std::collections::BTreeMap;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use authority_domain::text_enum::TextEnum;
+use authority_domain::time::Timestamp;
+use percent_encoding::percent_decode_str;
+use url::form_urlencoded;
+
+/// Largest `limit` (contract 4.5).
+const LIMIT_MAX: u16 = 100;
+/// Longest value of a text filter, in characters.
+const TEXT_LIMIT: usize = 255;
+/// Most values in a comma list: more than any enum has.
+const LIST_LIMIT: usize = 64;
+
+/// The parameters of one request that were not taken yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    left: BTreeMap<String, String>,
+    filters: BTreeMap<String, String>,
+    canonical: String,
+}
+
+impl Query {
+    /// Splits and decodes a query string; `None` is the empty one.
+    ///
+    /// # Errors
+    /// `invalid_parameter` for a repeated parameter, or for a name or value that does not decode to UTF-8.
+    pub fn parse(query: Option<&str>) -> Result<Self, Refusal> {
+        let mut left = BTreeMap::new();
+        for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = decode(name).ok_or_else(|| malformed("?"))?;
+            let value = decode(value).ok_or_else(|| malformed(&name))?;
+            if left.contains_key(&name) {
+                return Err(invalid(&name, "This parameter is given more than once."));
+            }
+            left.insert(name, value);
+        }
+        let canonical = form_urlencoded::Serializer::new(String::new()).extend_pairs(&left).finish();
+        Ok(Self { left, filters: BTreeMap::new(), canonical })
+    }
+
+    /// All parameters, sorted by name and encoded in one way: part of an idempotency fingerprint.
+    #[must_use]
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// `limit`: a decimal integer from 1 to 100.
+    ///
+    /// # Errors
+    /// `invalid_parameter`; out of range is not clamped, because a client that stops on "fewer than I asked for"
+    /// would lose data.
+    pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
+        let Some(text) = self.left.remove("limit") else { return Ok(default) };
+        let digits = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let limit = text.parse().ok().filter(|limit| digits && (1..=LIMIT_MAX).contains(limit));
+        limit.ok_or_else(|| invalid("limit", "Must be a decimal integer from 1 to 100."))
+    }
+
+    /// `cursor`, as it came; `None` means from the start, as does an empty one.
+    pub fn cursor(&mut self) -> Option<String> {
+        self.left.remove("cursor").filter(|cursor| !cursor.is_empty())
+    }
+
+    /// A text filter: 1 to 255 characters without controls.
+    ///
+    /// # Errors
+    /// `invalid_parameter`.
+    pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
+        let Some(text) = self.left.remove(name) else { return Ok(None) };
+        if !(1..=TEXT_LIMIT).contains(&text.chars().count()) || text.chars().any(|c| c.is_ascii_control()) {
+            return Err(invalid(name, "Must have 1 to 255 characters, without control characters."));
+        }
+        self.filters.insert(name.to_owned(), text.clone());
+        Ok(Some(text))
+    }
+
+    /// A filter whose text `parse` turns into a type; `what` completes "Must be …".
+    ///
+    /// # Errors
+    /// `invalid_parameter`.
+    pub fn parsed<T>(
+        &mut self,
+        name: &'static str,
+        what: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        parse(&text).map(Some).ok_or_else(|| invalid(name, format!("Must be {what}.")))
+    }
+
+    /// A comma list of an enum's values. Order and repetition make no difference; empty when not given.
+    ///
+    /// # Errors
+    /// `invalid_parameter` for an empty item or one outside the enum.
+    pub fn list<E: TextEnum>(&mut self, name: &'static str) -> Result<Vec<E>, Refusal> {
+        let names = || E::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(", ");
+        self.list_of(name, E::parse, |what| what.as_str().to_owned()).map_err(|refusal| Refusal {
+            detail: format!("Each value must be one of: {}.", names()),
+            ..refusal
+        })
+    }
+
+    /// A comma list of values that `parse` knows and `write` writes in their one canonical form.
+    ///
+    /// # Errors
+    /// `invalid_parameter` for an empty item or one that `parse` does not know.
+    pub fn list_of<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+        write: impl Fn(&T) -> String,
+    ) -> Result<Vec<T>, Refusal> {
+        let Some(text) = self.left.remove(name) else { return Ok(Vec::new()) };
+        let mut values = BTreeMap::new();
+        for item in text.split(',') {
+            let value = parse(item).ok_or_else(|| invalid(name, "A value of the list is not allowed."))?;
+            values.insert(write(&value), value);
+        }
+        if values.len() > LIST_LIMIT {
+            return Err(invalid(name, "The list has more than 64 values."));
+        }
+        let canonical: Vec<&str> = values.keys().map(String::as_str).collect();
+        self.filters.insert(name.to_owned(), canonical.join(","));
+        Ok(values.into_values().collect())
+    }
+
+    /// A time filter: RFC 3339 with any offset.
+    ///
+    /// # Errors
+    /// `invalid_parameter`. A `+` that was not encoded arrives as a blank, and the sentence says so.
+    pub fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
+        let Some(text) = self.left.remove(name) else { return Ok(None) };
+        let time = Timestamp::parse(&text).ok_or_else(|| {
+            invalid(name, "Must be an RFC 3339 time, e.g. 2026-09-01T12:00:00Z; a plus sign is written %2B.")
+        })?;
+        self.filters.insert(name.to_owned(), time.to_string());
+        Ok(Some(time))
+    }
+
+    /// Refuses the parameters that nobody took.
+    ///
+    /// # Errors
+    /// `unknown_parameter`, naming the first.
+    pub fn finish(self) -> Result<Filter, Refusal> {
+        if let Some(name) = self.left.into_keys().next() {
+            return Err(Refusal::new(
+                ErrorCode::UnknownParameter,
+                "This operation does not define this parameter.",
+            )
+            .param(name));
+        }
+        Ok(Filter(form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.filters).finish()))
+    }
+}
+
+/// The canonical filter string of a list request: equal for filters that select the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter(String);
+
+impl Filter {
+    /// The string that cursors are bound to; empty when nothing is filtered. A list under another record (the
+    /// shipments of an order) binds its cursors to that record too: `within` is its id.
+    #[must_use]
+    pub fn within(&self, parent: &str) -> String {
+        let mut text = form_urlencoded::Serializer::new(self.0.clone());
+        text.append_pair("", parent).finish()
+    }
+
+    /// The string that cursors are bound to; empty when nothing is filtered.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Decodes one name or value of `application/x-www-form-urlencoded`. `None` when a `%` begins no escape or the bytes
+/// are not UTF-8: what cannot be read in one way only is refused.
+fn decode(text: &str) -> Option<String> {
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        let escape = rest.get(at + 1..at + 3)?;
+        if !escape.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        rest = rest.get(at + 3..)?;
+    }
+    percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+fn malformed(name: &str) -> Refusal {
+    invalid(name, "The query string is not well-formed percent-encoded UTF-8.")
+}
+
+fn invalid(name: &str, detail: impl Into<String>) -> Refusal {
+    Refusal::new(ErrorCode::InvalidParameter, detail).param(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use authority_domain::order::OrderStatus;
+
+    use super::*;
+
+    /// All that a list could define, read in one go.
+    type Read = (u16, Option<String>, Vec<OrderStatus>, Option<i64>, Option<String>);
+
+    fn read(query: &str) -> Result<(Read, Filter), (ErrorCode, Option<String>)> {
+        let read = || {
+            let mut query = Query::parse(Some(query))?;
+            let read = (
+                query.limit(25)?,
+                query.cursor(),
+                query.list("status")?,
+                query.time("created_from")?.map(Timestamp::as_ms),
+                query.text("customer_reference")?,
+            );
+            Ok((read, query.finish()?))
+        };
+        read().map_err(|refusal: Refusal| (refusal.code, refusal.param))
+    }
+
+    #[test]
+    fn takes_what_the_contract_allows() {
+        let with_limit = |limit| (limit, None, vec![], None, None);
+        let none = || with_limit(25);
+        let table: &[(&str, Read)] = &[
+            ("", none()),
+            ("&&", none()),
+            ("limit=1", with_limit(1)),
+            ("limit=100", with_limit(100)),
+            ("cursor=", none()),
+            ("cursor=AQc", (25, Some("AQc".into()), vec![], None, None)),
+            ("status=pending", (25, None, vec![OrderStatus::Pending], None, None)),
+            (
+                "status=pending,confirmed,pending",
+                (25, None, vec![OrderStatus::Confirmed, OrderStatus::Pending], None, None),
+            ),
+            ("created_from=1970-01-01T02:00:00.001%2B02:00", (25, None, vec![], Some(1), None)),
+            ("customer_reference=a+b%26%C3%A9", (25, None, vec![], None, Some("a b&é".into()))),
+            ("%6Cimit=7", with_limit(7)),
+        ];
+        for (query, expected) in table {
+            assert_eq!(read(query).map(|(read, _)| read), Ok(expected.clone()), "{query}");
+        }
+    }
+
+    #[test]
+    fn refuses_everything_else_and_names_the_parameter() {
+        let long = format!("customer_reference={}", "a".repeat(256));
+        let table: &[(&str, ErrorCode, &str)] = &[
+            ("limit=0", ErrorCode::InvalidParameter, "limit"),
+            ("limit=101", ErrorCode::InvalidParameter, "limit"),
+            ("limit=", ErrorCode::InvalidParameter, "limit"),
+            ("limit", ErrorCode::InvalidParameter, "limit"),
+            ("limit=-1", ErrorCode::InvalidParameter, "limit"),
+            ("limit=%2B5", ErrorCode::InvalidParameter, "limit"),
+            ("limit=5.0", ErrorCode::InvalidParameter, "limit"),
+            ("limit=1e1", ErrorCode::InvalidParameter, "limit"),
+            ("limit=0005", ErrorCode::InvalidParameter, "limit"),
+            ("limit=99999999999999999999", ErrorCode::InvalidParameter, "limit"),
+            ("limit=5&limit=5", ErrorCode::InvalidParameter, "limit"),
+            ("cursor=&cursor=", ErrorCode::InvalidParameter, "cursor"),
+            ("limit=5&%6cimit=6", ErrorCode::InvalidParameter, "limit"),
+            ("status=", ErrorCode::InvalidParameter, "status"),
+            ("status=pending,", ErrorCode::InvalidParameter, "status"),
+            ("status=Pending", ErrorCode::InvalidParameter, "status"),
+            ("status=pending,%20confirmed", ErrorCode::InvalidParameter, "status"),
+            ("created_from=2026-09-01", ErrorCode::InvalidParameter, "created_from"),
+            ("created_from=2026-09-01T12:00:00+02:00", ErrorCode::InvalidParameter, "created_from"),
+            ("customer_reference=", ErrorCode::InvalidParameter, "customer_reference"),
+            ("customer_reference=a%00", ErrorCode::InvalidParameter, "customer_reference"),
+            (&long, ErrorCode::InvalidParameter, "customer_reference"),
+            ("customer_reference=%zz", ErrorCode::InvalidParameter, "customer_reference"),
+            ("customer_reference=%a", ErrorCode::InvalidParameter, "customer_reference"),
+            ("customer_reference=%ff", ErrorCode::InvalidParameter, "customer_reference"),
+            ("crusor=AQc", ErrorCode::UnknownParameter, "crusor"),
+            ("Limit=5", ErrorCode::UnknownParameter, "Limit"),
+            ("merchant=mer_1", ErrorCode::UnknownParameter, "merchant"),
+            ("=1", ErrorCode::UnknownParameter, ""),
+            ("status[]=pending", ErrorCode::UnknownParameter, "status[]"),
+        ];
+        for (query, code, param) in table {
+            assert_eq!(read(query).map(|_| ()), Err((*code, Some((*param).to_owned()))), "{query}");
+        }
+    }
+
+    #[test]
+    fn the_filter_string_is_equal_exactly_for_equal_filters() {
+        let filter = |query: &str| read(query).map(|(_, filter)| filter.as_str().to_owned()).unwrap();
+        assert_eq!(filter(""), "");
+        assert_eq!(filter("limit=7&cursor=AQc"), "");
+        let pending = filter("status=pending,confirmed");
+        assert_eq!(pending, "status=confirmed%2Cpending");
+        assert_eq!(filter("limit=9&status=confirmed,pending&cursor=AQc"), pending);
+        let at = filter("created_from=2026-09-01T12:00:00Z");
+        assert_eq!(filter("created_from=2026-09-01T14:00:00.000%2B02:00"), at);
+        let texts = ["customer_reference=a%26status%3Dpending", "customer_reference=a&status=pending"];
+        assert_ne!(filter(texts[0]), filter(texts[1]));
+    }
+
+    #[test]
+    fn a_parent_record_is_part_of_the_filter() {
+        let filter = read("status=pending").unwrap().1;
+        assert_eq!(filter.within("ORD-1"), "status=pending&=ORD-1");
+        assert_ne!(filter.within("ORD-1"), filter.within("ORD-2"));
+        assert_eq!(read("").unwrap().1.within("ORD-1"), "=ORD-1");
+    }
+
+    #[test]
+    fn the_canonical_query_is_sorted_and_encoded_in_one_way() {
+        let canonical = |query: &str| Query::parse(Some(query)).unwrap().canonical().to_owned();
+        assert_eq!(canonical("b=%41&a=x%20y"), "a=x+y&b=A");
+        assert_eq!(canonical("a=x+y&b=A"), "a=x+y&b=A");
+    }
+}

@@ -1,0 +1,374 @@
+//! Token buckets (contract 5.5) and the two header fields that tell a client where it stands.
+//!
+//! After the credential is known, each request takes a token of its (merchant, mode) and policy; all keys of the
+//! merchant share the buckets. A request without a good credential takes a token of its client address instead; when
+//! that bucket is empty, further failures are told 429 and not 401, while good credentials from the same address
+//! pass: an address may be shared. The header fields follow the IETF draft "RateLimit header fields for HTTP",
+//! revision 10: `r` is what may be sent at once, burst included, `t` the seconds until the bucket is full again.
+//!
+//! Deliberately absent: buckets shared between instances; each instance has its own.
+
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use governor::clock::Clock as _;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::DefaultKeyedStateStore;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+
+use crate::clock::Clock;
+use crate::config::{Quota, RateLimits};
+
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// Buckets that are full again are forgotten every so many requests, so that addresses and merchants that went away
+/// cost no memory.
+const SWEEP_EVERY: u32 = 4_096;
+
+/// Which bucket a request draws from. An operation under `Delivery` draws from that alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// GET and HEAD.
+    Read,
+    /// Other methods.
+    Write,
+    /// Test events, replay, recovery.
+    Delivery,
+}
+
+impl Policy {
+    /// The policy of an ordinary operation.
+    #[must_use]
+    pub fn of_method(method: &Method) -> Self {
+        if method == Method::GET || method == Method::HEAD { Self::Read } else { Self::Write }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delivery => "delivery",
+        }
+    }
+}
+
+/// All buckets of this instance.
+pub struct RateLimiter {
+    /// None when limits are switched off.
+    buckets: Option<Buckets>,
+}
+
+struct Buckets {
+    clock: Monotonic,
+    read_live: Bucket<Tenant>,
+    read_test: Bucket<Tenant>,
+    write_live: Bucket<Tenant>,
+    write_test: Bucket<Tenant>,
+    delivery: Bucket<Tenant>,
+    auth: Bucket<IpAddr>,
+    checks: AtomicU32,
+}
+
+impl RateLimiter {
+    /// Full buckets; `None` switches every limit off.
+    #[must_use]
+    pub fn new(limits: Option<RateLimits>, clock: Arc<dyn Clock>) -> Self {
+        let clock = Monotonic(clock);
+        let buckets = limits.map(|limits| Buckets {
+            read_live: Bucket::new(limits.read_live, &clock),
+            read_test: Bucket::new(limits.read_test, &clock),
+            write_live: Bucket::new(limits.write_live, &clock),
+            write_test: Bucket::new(limits.write_test, &clock),
+            delivery: Bucket::new(limits.delivery, &clock),
+            auth: Bucket::new(limits.auth, &clock),
+            checks: AtomicU32::new(0),
+            clock,
+        });
+        Self { buckets }
+    }
+
+    /// Takes a token. The standing goes into the headers of the answer, whether it was taken or not.
+    pub fn check(&self, tenant: &Tenant, policy: Policy) -> (Standing, Result<(), Refusal>) {
+        let Some(buckets) = &self.buckets else { return (Standing(None), Ok(())) };
+        buckets.sweep();
+        let bucket = match (policy, tenant.livemode) {
+            (Policy::Read, true) => &buckets.read_live,
+            (Policy::Read, false) => &buckets.read_test,
+            (Policy::Write, true) => &buckets.write_live,
+            (Policy::Write, false) => &buckets.write_test,
+            (Policy::Delivery, _) => &buckets.delivery,
+        };
+        let (remaining, allowed) = bucket.take(tenant, &buckets.clock);
+        (Standing(Some((policy, bucket.quota, remaining))), allowed)
+    }
+
+    /// Counts a failed authentication.
+    ///
+    /// # Errors
+    /// `rate_limited` when the address has failed too often; it takes the place of the 401.
+    pub fn authentication_failed(&self, client: IpAddr) -> Result<(), Refusal> {
+        let Some(buckets) = &self.buckets else { return Ok(()) };
+        buckets.sweep();
+        buckets.auth.take(&subscriber(client), &buckets.clock).1
+    }
+}
+
+impl Buckets {
+    fn sweep(&self) {
+        if self.checks.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
+            for tenants in
+                [&self.read_live, &self.read_test, &self.write_live, &self.write_test, &self.delivery]
+            {
+                tenants.limiter.retain_recent();
+            }
+            self.auth.limiter.retain_recent();
+        }
+    }
+}
+
+/// Where a client stands after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "goes into the headers of the answer"]
+pub struct Standing(Option<(Policy, Quota, u32)>);
+
+impl Standing {
+    /// Writes `RateLimit-Policy` and `RateLimit`; nothing when limits are off.
+    pub fn write(self, headers: &mut HeaderMap) {
+        let Some((policy, quota, remaining)) = self.0 else { return };
+        let name = policy.name();
+        let full_after = refill_time(quota, quota.burst.get().saturating_sub(remaining));
+        let fields = [
+            (RATE_LIMIT_POLICY, format!("\"{name}\";q={};w={}", quota.refill, quota.window.as_secs())),
+            (RATE_LIMIT, format!("\"{name}\";r={remaining};t={}", whole_seconds(full_after))),
+        ];
+        for (field, text) in fields {
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.insert(field, value);
+            }
+        }
+    }
+}
+
+/// The buckets of one policy.
+struct Bucket<K: Clone + Eq + Hash> {
+    quota: Quota,
+    limiter: governor::RateLimiter<K, DefaultKeyedStateStore<K>, Monotonic, StateInformationMiddleware>,
+}
+
+impl<K: Clone + Eq + Hash> Bucket<K> {
+    fn new(quota: Quota, clock: &Monotonic) -> Self {
+        // The period of one token is never zero: the window is at least 1 s, the quota at most 1,000,000.
+        let period = refill_time(quota, 1).max(Duration::from_nanos(1));
+        let bucket = governor::Quota::with_period(period)
+            .unwrap_or(governor::Quota::per_second(NonZeroU32::MIN))
+            .allow_burst(quota.burst);
+        Self {
+            quota,
+            limiter: governor::RateLimiter::new(bucket, DefaultKeyedStateStore::default(), clock.clone()),
+        }
+    }
+
+    /// What is left, and whether there was a token.
+    fn take(&self, key: &K, clock: &Monotonic) -> (u32, Result<(), Refusal>) {
+        match self.limiter.check_key(key) {
+            Ok(state) => (state.remaining_burst_capacity(), Ok(())),
+            Err(not_until) => {
+                let wait = whole_seconds(not_until.wait_time_from(clock.now())).max(1);
+                let refusal = Refusal::new(ErrorCode::RateLimited, "Too many requests; try again later.");
+                (0, Err(refusal.retry_after(wait)))
+            }
+        }
+    }
+}
+
+/// How long a number of tokens takes to come back.
+fn refill_time(quota: Quota, tokens: u32) -> Duration {
+    quota.window.saturating_mul(tokens) / quota.refill.get()
+}
+
+fn whole_seconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
+}
+
+/// Who fails: an IPv4 address, or the /64 that one IPv6 subscriber gets and can pick any address from.
+fn subscriber(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// The service's clock as `governor` wants it.
+#[derive(Clone)]
+struct Monotonic(Arc<dyn Clock>);
+
+impl governor::clock::Clock for Monotonic {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.monotonic()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use authority_domain::id::MerchantId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A clock that the test turns.
+    #[derive(Default)]
+    struct Hand(Mutex<Duration>);
+
+    impl Hand {
+        fn turn(&self, by: Duration) {
+            *self.0.lock().unwrap() += by;
+        }
+    }
+
+    impl Clock for Hand {
+        fn now_ms(&self) -> i64 {
+            0
+        }
+
+        fn monotonic(&self) -> Duration {
+            *self.0.lock().unwrap()
+        }
+    }
+
+    fn limiter() -> (Arc<Hand>, RateLimiter) {
+        let clock = Arc::new(Hand::default());
+        (clock.clone(), RateLimiter::new(Some(RateLimits::default()), clock))
+    }
+
+    fn tenant(merchant: &str, livemode: bool) -> Tenant {
+        Tenant { merchant_id: MerchantId::from_store(merchant.to_owned()), livemode }
+    }
+
+    fn fields(standing: Standing) -> (String, String) {
+        let mut headers = HeaderMap::new();
+        standing.write(&mut headers);
+        let text = |name| headers[name].to_str().unwrap().to_owned();
+        (text("RateLimit-Policy"), text("RateLimit"))
+    }
+
+    #[test]
+    fn each_policy_and_mode_has_the_numbers_of_the_contract() {
+        let (_, limiter) = limiter();
+        let table = [
+            (Policy::Read, true, "\"read\";q=100;w=1", "\"read\";r=199;t=1", 200),
+            (Policy::Read, false, "\"read\";q=25;w=1", "\"read\";r=49;t=1", 50),
+            (Policy::Write, true, "\"write\";q=25;w=1", "\"write\";r=49;t=1", 50),
+            (Policy::Write, false, "\"write\";q=10;w=1", "\"write\";r=19;t=1", 20),
+            (Policy::Delivery, true, "\"delivery\";q=60;w=60", "\"delivery\";r=59;t=1", 60),
+            (Policy::Delivery, false, "\"delivery\";q=60;w=60", "\"delivery\";r=59;t=1", 60),
+        ];
+        for (policy, livemode, policy_field, first, burst) in table {
+            let tenant = tenant("mer_a", livemode);
+            let (standing, allowed) = limiter.check(&tenant, policy);
+            assert_eq!(allowed, Ok(()));
+            assert_eq!(fields(standing), (policy_field.to_owned(), first.to_owned()));
+            let allowed = (1..1_000).take_while(|_| limiter.check(&tenant, policy).1.is_ok()).count();
+            assert_eq!(allowed + 1, burst, "{policy:?} livemode {livemode}");
+        }
+    }
+
+    #[test]
+    fn an_empty_bucket_refuses_tells_when_and_refills() {
+        let (clock, limiter) = limiter();
+        let tenant = tenant("mer_a", false);
+        while limiter.check(&tenant, Policy::Write).1.is_ok() {}
+        let (standing, refused) = limiter.check(&tenant, Policy::Write);
+        let refusal = refused.unwrap_err();
+        assert_eq!((refusal.code, refusal.retry_after_s), (ErrorCode::RateLimited, Some(1)));
+        assert_eq!(fields(standing).1, "\"write\";r=0;t=2");
+        clock.turn(Duration::from_millis(99));
+        assert!(limiter.check(&tenant, Policy::Write).1.is_err());
+        clock.turn(Duration::from_millis(1));
+        assert!(limiter.check(&tenant, Policy::Write).1.is_ok());
+        assert!(limiter.check(&tenant, Policy::Write).1.is_err());
+        clock.turn(Duration::from_secs(3_600));
+        assert_eq!(fields(limiter.check(&tenant, Policy::Write).0).1, "\"write\";r=19;t=1");
+    }
+
+    #[test]
+    fn merchants_modes_and_policies_do_not_share() {
+        let (_, limiter) = limiter();
+        while limiter.check(&tenant("mer_a", false), Policy::Write).1.is_ok() {}
+        assert!(limiter.check(&tenant("mer_a", true), Policy::Write).1.is_ok());
+        assert!(limiter.check(&tenant("mer_a", false), Policy::Read).1.is_ok());
+        assert!(limiter.check(&tenant("mer_b", false), Policy::Write).1.is_ok());
+    }
+
+    #[test]
+    fn failed_authentication_is_counted_by_address_and_by_ipv6_subscriber() {
+        let (clock, limiter) = limiter();
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        for n in 0..20 {
+            assert_eq!(limiter.authentication_failed(ip("192.0.2.1")), Ok(()), "{n}");
+            assert_eq!(limiter.authentication_failed(ip(&format!("2001:db8::{n}"))), Ok(()), "{n}");
+        }
+        for refused in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::ffff:1"] {
+            let refusal = limiter.authentication_failed(ip(refused)).unwrap_err();
+            assert_eq!((refusal.code, refusal.retry_after_s), (ErrorCode::RateLimited, Some(3)), "{refused}");
+        }
+        assert_eq!(limiter.authentication_failed(ip("192.0.2.2")), Ok(()));
+        assert_eq!(limiter.authentication_failed(ip("2001:db8:0:1::1")), Ok(()));
+        clock.turn(Duration::from_secs(3));
+        assert_eq!(limiter.authentication_failed(ip("192.0.2.1")), Ok(()));
+    }
+
+    #[test]
+    fn switched_off_nothing_is_counted_or_told() {
+        let limiter = RateLimiter::new(None, Arc::new(Hand::default()));
+        let mut headers = HeaderMap::new();
+        for _ in 0..10_000 {
+            let (standing, allowed) = limiter.check(&tenant("mer_a", true), Policy::Delivery);
+            assert_eq!(allowed, Ok(()));
+            standing.write(&mut headers);
+            assert_eq!(limiter.authentication_failed(IpAddr::V6(Ipv6Addr::LOCALHOST)), Ok(()));
+        }
+        assert!(headers.is_empty());
+    }
+
+    #[test]
+    fn full_buckets_are_forgotten() {
+        let (clock, limiter) = limiter();
+        let buckets = limiter.buckets.as_ref().unwrap();
+        for n in 0..SWEEP_EVERY - 1 {
+            assert_eq!(limiter.authentication_failed(IpAddr::from(n.to_be_bytes())), Ok(()));
+        }
+        assert_eq!(buckets.auth.limiter.len(), 4_095);
+        clock.turn(Duration::from_secs(60));
+        for n in 0..2_u32 {
+            assert_eq!(limiter.authentication_failed(IpAddr::from(n.to_be_bytes())), Ok(()));
+        }
+        assert_eq!(buckets.auth.limiter.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_burst_plus_refill(gaps in prop::collection::vec(0_u64..200, 1..300)) {
+            let (clock, limiter) = limiter();
+            let tenant = tenant("mer_a", false);
+            let mut allowed = 0_u64;
+            for gap_ms in &gaps {
+                clock.turn(Duration::from_millis(*gap_ms));
+                allowed += u64::from(limiter.check(&tenant, Policy::Write).1.is_ok());
+            }
+            let elapsed_ms: u64 = gaps.iter().sum();
+            prop_assert!(allowed <= 20 + elapsed_ms / 100);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Accepts connections and serves one router on them, with a limit on everything a peer can hold.
+//!
+//! The accept loop hands each connection to a task of its own, which lets hyper speak HTTP/1.1 on it. A peer that
+//! sends nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline; when all
+//! places are taken, the connection that has waited longest without a request gives way, so that idle peers never
+//! keep others out. Connections that carry a request are never cut for others.
+//!
+//! When told to stop, the server stops accepting, lets requests in flight finish, and ends what is left after a
+//! grace period. Deliberately absent: `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS, which
+//! belong to the proxy in front; and every rule about the content of a request (see [`super::answer`]).
+
+mod connections;
+mod request_body;
+mod stream;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::{CONNECTION, TRANSFER_ENCODING};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+use self::connections::{Connections, Evicted, Slot};
+use self::request_body::{RequestBody, ResponseBody};
+use self::stream::LimitedStream;
+
+pub use self::request_body::BodyTimeout;
+
+/// Largest head that is read before hyper answers 431 by itself. Twice what [`super::answer`] allows, so that
+/// heads a little too large get the full problem body.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// Pause after the system refused a connection for want of file descriptors, in milliseconds.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// What a peer may hold, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections open at once. The default, 1,024, leaves file descriptors for the store and the dispatcher
+    /// under the usual limits, and is far more than the requests that one instance answers at a time.
+    pub max_connections: usize,
+    /// From the first byte of a request (or from accepting the connection) to the end of its head. 10 s.
+    pub head_timeout: Duration,
+    /// How long a connection may rest between two requests. 75 s: longer than what proxies and client pools keep,
+    /// so that it is they who close, and no request runs into a closing connection.
+    pub idle_timeout: Duration,
+    /// From the end of the head to the end of the body. 30 s.
+    pub body_timeout: Duration,
+    /// How long a peer may take nothing of an answer that waits for it. 30 s.
+    pub write_timeout: Duration,
+    /// What requests in flight get to finish when the service stops. 20 s (T8).
+    pub stop_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_connections: 1_024,
+            head_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            stop_grace: Duration::from_secs(20),
+        }
+    }
+}
+
+/// Whom a request came from: the other end of its connection, in the extensions of every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerAddress(pub SocketAddr);
+
+/// Marks a request, in its extensions, that gave its length in two ways (RFC 9112 section 6.3): what this server
+/// takes for the next request, a proxy in front may take for a body. [`super::answer`] refuses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AmbiguousLength;
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped {
+    /// Connections that were still busy after the grace period and were cut off.
+    pub cut_off: usize,
+}
+
+/// What the connections are told about the server's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// Finish what is in flight, begin nothing.
+    Stopping,
+    /// End now.
+    Over,
+}
+
+/// Serves `router` on `listener` until `stop` resolves, then stops gracefully. Dropping the future cuts everything
+/// off at once.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> Stopped {
+    let connections = Arc::new(Connections::new(limits.max_connections));
+    let (phase, phase_seen) = watch::channel(Phase::Serving);
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&listener, &connections) => accepted,
+        };
+        let Some((stream, peer, slot)) = accepted else { continue };
+        let connection =
+            Connection { peer, slot, limits, router: router.clone(), connections: connections.clone() };
+        tokio::spawn(connection.run(stream, phase_seen.clone()));
+    }
+    drop(listener);
+    phase.send_replace(Phase::Stopping);
+    if tokio::time::timeout(limits.stop_grace, connections.emptied()).await.is_ok() {
+        return Stopped { cut_off: 0 };
+    }
+    let cut_off = connections.count();
+    phase.send_replace(Phase::Over);
+    connections.emptied().await;
+    Stopped { cut_off }
+}
+
+/// Waits for a place, then for a connection. `None` when the peer is gone again or the system is out of descriptors.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Connections>,
+) -> Option<(TcpStream, SocketAddr, Arc<Slot>)> {
+    match listener.accept().await {
+        Ok((stream, peer)) => Some((stream, peer, connections.enter().await)),
+        Err(error) if is_of_one_connection(&error) => None,
+        Err(error) => {
+            tracing::warn!(%error, "cannot accept a connection; the longest waiting one gives way");
+            connections.evict_one();
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            None
+        }
+    }
+}
+
+/// Errors of the connection that was about to be accepted, after which the next can be accepted at once.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset
+    )
+}
+
+/// One accepted connection.
+struct Connection {
+    peer: SocketAddr,
+    slot: Arc<Slot>,
+    limits: Limits,
+    router: Router,
+    connections: Arc<Connections>,
+}
+
+impl Connection {
+    async fn run(self, stream: TcpStream, mut phase: watch::Receiver<Phase>) {
+        let _place = self.connections.place(&self.slot);
+        // Answers are written whole; waiting for more to send only adds latency.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(peer = %self.peer, %error, "the connection was gone before it was served");
+            return;
+        }
+        let stream = LimitedStream::new(stream, self.slot.clone(), self.limits);
+        let service = service_fn(|request| self.answer(request));
+        let mut builder = hyper::server::conn::http1::Builder::new();
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.idle_timeout)
+            .max_buf_size(READ_BUFFER_BYTES);
+        let serving = builder.serve_connection(TokioIo::new(stream), service);
+        tokio::pin!(serving);
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                ended = serving.as_mut() => {
+                    if let Err(error) = ended {
+                        // Deadlines, resets, and what hyper refused: the peer's doing.
+                        tracing::debug!(peer = %self.peer, %error, "connection ended");
+                    }
+                    return;
+                }
+                () = self.slot.evicted() => return,
+                changed = phase.wait_for(|phase| *phase == Phase::Over || (*phase == Phase::Stopping && !stopping)) => {
+                    // The sender is gone when the server's future was dropped.
+                    if changed.is_err() || stopping || changed.is_ok_and(|phase| *phase == Phase::Over) {
+                        return;
+                    }
+                    stopping = true;
+                    serving.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+
+    async fn answer(&self, request: hyper::Request<Incoming>) -> Result<Response<ResponseBody>, Evicted> {
+        let (turn, head) = self.slot.begin()?;
+        let (mut parts, incoming) = request.into_parts();
+        parts.extensions.insert(PeerAddress(self.peer));
+        if parts.headers.contains_key(TRANSFER_ENCODING) && !head.has_one_length() {
+            parts.extensions.insert(AmbiguousLength);
+        }
+        let (body, body_state) = RequestBody::new(incoming, self.limits.body_timeout);
+        let request = Request::from_parts(parts, Body::new(body));
+        let mut response = match self.router.clone().oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => never_fails(never),
+        };
+        if !body_state.is_finished() {
+            // What is left of the body could be taken for the next request's head.
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        Ok(response.map(|body| ResponseBody::new(body, turn)))
+    }
+}
+
+fn never_fails(never: Infallible) -> Response {
+    match never {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The places that connections take, and who gives way when there is none left.
+//!
+//! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting one can be evicted:
+//! first those that have never sent a request, the oldest of them first; then those that rest between requests, the
+//! longest resting first. The step from waiting to serving and the step from waiting to evicted exclude each other,
+//! so a request that has begun is never dropped for the sake of a new connection.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::stream::Head;
+
+/// Waits for its first request.
+const FRESH: u8 = 0;
+/// Waits for a further request.
+const RESTING: u8 = 1;
+/// Has a request that is not yet answered.
+const SERVING: u8 = 2;
+/// Gave way.
+const EVICTED: u8 = 3;
+
+/// All connections of a server.
+pub(super) struct Connections {
+    limit: usize,
+    open: Mutex<HashMap<u64, Arc<Slot>>>,
+    counter: Arc<AtomicU64>,
+    /// Woken when a connection leaves or begins to rest: there may be a place now.
+    changed: Arc<Notify>,
+}
+
+/// One connection, as its task, its stream and the accept loop see it.
+pub(super) struct Slot {
+    id: u64,
+    phase: AtomicU8,
+    /// When it began to wait, counted in steps of the server and not in time.
+    waiting_since: AtomicU64,
+    evict: Notify,
+    head: Mutex<Head>,
+    counter: Arc<AtomicU64>,
+    changed: Arc<Notify>,
+}
+
+/// The connection gave way to another before its request had begun.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection gave way to another")]
+pub(super) struct Evicted;
+
+/// Leaves when dropped.
+pub(super) struct Place<'c> {
+    connections: &'c Connections,
+    id: u64,
+}
+
+/// Makes the connection rest when dropped: its answer was handed over.
+pub(super) struct Turn(Arc<Slot>);
+
+impl Connections {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit: limit.max(1),
+            open: Mutex::new(HashMap::new()),
+            counter: Arc::new(AtomicU64::new(0)),
+            changed: Arc::new(Notify::new()),
+        }
+    }
+
+    /// Takes a place, evicting a waiting connection when all are taken; waits while all of them serve.
+    pub(super) async fn enter(&self) -> Arc<Slot> {
+        loop {
+            let changed = self.changed.notified();
+            if self.lock().len() < self.limit || self.evict_one() {
+                break;
+            }
+            changed.await;
+        }
+        let id = self.counter.fetch_add(1, Ordering::Relaxed);
+        let slot = Arc::new(Slot {
+            id,
+            phase: AtomicU8::new(FRESH),
+            waiting_since: AtomicU64::new(id),
+            evict: Notify::new(),
+            head: Mutex::new(Head::default()),
+            counter: self.counter.clone(),
+            changed: self.changed.clone(),
+        });
+        self.lock().insert(id, slot.clone());
+        slot
+    }
+
+    /// The guard that frees the place of `slot`.
+    pub(super) fn place(&self, slot: &Slot) -> Place<'_> {
+        Place { connections: self, id: slot.id }
+    }
+
+    /// Ends the connection that has waited longest. False when none waits.
+    pub(super) fn evict_one(&self) -> bool {
+        let mut open = self.lock();
+        loop {
+            let waiting = open.values().filter_map(|slot| {
+                let phase = slot.phase.load(Ordering::Acquire);
+                (phase == FRESH || phase == RESTING)
+                    .then(|| (phase, slot.waiting_since.load(Ordering::Relaxed), slot.id))
+            });
+            let Some((phase, _, id)) = waiting.min() else { return false };
+            let Some(slot) = open.get(&id) else { return false };
+            if slot.phase.compare_exchange(phase, EVICTED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                slot.evict.notify_one();
+                open.remove(&id);
+                return true;
+            }
+            // It began to serve meanwhile: look for another.
+        }
+    }
+
+    /// How many connections are open, evicted ones left out.
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Resolves when no connection is open. Only for the end: it takes the wake-ups that [`Self::enter`] waits for.
+    pub(super) async fn emptied(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.count() == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Slot>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.connections.lock().remove(&self.id);
+        self.connections.changed.notify_one();
+    }
+}
+
+impl Slot {
+    /// Resolves when the connection has to give way.
+    pub(super) async fn evicted(&self) {
+        self.evict.notified().await;
+    }
+
+    /// A request's head has arrived: gives the turn to answer it and the head as it was read.
+    pub(super) fn begin(self: &Arc<Self>) -> Result<(Turn, Head), Evicted> {
+        let begin = |phase| (phase != EVICTED).then_some(SERVING);
+        match self.phase.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin) {
+            Ok(_) => Ok((Turn(self.clone()), std::mem::take(&mut *self.head()))),
+            Err(_) => Err(Evicted),
+        }
+    }
+
+    /// Since which step the connection waits for a head; `None` while it serves a request.
+    pub(super) fn waiting_since(&self) -> Option<u64> {
+        (self.phase.load(Ordering::Acquire) != SERVING).then(|| self.waiting_since.load(Ordering::Relaxed))
+    }
+
+    /// The bytes of the head that is arriving.
+    pub(super) fn head(&self) -> MutexGuard<'_, Head> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let slot = &self.0;
+        slot.waiting_since.store(slot.counter.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let rest = slot.phase.compare_exchange(SERVING, RESTING, Ordering::AcqRel, Ordering::Acquire);
+        if rest.is_ok() {
+            slot.changed.notify_one();
+        }
+    }
+}

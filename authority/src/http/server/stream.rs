@@ -1,0 +1,143 @@
+//! The connection's stream: deadlines for heads and answers, and a look at the head as it came.
+//!
+//! hyper reads from it and writes to it. While a head is expected, every byte read is also kept, because hyper drops
+//! a `Content-Length` that stands beside `Transfer-Encoding` before anyone can see it. Deliberately absent: the
+//! deadline of the body (see [`super::request_body`]) and of rest between requests (hyper's own).
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Sleep;
+
+use super::connections::Slot;
+use super::{Limits, READ_BUFFER_BYTES};
+
+/// Most header lines of a request; hyper's own limit.
+const HEADER_LINES: usize = 100;
+
+/// The bytes of a head as they were read, possibly with the beginning of the body behind it.
+#[derive(Default)]
+pub(super) struct Head(Vec<u8>);
+
+impl Head {
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = READ_BUFFER_BYTES.saturating_sub(self.0.len());
+        self.0.extend(bytes.iter().take(room));
+    }
+
+    /// Whether the head gives the length of its body in one way only. A head that cannot be read here (pipelined
+    /// behind another request) counts as ambiguous: no client in use sends chunked bodies that way.
+    pub(super) fn has_one_length(&self) -> bool {
+        let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES];
+        let mut request = httparse::Request::new(&mut lines);
+        let complete = request.parse(&self.0).is_ok_and(|status| status.is_complete());
+        let named =
+            |name: &str| request.headers.iter().filter(|line| line.name.eq_ignore_ascii_case(name)).count();
+        complete && named("content-length") + named("transfer-encoding") == 1
+    }
+}
+
+/// A TCP stream with deadlines.
+pub(super) struct LimitedStream {
+    stream: TcpStream,
+    slot: Arc<Slot>,
+    head_timeout: Duration,
+    head_deadline: Option<Pin<Box<Sleep>>>,
+    /// Which wait for a head the deadline belongs to.
+    head_awaited: u64,
+    write_timeout: Duration,
+    write_deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl LimitedStream {
+    pub(super) fn new(stream: TcpStream, slot: Arc<Slot>, limits: Limits) -> Self {
+        let head_awaited = slot.waiting_since().unwrap_or_default();
+        Self {
+            stream,
+            slot,
+            head_awaited,
+            head_timeout: limits.head_timeout,
+            head_deadline: Some(Box::pin(tokio::time::sleep(limits.head_timeout))),
+            write_timeout: limits.write_timeout,
+            write_deadline: None,
+        }
+    }
+
+    /// Fails a write that has been pending for too long.
+    fn bounded<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write_deadline = None;
+            return written;
+        }
+        let timeout = self.write_timeout;
+        let deadline = self.write_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        match deadline.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for LimitedStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let Some(awaited) = this.slot.waiting_since() else { return read };
+        if awaited != this.head_awaited {
+            // Another request's head: the deadline starts anew with its first byte.
+            this.head_awaited = awaited;
+            this.head_deadline = None;
+        }
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
+            this.slot.head().keep(new);
+            let timeout = this.head_timeout;
+            this.head_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        }
+        let late = this.head_deadline.as_mut().is_some_and(|deadline| deadline.as_mut().poll(cx).is_ready());
+        if late && read.is_pending() { Poll::Ready(Err(io::ErrorKind::TimedOut.into())) } else { read }
+    }
+}
+
+impl AsyncWrite for LimitedStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        this.bounded(written, cx)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
+        this.bounded(written, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let flushed = Pin::new(&mut this.stream).poll_flush(cx);
+        this.bounded(flushed, cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
