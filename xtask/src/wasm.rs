@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::prerequisites::{self, WASM_TARGET};
@@ -46,21 +46,36 @@ pub(crate) struct Build<'a> {
 /// Compiles `build.package` and writes glue and module to `build.out_dir`.
 pub(crate) fn build(workspace: &Workspace, build: &Build<'_>) -> Result<()> {
     prerequisites::wasm_target()?;
-    let module = compile(workspace, build)?;
+    let places = machine_paths(workspace)?;
+    let module = compile(workspace, build, &places)?;
     if build.out_dir.exists() {
         std::fs::remove_dir_all(&build.out_dir)
             .with_context(|| format!("{} cannot be emptied", build.out_dir.display()))?;
     }
-    bind(&module, build)
+    bind(&module, build)?;
+    let bound = build.out_dir.join(format!("{}_bg.wasm", build.out_name));
+    let bytes = std::fs::read(&bound).with_context(|| format!("{} was not written", bound.display()))?;
+    for (path, _) in &places {
+        ensure!(
+            !contains(&bytes, path),
+            "{} names {}, a folder of this machine",
+            bound.display(),
+            path.display()
+        );
+    }
+    Ok(())
 }
 
-fn compile(workspace: &Workspace, build: &Build<'_>) -> Result<PathBuf> {
+fn compile(workspace: &Workspace, build: &Build<'_>, places: &[(PathBuf, &str)]) -> Result<PathBuf> {
+    // Separated by 0x1f, so that blanks in paths are harmless.
+    let remaps: Vec<_> =
+        places.iter().map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).collect();
     let mut cargo = process::cargo();
     cargo
         .current_dir(workspace.root())
         .args(["build", "--package", build.package, "--lib"])
         .args(["--profile", "wasm", "--target", WASM_TARGET])
-        .env("CARGO_ENCODED_RUSTFLAGS", path_remaps(workspace)?)
+        .env("CARGO_ENCODED_RUSTFLAGS", remaps.join("\u{1f}"))
         .envs(build.environment.iter().copied());
     process::run(&mut cargo)?;
     let file = format!("{}.wasm", build.package.replace('-', "_"));
@@ -84,20 +99,22 @@ fn bind(module: &Path, build: &Build<'_>) -> Result<()> {
     bindgen.generate(&build.out_dir).with_context(|| format!("wasm-bindgen cannot read {}", module.display()))
 }
 
-/// `--remap-path-prefix` for every folder of this machine that the compiler could write into the module, in
-/// the form of `CARGO_ENCODED_RUSTFLAGS` (separated by 0x1f, so that blanks in paths are harmless).
-fn path_remaps(workspace: &Workspace) -> Result<String> {
+/// Every folder of this machine that the compiler could write into the module, and what it writes instead.
+fn machine_paths(workspace: &Workspace) -> Result<[(PathBuf, &'static str); 4]> {
     let cargo_home = match std::env::var_os("CARGO_HOME") {
         Some(path) => PathBuf::from(path),
         None => std::env::home_dir().context("neither CARGO_HOME nor HOME is set")?.join(".cargo"),
     };
     // The last remap that matches wins, so the checkout comes before folders that may lie inside it.
-    let remaps = [
+    Ok([
         (workspace.root().to_path_buf(), "/checkout"),
         (workspace.target().to_path_buf(), "/target"),
         (cargo_home, "/cargo"),
         (prerequisites::sysroot()?, "/rust"),
-    ];
-    let flags = remaps.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
-    Ok(flags.join("\u{1f}"))
+    ])
+}
+
+fn contains(bytes: &[u8], path: &Path) -> bool {
+    let path = path.as_os_str().as_encoded_bytes();
+    bytes.windows(path.len()).any(|window| window == path)
 }

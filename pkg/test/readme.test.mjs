@@ -1,0 +1,50 @@
+// The receiver of the README, run as it is printed there.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { createInterface } from "node:readline";
+import test from "node:test";
+import { sign } from "verify-wasm";
+
+const SECRET = "whsec_of_this_test";
+const body = JSON.stringify({
+  id: "evt_readme",
+  type: "order.confirmed",
+  api_version: "2026-09-01",
+  created_at: "2026-09-01T12:00:00.000Z",
+  merchant: { id: "mer_1", slug: "a" },
+  data: { object: {} },
+});
+
+test("the README's receiver accepts a delivery and refuses an altered one", async (t) => {
+  const readme = readFileSync(new URL("node_modules/verify-wasm/README.md", import.meta.url), "utf8");
+  const printed = readme.match(/```js\n([^]*?)```/)[1];
+  // Only the port differs: a free one, and told to this test.
+  const source = printed.replace(".listen(3000);", '.listen(0, "127.0.0.1", function () { console.log(this.address().port); });');
+  assert.notEqual(source, printed);
+
+  const receiver = spawn(process.execPath, ["--input-type=module", "--eval", source], {
+    cwd: new URL(".", import.meta.url),
+    env: { ...process.env, SIGNING_SECRET: SECRET },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => receiver.kill());
+  const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]();
+  const port = Number((await lines.next()).value);
+
+  const headers = sign(SECRET, body);
+  assert.equal(await post(port, headers, body), 200);
+  assert.equal((await lines.next()).value, "evt_readme order.confirmed");
+  assert.equal(await post(port, headers, body.replace("evt_readme", "evt_forged")), 400);
+});
+
+async function post(port, headers, content) {
+  const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers }).end(content);
+  const [response] = await once(outgoing, "response");
+  response.resume();
+  await once(response, "end");
+  return response.statusCode;
+}

@@ -1,0 +1,70 @@
+// Every vector in workerd, through the package's `workerd` condition.
+//
+// The Worker gets the modules as they lie in the installed package: no bundler, and the runtime compiles the
+// `.wasm` file itself, because code in a Worker may not.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import test from "node:test";
+import { Miniflare } from "miniflare";
+import vectors from "./vectors.cjs";
+
+const installed = new URL("node_modules/verify-wasm/", import.meta.url).pathname;
+const { exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+const entry = join(installed, exports["."].workerd.default);
+const folder = dirname(entry);
+
+const worker = `
+  import { CONTRACT_VERSION, Verifier, VerificationError, sign } from "verify-wasm";
+
+  export default {
+    async fetch(request) {
+      const verdicts = (await request.json()).map(({ body, headers, secrets, tolerance, now }) => {
+        const bytes = body === null ? null : Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+        const verifier = new Verifier(secrets, { toleranceSeconds: tolerance, now: () => now });
+        const result = verifier.check(bytes, headers);
+        return result.ok ? { verdict: "ok", event: result.event } : { verdict: result.code };
+      });
+      const body = '{"id":"evt_1"}';
+      const { status } = new VerificationError(new Verifier("whsec_x").check(body, sign("whsec_x", body)).code);
+      return Response.json({ verdicts, status, version: CONTRACT_VERSION });
+    },
+  };
+`;
+
+function modules() {
+  const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|wasm)$/.test(name));
+  return [
+    { type: "ESModule", path: "worker.mjs", contents: worker },
+    ...files.map((file) => {
+      // Resolving "verify-wasm" to the entry is what a bundler would do with the condition.
+      const path = file === relative(folder, entry) ? "verify-wasm" : file;
+      const type = file.endsWith(".wasm") ? "CompiledWasm" : "ESModule";
+      return { type, path, contents: readFileSync(join(folder, file)) };
+    }),
+  ];
+}
+
+test("all vectors get their verdict in workerd", async (t) => {
+  const runtime = new Miniflare({ modules: modules(), compatibilityDate: "2026-01-01", cf: false });
+  t.after(() => runtime.dispose());
+
+  const cases = vectors.cases.map(({ body, headers, secrets, options }) => ({
+    body: body?.toString("base64") ?? null,
+    headers,
+    secrets,
+    tolerance: options.toleranceSeconds,
+    now: options.now(),
+  }));
+  const response = await runtime.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(cases) });
+  const { verdicts, status, version } = await response.json();
+
+  assert.equal(verdicts.length, vectors.caseCount);
+  for (const [index, { name, expect, body }] of vectors.cases.entries()) {
+    assert.equal(verdicts[index].verdict, expect, name);
+    if (expect === "ok") assert.deepEqual(verdicts[index].event, JSON.parse(body.toString("utf8")), name);
+  }
+  assert.equal(status, 400);
+  assert.equal(version, "0.2.0");
+});
