@@ -1,12 +1,12 @@
 //! A checking reader of JSON text: one pass, no document tree, no recursion.
 //!
 //! The text is first checked to be strict UTF-8 as a whole; then it is walked once. A caller that only wants a
-//! verdict uses [`check`]. A caller that wants some members ([`crate::event`]) steps through those objects with
-//! a [`Cursor`] and lets it walk over the rest. Either way every byte is held to RFC 8259 and to the limits of
-//! contract 10.4: bounded nesting, no lone surrogate escape, no number beyond the range of a double.
+//! verdict uses [`check`]. The reader of events ([`crate::event`]) steps with a cursor through the objects it
+//! knows and lets it walk over the rest. Either way every byte is held to RFC 8259 and to the limits of contract
+//! 10.4: bounded nesting, no lone surrogate escape, no number beyond the range of a double.
 //!
-//! Duplicate names are legal in RFC 8259 and readers disagree about what they mean; [`names`] tells whether one
-//! repeats, compared after unescaping, where a caller cares.
+//! Duplicate names are legal in RFC 8259 and readers disagree about what they mean; where a caller cares, names
+//! are collected and compared after unescaping.
 //!
 //! Deliberately absent: values. Whoever needs them parses the checked text with a parser of their choice.
 

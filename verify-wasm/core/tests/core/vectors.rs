@@ -1,7 +1,5 @@
 //! The shared verification vectors, natively: every case of `tests/vectors/verification.json`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, helpers included")]
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;

@@ -1,0 +1,21 @@
+//! The rules of verification, held to the contract: tables for its tables, properties for its rules.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, helpers included"
+)]
+
+mod catalog;
+mod delivery;
+mod differential;
+mod golden;
+mod headers;
+mod ids;
+mod json_structure;
+mod json_text;
+mod members;
+mod precedence;
+mod properties;
+mod reference;
+mod vectors;
