@@ -122,3 +122,6 @@ fn set_headers(headers: &mut HeaderMap, request_id: &RequestId, tls: Tls) {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
 }
+
+#[cfg(test)]
+mod tests;
