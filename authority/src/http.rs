@@ -8,8 +8,11 @@
 pub mod answer;
 pub mod bearer;
 pub mod body;
+pub mod entry;
 pub mod idempotency_key;
 pub mod if_match;
+pub mod merchant;
+pub mod operator;
 pub mod page;
 pub mod problem;
 pub mod query;

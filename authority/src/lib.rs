@@ -2,6 +2,7 @@
 //!
 //! The library holds everything; the binary `authority` only hands the process over to [`cli`].
 
+pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -26,6 +26,7 @@ pub mod payment;
 pub mod payment_flow;
 pub mod payment_status;
 pub mod refusal;
+pub mod requests;
 pub mod retry;
 pub mod scope;
 pub mod shipment;

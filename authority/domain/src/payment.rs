@@ -160,6 +160,8 @@ pub struct PaymentReport {
     pub amount_captured: Option<Money>,
     /// Why it failed.
     pub failure: Option<Failure>,
+    /// When it happened at the processor; defaults to now.
+    pub occurred_at: Option<Timestamp>,
     /// The processor's own id of the payment, when it was not known before.
     pub processor_reference: Option<String>,
 }
@@ -217,16 +219,17 @@ impl Payment {
         if report.status.rank() == self.status.rank() || self.is_terminal() {
             return Err(self.contradicted_by(report.status));
         }
+        let at = report.occurred_at.unwrap_or(now);
         let mut next = self;
         match report.status {
             PaymentStatus::Pending => {}
-            PaymentStatus::Authorized => next.authorize(report, now)?,
-            PaymentStatus::Succeeded => next.capture(report, now)?,
+            PaymentStatus::Authorized => next.authorize(report, at)?,
+            PaymentStatus::Succeeded => next.capture(report, at)?,
             PaymentStatus::Failed => {
                 next.failure = report.failure.clone();
-                next.failed_at = Some(now);
+                next.failed_at = Some(at);
             }
-            PaymentStatus::Cancelled => next.cancelled_at = Some(now),
+            PaymentStatus::Cancelled => next.cancelled_at = Some(at),
             PaymentStatus::Created | PaymentStatus::PartiallyRefunded | PaymentStatus::Refunded => {
                 return Err(next.contradicted_by(report.status));
             }
@@ -244,23 +247,23 @@ impl Payment {
         matches!(self.status, PaymentStatus::Failed | PaymentStatus::Cancelled | PaymentStatus::Refunded)
     }
 
-    fn authorize(&mut self, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+    fn authorize(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {
         self.amount_authorized =
             within(report.amount_authorized.unwrap_or(self.amount), self.amount, "/amount_authorized")?;
-        self.authorized_at = Some(now);
+        self.authorized_at = Some(at);
         Ok(())
     }
 
-    fn capture(&mut self, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+    fn capture(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {
         // An automatic capture authorizes and captures in one step; a manual one captures what was authorized.
         if self.authorized_at.is_none() {
             let authorized = report.amount_authorized.or(report.amount_captured).unwrap_or(self.amount);
             self.amount_authorized = within(authorized, self.amount, "/amount_authorized")?;
-            self.authorized_at = Some(now);
+            self.authorized_at = Some(at);
         }
         let captured = report.amount_captured.unwrap_or(self.amount_authorized);
         self.amount_captured = within(captured, self.amount_authorized, "/amount_captured")?;
-        self.captured_at = Some(now);
+        self.captured_at = Some(at);
         Ok(())
     }
 

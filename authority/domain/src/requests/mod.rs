@@ -1,0 +1,20 @@
+//! Request bodies as types: each reader names every member once, with its rule, and collects every error
+//! (contract 4.2 row 15).
+//!
+//! Readers look at the body alone. What depends on a stored record is checked by the transition that gets the result.
+
+mod checkouts;
+mod endpoints;
+mod merchants;
+mod parts;
+mod payments;
+mod shipments;
+
+pub use checkouts::CheckoutRequest;
+pub use endpoints::{EndpointRequest, EndpointTestRequest};
+pub use merchants::{ApiKeyRequest, MerchantRequest};
+pub use payments::{PaymentReportRequest, PaymentRequest};
+pub use shipments::ShipmentRequest;
+
+/// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
+pub(crate) const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;

@@ -1,0 +1,150 @@
+//! `POST /merchants/:m/:mode/payments` and `POST /payments/:id/reports` (contract 6.2, 2.3, 3.5).
+
+use rand_core::Rng;
+use serde_json::Value;
+
+use super::FUTURE_ALLOWANCE_MS;
+use super::parts::failure;
+use crate::id::{CheckoutId, PaymentId};
+use crate::members::{self, Members, Text};
+use crate::parts::{Metadata, Money};
+use crate::payment::{
+    CaptureMethod, Method, MethodType, NewPayment, PaymentReport, PaymentStatus, Processor,
+};
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// An attempt to pay a checkout.
+#[derive(Clone, Debug)]
+pub struct PaymentRequest {
+    /// The checkout.
+    pub checkout_id: CheckoutId,
+    /// The processor's id of the event that this request stands for; unique per processor, for ever.
+    pub processor_event_id: String,
+    currency: String,
+    amount: Money,
+    capture_method: CaptureMethod,
+    method: Method,
+    processor: Processor,
+    metadata: Metadata,
+}
+
+impl PaymentRequest {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        members::read(body, |m| {
+            m.not_writable(&[
+                "id",
+                "status",
+                "amount_authorized",
+                "amount_captured",
+                "amount_refunded",
+                "livemode",
+            ]);
+            let nobody = CheckoutId::from_store(String::new());
+            Self {
+                checkout_id: m
+                    .parsed("checkout_id", Text::ID, "a checkout id", nobody, CheckoutId::parse)
+                    .required(),
+                processor_event_id: m.string("processor_event_id", Text::LINE).required(),
+                currency: m.currency("currency").required(),
+                amount: m.integer("amount", 1..=crate::parts::MONEY_MAX).required(),
+                capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
+                method: m.object("method", method).required(),
+                processor: m.object("processor", processor).required(),
+                metadata: m.metadata("metadata").or(Metadata::new()),
+            }
+        })
+    }
+
+    /// The processor's name.
+    #[must_use]
+    pub fn processor_name(&self) -> &str {
+        &self.processor.name
+    }
+
+    /// Gives the payment its id.
+    #[must_use]
+    pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> NewPayment {
+        NewPayment {
+            id: PaymentId::generate(now, dice),
+            checkout_id: self.checkout_id,
+            currency: self.currency,
+            amount: self.amount,
+            capture_method: self.capture_method,
+            method: self.method,
+            processor: self.processor,
+            metadata: self.metadata,
+        }
+    }
+}
+
+fn method(m: &mut Members<'_>) -> Method {
+    let method = Method {
+        kind: m.one_of("type").or(MethodType::Other),
+        brand: m.string("brand", Text::line(1, 64)).optional(),
+        last4: m.string("last4", Text::line(4, 4)).optional(),
+    };
+    if method.last4.as_ref().is_some_and(|digits| !digits.bytes().all(|b| b.is_ascii_digit())) {
+        m.refuse("last4", MemberCode::InvalidValue, "must be four digits");
+    }
+    method
+}
+
+fn processor(m: &mut Members<'_>) -> Processor {
+    Processor {
+        name: m.string("name", Text::line(1, 64)).required(),
+        reference: m.string("reference", Text::LINE).optional(),
+    }
+}
+
+/// A processor's report about a payment.
+#[derive(Clone, Debug)]
+pub struct PaymentReportRequest {
+    /// Unique per processor, for ever: a repeated report changes nothing.
+    pub processor_event_id: String,
+    /// What is reported.
+    pub report: PaymentReport,
+}
+
+/// What a report may say; refunds are reported on the refund.
+const REPORTABLE: [PaymentStatus; 5] = [
+    PaymentStatus::Pending,
+    PaymentStatus::Authorized,
+    PaymentStatus::Succeeded,
+    PaymentStatus::Failed,
+    PaymentStatus::Cancelled,
+];
+
+impl PaymentReportRequest {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+        members::read(body, |m| {
+            let request = Self {
+                processor_event_id: m.string("processor_event_id", Text::LINE).required(),
+                report: PaymentReport {
+                    status: m.one_of_these("status", &REPORTABLE).required(),
+                    amount_authorized: m.money("amount_authorized").optional(),
+                    amount_captured: m.money("amount_captured").optional(),
+                    failure: m.object("failure", failure).optional(),
+                    occurred_at: m.time("occurred_at").optional(),
+                    processor_reference: m.string("processor_reference", Text::LINE).optional(),
+                },
+            };
+            if request.report.occurred_at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
+                m.refuse(
+                    "occurred_at",
+                    MemberCode::OutOfRange,
+                    "must not be more than 5 minutes in the future",
+                );
+            }
+            request
+        })
+    }
+}

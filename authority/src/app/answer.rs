@@ -1,0 +1,113 @@
+//! What a use case answers, and how the answer is kept for a repeated request (contract 2.15, 4.3).
+
+use authority_domain::refusal::Refusal;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::dice::Dice;
+use crate::secret_box::{SecretBox, SecretContext};
+
+/// A successful answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status, 2xx.
+    pub status: u16,
+    /// JSON text.
+    pub body: String,
+    /// `ETag`: the record's version.
+    pub version: Option<i64>,
+    /// `Location` of a record that was made.
+    pub location: Option<String>,
+    /// The answer was given before, to a request with the same idempotency key.
+    pub replayed: bool,
+    /// The body holds a secret that is shown once: it is kept sealed.
+    pub confidential: bool,
+}
+
+/// The form in the idempotency record.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    status: u16,
+    version: Option<i64>,
+    location: Option<String>,
+    body: Option<String>,
+    /// Base64 of the sealed body, in place of `body`.
+    sealed: Option<String>,
+}
+
+impl Answer {
+    /// An answer with a body and nothing else.
+    #[must_use]
+    pub fn new(status: u16, body: String) -> Self {
+        Self { status, body, version: None, location: None, replayed: false, confidential: false }
+    }
+
+    /// A record written as JSON.
+    ///
+    /// # Errors
+    /// `internal_error` when it cannot be written.
+    pub fn record(status: u16, record: &impl Serialize) -> Result<Self, Refusal> {
+        serde_json::to_string(record).map(|body| Self::new(status, body)).map_err(|_| Refusal::internal())
+    }
+
+    /// With the record's version as `ETag`.
+    #[must_use]
+    pub fn version(mut self, version: i64) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// With the place of the record that was made.
+    #[must_use]
+    pub fn location(mut self, location: String) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    /// Marks the body as one that shows a secret.
+    #[must_use]
+    pub fn confidential(mut self) -> Self {
+        self.confidential = true;
+        self
+    }
+
+    pub(super) fn keep(&self, key: &str, secrets: &SecretBox, dice: &dyn Dice) -> Result<String, Refusal> {
+        let sealed = if self.confidential {
+            Some(
+                STANDARD
+                    .encode(secrets.seal(dice, context(key), &self.body).map_err(|_| Refusal::internal())?),
+            )
+        } else {
+            None
+        };
+        let kept = Kept {
+            status: self.status,
+            version: self.version,
+            location: self.location.clone(),
+            body: sealed.is_none().then(|| self.body.clone()),
+            sealed,
+        };
+        serde_json::to_string(&kept).map_err(|_| Refusal::internal())
+    }
+
+    pub(super) fn replay(text: &str, key: &str, secrets: &SecretBox) -> Result<Self, Refusal> {
+        let kept: Kept = serde_json::from_str(text).map_err(|_| Refusal::internal())?;
+        let confidential = kept.sealed.is_some();
+        let body = match (kept.body, kept.sealed) {
+            (Some(body), _) => body,
+            (None, Some(sealed)) => {
+                let sealed = STANDARD.decode(sealed).map_err(|_| Refusal::internal())?;
+                secrets.open(context(key), &sealed).map_err(|_| Refusal::internal())?.to_string()
+            }
+            (None, None) => return Err(Refusal::internal()),
+        };
+        let (status, version, location) = (kept.status, kept.version, kept.location);
+        Ok(Self { status, body, version, location, replayed: true, confidential })
+    }
+}
+
+/// Binds a sealed answer to its key; no endpoint id looks like an idempotency key's context with version 0.
+fn context(key: &str) -> SecretContext<'_> {
+    SecretContext { endpoint_id: key, secret_version: 0 }
+}

@@ -1,0 +1,59 @@
+//! Opening checkouts (contract 3.9 row 1, 6.2).
+
+use authority_domain::change::Change;
+use authority_domain::checkout::Checkout;
+use authority_domain::id::KeyId;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::CheckoutRequest;
+use authority_domain::tenant::Tenant;
+use authority_store::commit::{Audience, commit_changes};
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use super::keys::audit;
+use super::mutation::Work;
+use super::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /merchants/:m/:mode/checkouts`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members.
+    pub async fn checkout_open(
+        &self,
+        by: KeyId,
+        mutation: Mutation,
+        tenant: Option<Tenant>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let request_id = mutation.request_id.clone();
+        let operation = mutation.operation;
+        mutation
+            .run(self, None, move |work| {
+                Box::pin(async move {
+                    let (tenant, merchant) = find_tenant(work, tenant).await?;
+                    let new = CheckoutRequest::read(&body)?.into_new(work.now, &mut work.dice)?;
+                    let checkout = Checkout::open(new, tenant.livemode, work.now);
+                    let changes = [Change::checkout(EventType::CheckoutCreated, &checkout)];
+                    let context = merchant.context();
+                    let audience = Audience::Subscribers;
+                    commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
+                        .await?;
+                    audit(work, by, request_id, operation, Some(checkout.id.to_string())).await?;
+                    Ok(Answer::record(201, &checkout)?.version(checkout.resource_version))
+                })
+            })
+            .await
+    }
+}
+
+/// The tenant that an operator's path names, and its merchant; `None` is a malformed path.
+pub(super) async fn find_tenant(
+    work: &mut Work<'_>,
+    tenant: Option<Tenant>,
+) -> Result<(Tenant, authority_domain::merchant::Merchant), Refusal> {
+    let missing = || Refusal::not_found("merchant");
+    let tenant = tenant.ok_or_else(missing)?;
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(missing)?;
+    Ok((tenant, merchant))
+}

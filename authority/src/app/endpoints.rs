@@ -1,0 +1,186 @@
+//! Webhook endpoints: make, list, read, test (contract 4.10).
+//!
+//! The signing secret is made here, sealed before it touches the store, and shown once.
+
+use authority_domain::change::{Change, Record, WebhookTest};
+use authority_domain::cursor::ListKind;
+use authority_domain::endpoint::{ENDPOINTS_MAX, Endpoint, EndpointStatus};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
+use authority_store::StoreError;
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::{SealedSecret, Tx};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use super::access::Caller;
+use super::keys::random;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::{Answer, App, Mutation};
+use crate::secret_box::SecretContext;
+
+/// An endpoint's first secret has this version; the context it is sealed under names it.
+const FIRST_SECRET: u32 = 1;
+
+/// The endpoint and the secret that is shown this once.
+#[derive(Serialize)]
+struct CreatedEndpoint<'a> {
+    #[serde(flatten)]
+    endpoint: &'a Endpoint,
+    secret: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "webhook_test_request")]
+struct TestRequested<'a> {
+    event_id: &'a str,
+    delivery_id: &'a str,
+    endpoint_id: &'a EndpointId,
+    livemode: bool,
+}
+
+impl App {
+    /// `POST /webhook-endpoints`.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached`.
+    pub async fn endpoint_create(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let tenant = caller.tenant.clone();
+        mutation
+            .run(self, Some(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
+                    if work.tx.endpoint_count(&tenant).await? >= ENDPOINTS_MAX {
+                        return Err(Refusal::new(
+                            ErrorCode::EndpointLimitReached,
+                            format!("There are {ENDPOINTS_MAX} endpoints already; delete one first."),
+                        ));
+                    }
+                    let id = EndpointId::generate(work.now, &mut work.dice);
+                    let secret = verify_core::secret::generate(random(work));
+                    let context = SecretContext { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
+                    let sealed = app
+                        .secrets
+                        .seal(app.dice.as_ref(), context, &secret)
+                        .map_err(|_| Refusal::internal())?;
+                    let hint = verify_core::secret::hint(&secret);
+                    let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
+                    let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed };
+                    work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
+                    let created = CreatedEndpoint { endpoint: &endpoint, secret: &secret };
+                    Ok(Answer::record(201, &created)?
+                        .version(endpoint.resource_version)
+                        .location(app.location("webhook-endpoints", endpoint.id.as_str()))
+                        .confidential())
+                })
+            })
+            .await
+    }
+
+    /// `GET /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn endpoint_get(&self, caller: &Caller, id: Option<EndpointId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
+        let tenant = caller.tenant.clone();
+        let endpoint = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?
+            .ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
+        Ok(Answer::record(200, &endpoint)?.version(endpoint.resource_version))
+    }
+
+    /// `GET /webhook-endpoints`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn endpoints_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        status: Vec<EndpointStatus>,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::WebhookEndpoints, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
+        let rows = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.endpoints_page(&tenant, &status, before, wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let mut items = Vec::with_capacity(rows.len());
+        for (position, endpoint) in rows {
+            items.push((position, serde_json::to_string(&endpoint).map_err(|_| Refusal::internal())?));
+        }
+        Ok(self.page(ListKind::WebhookEndpoints, &caller.tenant, request, items))
+    }
+
+    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered to this endpoint alone.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
+    pub async fn endpoint_test(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Option<Value>,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.context();
+        let requested_by = caller.key_id.to_string();
+        mutation
+            .run(self, Some(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("webhook endpoint");
+                    let id = id.ok_or_else(missing)?;
+                    let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    let request = EndpointTestRequest::read(body.as_ref())?;
+                    if endpoint.status == EndpointStatus::Disabled {
+                        return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
+                    }
+                    let test =
+                        WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
+                    let changes =
+                        [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
+                    let audience = Audience::Tested(id.clone());
+                    let done = commit_changes(
+                        work.tx,
+                        &tenant,
+                        &merchant,
+                        &changes,
+                        &audience,
+                        work.now,
+                        &mut work.dice,
+                    )
+                    .await?;
+                    let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
+                        return Err(Refusal::internal());
+                    };
+                    let requested = TestRequested {
+                        event_id: event.id.as_str(),
+                        delivery_id: delivery.id.as_str(),
+                        endpoint_id: &id,
+                        livemode: tenant.livemode,
+                    };
+                    Answer::record(202, &requested)
+                })
+            })
+            .await
+    }
+}

@@ -1,0 +1,72 @@
+//! Reading the event history (contract 4.9, 8).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::EventId;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{EventFilter, Tx};
+
+use super::access::Caller;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::{Answer, App};
+
+impl App {
+    /// `GET /events/:event`: the stored bytes.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn event_get(&self, caller: &Caller, id: Option<EventId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
+        let tenant = caller.tenant.clone();
+        let body = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.event_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+    }
+
+    /// `GET /events`: oldest first, with `resume_cursor` on every page.
+    ///
+    /// # Errors
+    /// `invalid_cursor`; `cursor_expired` when the position is older than the history that is kept.
+    pub async fn events_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: EventFilter,
+    ) -> Result<List, Refusal> {
+        let after = self.position(ListKind::Events, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let (rows, expired) =
+            self.store
+                .read(move |tx: &mut dyn Tx| {
+                    Box::pin(async move {
+                        let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
+                        let oldest = match after {
+                            Some(after) => Some(tx.stream_range(&tenant).await?.oldest)
+                                .filter(|oldest| after + 1 < *oldest),
+                            None => None,
+                        };
+                        Ok::<_, StoreError>((rows, oldest))
+                    })
+                })
+                .await
+                .map_err(Refusal::from)?;
+        if let Some(oldest) = expired {
+            return Err(Refusal::new(
+                ErrorCode::CursorExpired,
+                "The cursor is older than the history that is kept.",
+            )
+            .with("oldest_retained_sequence", oldest));
+        }
+        let resume =
+            rows.iter().take(usize::from(request.limit)).next_back().map(|(sequence, _)| *sequence).or(after);
+        let mut list = self.page(ListKind::Events, &caller.tenant, request, rows);
+        list.resume_cursor =
+            Some(self.cursor(ListKind::Events, &caller.tenant, request, resume.unwrap_or(0)));
+        Ok(list)
+    }
+}

@@ -1,0 +1,183 @@
+//! Issuing keys, and the operator's audit trail (contract 1.2, 6.1, 6.2).
+//!
+//! A key is shown once, in the answer that made it; the database holds its hash.
+
+use authority_domain::api_key::{ApiKey, KeyKind};
+use authority_domain::id::{AuditId, KeyId, MerchantId, RequestId};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ApiKeyRequest;
+use authority_domain::scope::OperatorScope;
+use authority_store::ports::{ApiKeyRecord, AuditEntry, OperatorKeyRecord, Tx};
+use rand_core::Rng;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::mutation::Work;
+use super::{Answer, App, Mutation};
+
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "api_key")]
+struct IssuedKey<'a> {
+    id: &'a KeyId,
+    name: &'a str,
+    display: &'a str,
+    scopes: Vec<&'static str>,
+    status: &'static str,
+    expires_at: Option<authority_domain::time::Timestamp>,
+    revoked_at: Option<authority_domain::time::Timestamp>,
+    last_used_at: Option<authority_domain::time::Timestamp>,
+    replaced_by: Option<&'a KeyId>,
+    created_by: &'a str,
+    livemode: bool,
+    created_at: authority_domain::time::Timestamp,
+    key: &'a str,
+}
+
+/// An operator key as the command line shows it, once.
+#[derive(Debug, Serialize)]
+pub struct IssuedOperatorKey {
+    /// Its record.
+    pub id: KeyId,
+    /// The key itself.
+    pub key: String,
+    /// What it may do.
+    pub scopes: Vec<&'static str>,
+}
+
+impl App {
+    /// `POST /merchants/:m/api-keys`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members.
+    pub async fn api_key_issue(
+        &self,
+        by: KeyId,
+        mutation: Mutation,
+        merchant: Option<MerchantId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let request_id = mutation.request_id.clone();
+        let operation = mutation.operation;
+        mutation
+            .run(self, None, move |work| {
+                Box::pin(async move {
+                    let merchant = find_merchant(work, merchant).await?;
+                    let request = ApiKeyRequest::read(&body, work.now)?;
+                    let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+                    let key = ApiKey::generate(kind, &random(work));
+                    let record = ApiKeyRecord {
+                        id: KeyId::generate(work.now, &mut work.dice),
+                        merchant_id: merchant,
+                        livemode: request.livemode,
+                        hash: key.hash(),
+                        name: request.name,
+                        display: key.display(),
+                        scopes: request.scopes,
+                        expires_at: request.expires_at,
+                        revoked_at: None,
+                        created_by: by.to_string(),
+                        created_at: work.now,
+                    };
+                    work.tx.api_key_insert(&record).await?;
+                    audit(work, by, request_id, operation, Some(record.id.to_string())).await?;
+                    Ok(Answer::record(201, &shown(&record, &key))?.confidential())
+                })
+            })
+            .await
+    }
+
+    /// Makes an operator key: by the command line, which needs access to the database and no key.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn operator_key_create(
+        &self,
+        name: String,
+        scopes: Vec<OperatorScope>,
+    ) -> Result<IssuedOperatorKey, Refusal> {
+        let mut random = [0; 32];
+        self.dice.fill(&mut random);
+        let key = ApiKey::generate(KeyKind::Operator, &random);
+        let mut seed = [0; 32];
+        self.dice.fill(&mut seed);
+        let now = self.now();
+        let mut dice = <rand::rngs::StdRng as rand::SeedableRng>::from_seed(seed);
+        let record = OperatorKeyRecord {
+            id: KeyId::generate(now, &mut dice),
+            hash: key.hash(),
+            name,
+            display: key.display(),
+            scopes,
+            revoked_at: None,
+            created_at: now,
+        };
+        let issued = IssuedOperatorKey {
+            id: record.id.clone(),
+            key: key.expose().to_owned(),
+            scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
+        };
+        let stored = self
+            .store
+            .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_insert(&record).await }))
+            .await;
+        stored.map_err(Refusal::from).map(|()| issued)
+    }
+}
+
+fn shown<'a>(record: &'a ApiKeyRecord, key: &'a ApiKey) -> IssuedKey<'a> {
+    IssuedKey {
+        id: &record.id,
+        name: &record.name,
+        display: &record.display,
+        scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
+        status: "active",
+        expires_at: record.expires_at,
+        revoked_at: None,
+        last_used_at: None,
+        replaced_by: None,
+        created_by: &record.created_by,
+        livemode: record.livemode,
+        created_at: record.created_at,
+        key: key.expose(),
+    }
+}
+
+/// The merchant that an operator's path names; `None` is a malformed id.
+pub(super) async fn find_merchant(
+    work: &mut Work<'_>,
+    id: Option<MerchantId>,
+) -> Result<MerchantId, Refusal> {
+    match id {
+        Some(id) if work.tx.merchant_get(&id).await?.is_some() => Ok(id),
+        _ => Err(Refusal::not_found("merchant")),
+    }
+}
+
+/// 32 bytes of the operating system's randomness for a key or a secret.
+pub(super) fn random(work: &mut Work<'_>) -> [u8; 32] {
+    let mut random = [0; 32];
+    work.dice.fill_bytes(&mut random);
+    random
+}
+
+/// Notes an operator's write in its own transaction.
+pub(super) async fn audit(
+    work: &mut Work<'_>,
+    by: KeyId,
+    request_id: RequestId,
+    operation: &'static str,
+    resource_id: Option<String>,
+) -> Result<(), Refusal> {
+    let entry = AuditEntry {
+        id: AuditId::generate(work.now, &mut work.dice),
+        at: work.now,
+        key_id: by,
+        request_id,
+        operation,
+        resource_id,
+        version_before: None,
+        version_after: None,
+    };
+    work.tx.audit_insert(&entry).await?;
+    Ok(())
+}

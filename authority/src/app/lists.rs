@@ -1,0 +1,87 @@
+//! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
+//!
+//! A list reads one row more than the page holds; only when that row exists is there a next page. Items are handed on
+//! as the text that is stored.
+
+use authority_domain::cursor::{ListKind, Owner};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+
+use super::App;
+
+/// What a list is asked for.
+#[derive(Clone, Debug)]
+pub struct ListRequest {
+    /// Rows per page, 1–100.
+    pub limit: u16,
+    /// Where to go on; `None` from the start.
+    pub cursor: Option<String>,
+    /// The canonical text of the filters, to which the cursor is bound.
+    pub filter: String,
+}
+
+/// One page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// JSON texts.
+    pub items: Vec<String>,
+    /// Absent on the last page.
+    pub next_cursor: Option<String>,
+    /// On feeds only: the position after the last item of this page, whether or not more follow.
+    pub resume_cursor: Option<String>,
+}
+
+/// Rows to be read for one page.
+pub(super) fn rows_wanted(request: &ListRequest) -> i64 {
+    i64::from(request.limit) + 1
+}
+
+impl App {
+    /// The position that the request's cursor stands for.
+    pub(super) fn position(
+        &self,
+        list: ListKind,
+        tenant: &Tenant,
+        request: &ListRequest,
+    ) -> Result<Option<i64>, Refusal> {
+        let Some(cursor) = &request.cursor else { return Ok(None) };
+        let position = self
+            .cursors
+            .decode(cursor, list, Owner::Tenant(tenant), &request.filter)
+            .ok()
+            .and_then(|position| i64::try_from(position).ok());
+        position.map(Some).ok_or_else(|| {
+            Refusal::new(ErrorCode::InvalidCursor, "The cursor was not given out by this list.")
+                .param("cursor")
+        })
+    }
+
+    /// Cuts the page out of the rows that were read, each with its position.
+    pub(super) fn page(
+        &self,
+        list: ListKind,
+        tenant: &Tenant,
+        request: &ListRequest,
+        mut rows: Vec<(i64, String)>,
+    ) -> List {
+        let limit = usize::from(request.limit);
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let last = rows.last().map(|(position, _)| *position);
+        let next_cursor = last.filter(|_| more).map(|position| self.cursor(list, tenant, request, position));
+        List { items: rows.into_iter().map(|(_, body)| body).collect(), next_cursor, resume_cursor: None }
+    }
+
+    /// The cursor of a position in this list, under this filter.
+    pub(super) fn cursor(
+        &self,
+        list: ListKind,
+        tenant: &Tenant,
+        request: &ListRequest,
+        position: i64,
+    ) -> String {
+        let position = u64::try_from(position).unwrap_or(0);
+        self.cursors.encode(list, position, Owner::Tenant(tenant), &request.filter)
+    }
+}

@@ -1,0 +1,43 @@
+//! Making merchants (contract 6.2).
+
+use authority_domain::id::{KeyId, MerchantId};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::requests::MerchantRequest;
+use authority_store::{Constraint, StoreError};
+use serde_json::Value;
+
+use super::keys::audit;
+use super::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /merchants`.
+    ///
+    /// # Errors
+    /// 422 for wrong members and for a slug that is taken.
+    pub async fn merchant_create(
+        &self,
+        by: KeyId,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let request_id = mutation.request_id.clone();
+        let operation = mutation.operation;
+        mutation
+            .run(self, None, move |work| {
+                Box::pin(async move {
+                    let request = MerchantRequest::read(&body)?;
+                    let merchant =
+                        request.into_merchant(MerchantId::generate(work.now, &mut work.dice), work.now);
+                    match work.tx.merchant_insert(&merchant).await {
+                        Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
+                            return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
+                        }
+                        other => other?,
+                    }
+                    audit(work, by, request_id, operation, Some(merchant.id.to_string())).await?;
+                    Answer::record(201, &merchant)
+                })
+            })
+            .await
+    }
+}

@@ -1,0 +1,91 @@
+//! Use cases: one function is one use case is one transaction (house rule 4, contract 12 T1).
+//!
+//! The door has parsed the request and knows who asks; a function here loads records, calls a transition of the
+//! domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no HTTP type: the same
+//! functions serve the merchant API, the operator API and the command line.
+
+pub mod access;
+mod answer;
+pub mod checkouts;
+pub mod endpoints;
+pub mod events;
+pub mod keys;
+pub mod lists;
+pub mod merchants;
+mod mutation;
+pub mod orders;
+pub mod payments;
+pub mod shipments;
+
+use std::fmt;
+use std::sync::Arc;
+
+use authority_domain::cursor::CursorKeys;
+use authority_domain::endpoint_url::UrlRules;
+use authority_domain::refusal::Refusal;
+use authority_domain::time::Timestamp;
+use authority_store::ports::Tx;
+use authority_store::{Store, StoreError};
+
+pub use answer::Answer;
+pub use mutation::{IdempotencyKey, IfMatch, Mutation};
+
+use crate::clock::Clock;
+use crate::dice::Dice;
+use crate::secret_box::SecretBox;
+
+/// What every use case works with; built once at the start.
+#[derive(Clone)]
+pub struct App {
+    /// The database.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The dice.
+    pub dice: Arc<dyn Dice>,
+    /// Seals what must not lie in the database in clear.
+    pub secrets: Arc<SecretBox>,
+    /// Authenticate cursors.
+    pub cursors: Arc<CursorKeys>,
+    /// Where events may be sent.
+    pub urls: UrlRules,
+    /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
+    pub base_url: String,
+    /// How long an idempotency key is remembered, in milliseconds.
+    pub idempotency_retention_ms: i64,
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App")
+            .field("store", &self.store)
+            .field("base_url", &self.base_url)
+            .finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// The present time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_ms(self.clock.now_ms())
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// `service_unavailable` when it does not.
+    pub async fn ready(&self) -> Result<(), Refusal> {
+        let now = self.now();
+        let answered = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.idempotency_get(None, "", now).await }))
+            .await;
+        answered.map(|_| ()).map_err(|error: StoreError| Refusal::from(error))
+    }
+
+    /// Where a record of the merchant API can be read.
+    fn location(&self, collection: &str, id: &str) -> String {
+        format!("{}/v1/merchant/{collection}/{id}", self.base_url)
+    }
+}

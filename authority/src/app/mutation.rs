@@ -1,0 +1,157 @@
+//! The frame of every writing use case: idempotency, the clock and the dice, one transaction (contract 4.3, T1).
+//!
+//! Inside the transaction: look the key up (a finished request is answered again, another one under the same key is
+//! refused), run the use case, keep the answer. Requests that wait together are run one after the other by the store's
+//! writer, so that a concurrent request with the same key always sees the finished row.
+
+use std::sync::Arc;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::RequestId;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::ports::{IdempotencyRecord, Tx};
+use futures_util::future::BoxFuture;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use super::{Answer, App};
+use crate::secret_box::SecretBox;
+
+/// What names a logical write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// As the client gave it, unquoted.
+    pub key: String,
+    /// SHA-256 over what the request asks for.
+    pub fingerprint: [u8; 32],
+}
+
+/// The version a change is made against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfMatch {
+    /// `*`: any, as long as the record exists.
+    Any,
+    /// This one.
+    Version(i64),
+}
+
+/// What a writing request brings besides its body.
+#[derive(Clone, Debug)]
+pub struct Mutation {
+    /// The route, for the record.
+    pub operation: &'static str,
+    /// The request.
+    pub request_id: RequestId,
+    /// Given by most clients.
+    pub idempotency: Option<IdempotencyKey>,
+    /// Given by careful clients.
+    pub if_match: Option<IfMatch>,
+}
+
+/// What a use case gets inside its transaction.
+pub(super) struct Work<'t> {
+    pub(super) tx: &'t mut dyn Tx,
+    pub(super) now: Timestamp,
+    pub(super) dice: StdRng,
+    /// The idempotency key, for records that keep it for ever.
+    pub(super) key: Option<String>,
+}
+
+impl Mutation {
+    /// Refuses a change that was made for another version (contract 4.4). `strict` is the merchant's setting.
+    pub(super) fn check_version(
+        if_match: Option<IfMatch>,
+        current: i64,
+        strict: bool,
+    ) -> Result<(), Refusal> {
+        match if_match {
+            Some(IfMatch::Version(supplied)) if supplied != current => Err(Refusal::new(
+                ErrorCode::ResourceVersionConflict,
+                format!("The record is at version {current}; the request was made for version {supplied}."),
+            )
+            .with("current_version", current)
+            .with("supplied_version", supplied)),
+            None if strict => Err(Refusal::new(
+                ErrorCode::PreconditionRequired,
+                "This merchant's changes need If-Match with the current version.",
+            )
+            .param("If-Match")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs `work` in one transaction, at most once per idempotency key.
+    pub(super) async fn run<F>(self, app: &App, tenant: Option<Tenant>, work: F) -> Result<Answer, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
+    {
+        let job = Job { app: app.clone(), tenant, mutation: self };
+        app.store.write(move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
+    }
+}
+
+struct Job {
+    app: App,
+    tenant: Option<Tenant>,
+    mutation: Mutation,
+}
+
+impl Job {
+    async fn run<F>(self, tx: &mut dyn Tx, work: F) -> Result<Answer, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send,
+    {
+        // The time of the work, not of the arrival: jobs wait for one another.
+        let now = self.app.now();
+        if let Some(key) = &self.mutation.idempotency
+            && let Some((fingerprint, answer)) =
+                tx.idempotency_get(self.tenant.as_ref(), &key.key, now).await?
+        {
+            return replay(key, fingerprint, &answer, &self.app.secrets);
+        }
+        let mut seed = [0; 32];
+        self.app.dice.fill(&mut seed);
+        let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
+        let mut work_frame = Work { tx, now, dice: StdRng::from_seed(seed), key };
+        let answer = work(&mut work_frame).await?;
+        self.keep(work_frame.tx, &answer, now).await?;
+        Ok(answer)
+    }
+
+    async fn keep(self, tx: &mut dyn Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
+        let Some(IdempotencyKey { key, fingerprint }) = self.mutation.idempotency else { return Ok(()) };
+        if answer.replayed {
+            return Ok(());
+        }
+        let record = IdempotencyRecord {
+            tenant: self.tenant,
+            fingerprint,
+            operation: self.mutation.operation,
+            answer: answer.keep(&key, &self.app.secrets, self.app.dice.as_ref())?,
+            request_id: self.mutation.request_id,
+            created_at: now,
+            expires_at: now.plus_ms(self.app.idempotency_retention_ms),
+            key,
+        };
+        tx.idempotency_insert(&record).await?;
+        Ok(())
+    }
+}
+
+fn replay(
+    key: &IdempotencyKey,
+    fingerprint: [u8; 32],
+    answer: &str,
+    secrets: &Arc<SecretBox>,
+) -> Result<Answer, Refusal> {
+    if fingerprint != key.fingerprint {
+        return Err(Refusal::new(
+            ErrorCode::IdempotencyKeyReused,
+            "This Idempotency-Key was used before, for another request.",
+        )
+        .param("Idempotency-Key"));
+    }
+    Answer::replay(answer, &key.key, secrets)
+}

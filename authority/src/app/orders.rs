@@ -1,0 +1,53 @@
+//! Reading orders (contract 4.1, 4.5).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::order::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{OrderFilter, Tx};
+
+use super::access::Caller;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::{Answer, App};
+
+impl App {
+    /// `GET /orders/:order`: the stored text, copied through.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed number.
+    pub async fn order_get(&self, caller: &Caller, number: Option<OrderNumber>) -> Result<Answer, Refusal> {
+        let number = number.ok_or_else(|| Refusal::not_found("order"))?;
+        let tenant = caller.tenant.clone();
+        let found: Option<(String, i64)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.order_body(&tenant, &number).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (body, version) = found.ok_or_else(|| Refusal::not_found("order"))?;
+        Ok(Answer::new(200, body).version(version))
+    }
+
+    /// `GET /orders`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn orders_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: OrderFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Orders, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let rows = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.orders_page(&tenant, &filter, before, wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let rows = rows.into_iter().map(|row| (row.position, row.body)).collect();
+        Ok(self.page(ListKind::Orders, &caller.tenant, request, rows))
+    }
+}

@@ -1,0 +1,87 @@
+//! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
+
+use authority_domain::id::ShipmentId;
+use authority_domain::order::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ShipmentRequest;
+use authority_domain::shipment;
+use authority_store::StoreError;
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::Tx;
+use serde_json::Value;
+
+use super::access::Caller;
+use super::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /orders/:order/shipments`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
+    /// [`shipment::create`].
+    pub async fn shipment_create(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        number: Option<OrderNumber>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.clone();
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, Some(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    // Beyond the retention of the idempotency record the shipment itself remembers its key.
+                    if let Some(key) = work.key.clone()
+                        && let Some(made) = work.tx.shipment_by_key(&tenant, &key).await?
+                    {
+                        let mut answer = made_answer(&app, &made)?;
+                        answer.replayed = true;
+                        return Ok(answer);
+                    }
+                    let missing = || Refusal::not_found("order");
+                    let number = number.ok_or_else(missing)?;
+                    let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
+                    let strict = merchant.settings.require_if_match;
+                    Mutation::check_version(if_match, order.resource_version, strict)?;
+                    let new = ShipmentRequest::read(&body, work.now)?.into_new();
+                    let existing = work.tx.shipments_of_order(&tenant, &number).await?;
+                    let id = ShipmentId::generate(work.now, &mut work.dice);
+                    let (made, changes) = shipment::create(order, &existing, id, new, work.now)?;
+                    let context = merchant.context();
+                    let audience = Audience::Subscribers;
+                    commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
+                        .await?;
+                    if let Some(key) = &work.key {
+                        work.tx.shipment_keep_key(&tenant, &made.id, key).await?;
+                    }
+                    made_answer(&app, &made)
+                })
+            })
+            .await
+    }
+
+    /// `GET /shipments/:shipment`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn shipment_get(&self, caller: &Caller, id: Option<ShipmentId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("shipment"))?;
+        let tenant = caller.tenant.clone();
+        let found: Option<(String, i64)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.shipment_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (body, version) = found.ok_or_else(|| Refusal::not_found("shipment"))?;
+        Ok(Answer::new(200, body).version(version))
+    }
+}
+
+fn made_answer(app: &App, made: &shipment::Shipment) -> Result<Answer, Refusal> {
+    Ok(Answer::record(201, made)?
+        .version(made.resource_version)
+        .location(app.location("shipments", made.id.as_str())))
+}

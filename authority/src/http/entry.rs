@@ -1,0 +1,282 @@
+//! The way in, in the order of contract 4.2: who asks, how fast, may they, and is the request well-formed.
+//!
+//! A handler names its [`Operation`] and a function; [`merchant`] and [`operator`] run the checks that all operations
+//! share (rows 3 to 11), call the function with what they found, and turn its answer into a response with the headers
+//! of contract 5.4. What depends on a stored record (rows 12 to 16) happens in the use case, inside its transaction.
+
+use std::sync::Arc;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use authority_domain::scope::{OperatorScope, Scope};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, ETAG, LOCATION};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::Value;
+use verify_core::catalog::API_VERSION;
+
+use super::bearer;
+use super::body::Payload;
+use super::idempotency_key::{IdempotencyKey, fingerprint};
+use super::if_match;
+use super::page::Page;
+use super::problem::Problem;
+use super::query::Query;
+use super::rate_limit::{Policy, RateLimiter, Standing};
+use super::request_id::RequestId;
+use super::server::PeerAddress;
+use crate::app::access::{Caller, Operator};
+use crate::app::lists::List;
+use crate::app::{self, Answer, App, Mutation};
+
+const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// What both roots' handlers work with.
+#[derive(Clone)]
+pub struct Roots {
+    /// The use cases.
+    pub app: App,
+    /// The merchant root's buckets.
+    pub limiter: Arc<RateLimiter>,
+}
+
+/// What an operation of the merchant API needs.
+pub(super) struct Operation {
+    /// For the idempotency record and the log.
+    pub(super) name: &'static str,
+    /// Any of these suffices.
+    pub(super) scopes: &'static [Scope],
+    /// `None`: by the method.
+    pub(super) policy: Option<Policy>,
+}
+
+/// A request that passed the shared checks.
+pub(super) struct Entered<C> {
+    /// Who asks.
+    pub(super) who: C,
+    /// The parameters, to be read by the handler.
+    pub(super) query: Query,
+    name: &'static str,
+    request_id: RequestId,
+    payload: Payload,
+    method: http::Method,
+    path: String,
+    idempotency_key: Option<IdempotencyKey>,
+    if_match: Option<app::IfMatch>,
+}
+
+/// Whether an operation can do without a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyRule {
+    /// 400 `body_required` without one.
+    Required,
+    /// None is the same as `{}`.
+    Optional,
+}
+
+impl<C> Entered<C> {
+    /// Rows 10 and 11 for an operation that writes: no parameter, readable JSON; then what names the logical write.
+    pub(super) fn write(self, rule: BodyRule) -> Result<(C, Mutation, Value), Refusal> {
+        let canonical_query = self.query.canonical().to_owned();
+        self.query.finish()?;
+        let body = match rule {
+            BodyRule::Required => self.payload.required()?,
+            BodyRule::Optional => self.payload.optional()?,
+        };
+        let idempotency = match &self.idempotency_key {
+            None => None,
+            Some(key) => Some(app::IdempotencyKey {
+                key: key.as_str().to_owned(),
+                fingerprint: fingerprint(
+                    &self.method,
+                    &self.path,
+                    &canonical_query,
+                    &self.payload.canonical()?,
+                ),
+            }),
+        };
+        let request_id = authority_domain::id::RequestId::from_store(self.request_id.as_str().to_owned());
+        let mutation = Mutation { operation: self.name, request_id, idempotency, if_match: self.if_match };
+        Ok((self.who, mutation, body))
+    }
+}
+
+/// What a handler's function answers.
+pub(super) enum Reply {
+    /// A record or a result.
+    Answer(Answer),
+    /// A page.
+    List(List),
+}
+
+/// Runs a merchant operation.
+pub(super) async fn merchant<F, Fut>(roots: Roots, operation: Operation, request: Request, act: F) -> Response
+where
+    F: FnOnce(App, Entered<Caller>) -> Fut,
+    Fut: Future<Output = Result<Reply, Refusal>>,
+{
+    let (parts, body) = request.into_parts();
+    let (caller, (standing, allowed)) = match authenticate(&roots, &operation, &parts).await {
+        Ok(known) => known,
+        Err(refusal) => return Problem(refusal).into_response(),
+    };
+    let outcome = async {
+        allowed?;
+        let writes = is_write(&parts.method);
+        caller.check_merchant(writes)?;
+        caller.check_scope(operation.scopes)?;
+        let strict = writes && caller.merchant.settings.require_idempotency_key;
+        let entered = read(caller, operation.name, strict, parts, body).await?;
+        act(roots.app.clone(), entered).await
+    };
+    let mut response = outcome.await.map_or_else(|refusal| Problem(refusal).into_response(), into_response);
+    standing.write(response.headers_mut());
+    response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
+    response
+}
+
+/// Runs an operator operation. The operator root has no rate limits: it is never reachable from outside.
+pub(super) async fn operator<F, Fut>(
+    roots: Roots,
+    name: &'static str,
+    scope: OperatorScope,
+    request: Request,
+    act: F,
+) -> Response
+where
+    F: FnOnce(App, Entered<Operator>) -> Fut,
+    Fut: Future<Output = Result<Reply, Refusal>>,
+{
+    let (parts, body) = request.into_parts();
+    let found = match bearer::read(&parts.headers) {
+        Ok(key) => roots.app.operator_of(&key).await,
+        Err(refusal) => Err(refusal),
+    };
+    let known = match found {
+        Ok(known) => known,
+        Err(refusal) => return Problem(refusal).into_response(),
+    };
+    let outcome = async {
+        known.check_scope(scope)?;
+        let entered = read(known, name, false, parts, body).await?;
+        act(roots.app.clone(), entered).await
+    };
+    let mut response = outcome.await.map_or_else(|refusal| Problem(refusal).into_response(), into_response);
+    response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
+    response
+}
+
+type Limited = (Standing, Result<(), Refusal>);
+
+/// Rows 3 and 4. A failed credential counts against the address it came from.
+async fn authenticate(
+    roots: &Roots,
+    operation: &Operation,
+    parts: &Parts,
+) -> Result<(Caller, Limited), Refusal> {
+    let found = match bearer::read(&parts.headers) {
+        Ok(key) => roots.app.merchant_of(&key).await,
+        Err(refusal) => Err(refusal),
+    };
+    match found {
+        Ok(caller) => {
+            let policy = operation.policy.unwrap_or_else(|| Policy::of_method(&parts.method));
+            let limited = roots.limiter.check(&caller.tenant, policy);
+            Ok((caller, limited))
+        }
+        Err(refusal) => {
+            if refusal.code.status() == 401
+                && let Some(PeerAddress(address)) = parts.extensions.get()
+            {
+                roots.limiter.authentication_failed(address.ip())?;
+            }
+            Err(refusal)
+        }
+    }
+}
+
+/// Rows 7 to 9.
+async fn read<C>(
+    who: C,
+    name: &'static str,
+    needs_key: bool,
+    parts: Parts,
+    body: Body,
+) -> Result<Entered<C>, Refusal> {
+    check_version(&parts.headers)?;
+    let payload = Payload::read(&parts.method, &parts.headers, body).await?;
+    let writes = is_write(&parts.method);
+    let idempotency_key = if writes { IdempotencyKey::read(&parts.headers)? } else { None };
+    if needs_key && idempotency_key.is_none() {
+        return Err(Refusal::new(
+            ErrorCode::IdempotencyKeyRequired,
+            "This merchant's writes need an Idempotency-Key.",
+        )
+        .param("Idempotency-Key"));
+    }
+    let if_match = if writes { if_match::read(&parts.headers)? } else { None };
+    let request_id = parts.extensions.get::<RequestId>().cloned().ok_or_else(Refusal::internal)?;
+    Ok(Entered {
+        who,
+        query: Query::parse(parts.uri.query())?,
+        name,
+        request_id,
+        payload,
+        method: parts.method,
+        path: parts.uri.path().to_owned(),
+        idempotency_key,
+        if_match,
+    })
+}
+
+fn is_write(method: &http::Method) -> bool {
+    !matches!(*method, http::Method::GET | http::Method::HEAD)
+}
+
+fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut lines = headers.get_all(SERVICE_VERSION).iter();
+    let known = match (lines.next(), lines.next()) {
+        (None, _) => true,
+        (Some(line), None) => line.as_bytes() == API_VERSION.as_bytes(),
+        (Some(_), Some(_)) => false,
+    };
+    if known {
+        return Ok(());
+    }
+    Err(Refusal::new(ErrorCode::UnsupportedApiVersion, "Service-Version names no supported version.")
+        .param("Service-Version")
+        .with("supported", vec![API_VERSION]))
+}
+
+fn into_response(reply: Reply) -> Response {
+    match reply {
+        Reply::Answer(answer) => answered(answer),
+        Reply::List(list) => {
+            let List { items, next_cursor, resume_cursor } = list;
+            Page { items, next_cursor, resume_cursor }.into_response()
+        }
+    }
+}
+
+fn answered(answer: Answer) -> Response {
+    let mut response = Response::new(Body::from(answer.body));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(version) = answer.version
+        && let Ok(tag) = HeaderValue::try_from(format!("\"{version}\""))
+    {
+        headers.insert(ETAG, tag);
+    }
+    if let Some(location) = answer.location.and_then(|location| HeaderValue::try_from(location).ok()) {
+        headers.insert(LOCATION, location);
+    }
+    if answer.replayed {
+        headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+    }
+    response
+}
