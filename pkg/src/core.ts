@@ -26,9 +26,15 @@ export function currentInput(): glue.Input {
   return input;
 }
 
-/** Makes room for a delivery of up to `length` bytes and returns its address in `bytes()`. */
+/**
+ * Makes room for a delivery of up to `length` bytes and returns its address in `bytes()`.
+ *
+ * @throws {RangeError} there is not so much memory; the next, smaller delivery is not affected
+ */
 export function reserve(length: number): number {
-  return input.reserve(length);
+  const address = input.reserve(length);
+  if (address === 0) throw new RangeError(`a delivery of ${length} bytes is too large to be verified`);
+  return address;
 }
 
 /** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */

@@ -165,3 +165,9 @@ test("a body larger than any before it, and a small one after it", () => {
   assert.deepEqual(bigVerifier.check(padded.toString(), big.headers), refused("invalid_signature"));
   assert.equal(bigVerifier.check(big.body, big.headers).ok, true);
 });
+
+test("a body beyond the core's memory is a RangeError, and the next delivery is verified", () => {
+  assert.throws(() => verifier.check(new ArrayBuffer(2 ** 32 + 10), headers), RangeError);
+  assert.throws(() => verifier.check(new Uint8Array(2 ** 32 - 1), headers), RangeError);
+  assert.deepEqual(verifier.check(body, headers), accepted);
+});

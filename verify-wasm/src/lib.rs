@@ -73,10 +73,15 @@ impl Input {
         Self::default()
     }
 
-    /// Makes room for `length` bytes and returns their address. It holds until the next call.
-    pub fn reserve(&mut self, length: usize) -> *const u8 {
+    /// Makes room for `length` bytes and returns their address, or null when there is not so much memory. The
+    /// address holds until the next call. `length` is a double, because integers of WebAssembly wrap around.
+    pub fn reserve(&mut self, length: f64) -> *const u8 {
+        let length = length as usize;
         if self.bytes.len() < length {
             self.bytes.clear();
+            if self.bytes.try_reserve_exact(length).is_err() {
+                return core::ptr::null();
+            }
             self.bytes.resize(length, 0);
         }
         self.bytes.as_ptr()
@@ -122,7 +127,7 @@ impl Verifier {
     /// More than eight secrets, or a tolerance outside 1 to 3600 seconds (contract 10.1, 10.5).
     #[wasm_bindgen(constructor)]
     pub fn new(secrets: &Secrets, tolerance_seconds: f64) -> Result<Self, JsError> {
-        // As a double, because integers of WebAssembly wrap around; the cast saturates and stays out of range.
+        // A double for the same reason as in `Input::reserve`; the cast saturates and so stays out of range.
         let tolerance = Tolerance::new(tolerance_seconds as i64)?;
         Ok(Self(verify_core::Verifier::new(&secrets.0, tolerance)?))
     }

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod build;
 mod checks;
 mod consumer;
@@ -51,6 +52,9 @@ enum Task {
     },
     /// Check the house rules that a program can check.
     Tidy,
+    /// Measure something.
+    #[command(subcommand)]
+    Bench(bench::Benchmark),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +72,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Build { worker: true } => worker::build(&workspace),
         Task::Build { worker: false } => build::everything(&workspace),
+        Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Tidy => tidy::run(&workspace),
         Task::Test { steps } => checks::run(&workspace, &steps),
     }
