@@ -179,3 +179,54 @@ impl Drop for Turn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_gave_way_cannot_begin_and_what_began_cannot_give_way() {
+        let connections = Connections::new(2);
+        let (evicted, served) = (connections.enter().await, connections.enter().await);
+        let turn = served.begin().unwrap();
+        assert!(connections.evict_one());
+        assert!(evicted.begin().is_err());
+        assert!(!connections.evict_one());
+        drop(turn);
+        assert!(connections.evict_one());
+        assert!(served.begin().is_err());
+        assert!(!connections.evict_one());
+    }
+
+    #[tokio::test]
+    async fn the_unproven_go_first_then_the_longest_resting() {
+        let connections = Connections::new(4);
+        let mut slots = Vec::new();
+        for _ in 0..4 {
+            slots.push(connections.enter().await);
+        }
+        // 3 rests the longest, then 0; 1 and 2 have never sent a request.
+        drop(slots[3].begin().unwrap());
+        drop(slots[0].begin().unwrap());
+        for expected in [1, 2, 3, 0] {
+            assert!(connections.evict_one());
+            let gone: Vec<usize> =
+                (0..4).filter(|n| slots[*n].phase.load(Ordering::Acquire) == EVICTED).collect();
+            assert!(gone.contains(&expected), "{expected} in {gone:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn entering_waits_while_all_places_serve() {
+        let connections = Connections::new(1);
+        let slot = connections.enter().await;
+        let turn = slot.begin().unwrap();
+        let mut next = Box::pin(connections.enter());
+        assert!((&mut next).now_or_never().is_none());
+        drop(connections.place(&slot));
+        assert!(next.now_or_never().is_some());
+        drop(turn);
+    }
+}
