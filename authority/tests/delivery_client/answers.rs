@@ -200,7 +200,7 @@ async fn a_success_whose_body_drips_for_ever_is_a_success_and_is_hung_up_on() {
         read_request(&mut connection).await;
         let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         connection.write_all(head).await.unwrap();
-        let mut drops = tokio::time::interval(Duration::from_millis(5));
+        let mut drops = tokio::time::interval(Duration::from_millis(50));
         while connection.write_all(b"1\r\nx\r\n").await.is_ok() {
             drops.tick().await;
         }

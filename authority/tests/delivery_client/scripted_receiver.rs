@@ -82,5 +82,5 @@ pub(crate) fn nobody_came(listener: TcpListener) -> bool {
 
 /// Ends a test that would otherwise wait for ever.
 pub(crate) async fn bounded<T>(test: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), test).await.expect("the test hangs")
+    tokio::time::timeout(Duration::from_secs(30), test).await.expect("the test hangs")
 }
