@@ -10,4 +10,5 @@ pub mod dice;
 pub mod dispatch;
 pub mod http;
 pub mod secret_box;
+pub mod service;
 pub mod telemetry;

@@ -7,13 +7,19 @@ use authority_domain::id::{AuditId, KeyId, MerchantId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ApiKeyRequest;
 use authority_domain::scope::OperatorScope;
+use authority_domain::time::Timestamp;
 use authority_store::ports::{ApiKeyRecord, AuditEntry, OperatorKeyRecord, Tx};
+use authority_store::{Store, StoreError};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
+use crate::clock::Clock;
+use crate::dice::Dice;
 
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "api_key")]
@@ -23,18 +29,18 @@ struct IssuedKey<'a> {
     display: &'a str,
     scopes: Vec<&'static str>,
     status: &'static str,
-    expires_at: Option<authority_domain::time::Timestamp>,
-    revoked_at: Option<authority_domain::time::Timestamp>,
-    last_used_at: Option<authority_domain::time::Timestamp>,
+    expires_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
     replaced_by: Option<&'a KeyId>,
     created_by: &'a str,
     livemode: bool,
-    created_at: authority_domain::time::Timestamp,
+    created_at: Timestamp,
     key: &'a str,
 }
 
-/// An operator key as the command line shows it, once.
-#[derive(Debug, Serialize)]
+/// An operator key as the command line shows it, once. Has no `Debug`: it holds the key.
+#[derive(Serialize)]
 pub struct IssuedOperatorKey {
     /// Its record.
     pub id: KeyId,
@@ -85,43 +91,43 @@ impl App {
             })
             .await
     }
+}
 
-    /// Makes an operator key: by the command line, which needs access to the database and no key.
-    ///
-    /// # Errors
-    /// Only what the store reports.
-    pub async fn operator_key_create(
-        &self,
-        name: String,
-        scopes: Vec<OperatorScope>,
-    ) -> Result<IssuedOperatorKey, Refusal> {
-        let mut random = [0; 32];
-        self.dice.fill(&mut random);
-        let key = ApiKey::generate(KeyKind::Operator, &random);
-        let mut seed = [0; 32];
-        self.dice.fill(&mut seed);
-        let now = self.now();
-        let mut dice = <rand::rngs::StdRng as rand::SeedableRng>::from_seed(seed);
-        let record = OperatorKeyRecord {
-            id: KeyId::generate(now, &mut dice),
-            hash: key.hash(),
-            name,
-            display: key.display(),
-            scopes,
-            revoked_at: None,
-            created_at: now,
-        };
-        let issued = IssuedOperatorKey {
-            id: record.id.clone(),
-            key: key.expose().to_owned(),
-            scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
-        };
-        let stored = self
-            .store
-            .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_insert(&record).await }))
-            .await;
-        stored.map_err(Refusal::from).map(|()| issued)
-    }
+/// Makes an operator key: by the command line, which needs access to the database and no key.
+///
+/// # Errors
+/// Only what the store reports.
+pub async fn operator_key_create(
+    store: &Store,
+    clock: &dyn Clock,
+    dice: &dyn Dice,
+    name: String,
+    scopes: Vec<OperatorScope>,
+) -> Result<IssuedOperatorKey, StoreError> {
+    let mut random = [0; 32];
+    dice.fill(&mut random);
+    let key = ApiKey::generate(KeyKind::Operator, &random);
+    let mut seed = [0; 32];
+    dice.fill(&mut seed);
+    let now = Timestamp::from_ms(clock.now_ms());
+    let record = OperatorKeyRecord {
+        id: KeyId::generate(now, &mut StdRng::from_seed(seed)),
+        hash: key.hash(),
+        name,
+        display: key.display(),
+        scopes,
+        revoked_at: None,
+        created_at: now,
+    };
+    let issued = IssuedOperatorKey {
+        id: record.id.clone(),
+        key: key.expose().to_owned(),
+        scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
+    };
+    store
+        .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_insert(&record).await }))
+        .await?;
+    Ok(issued)
 }
 
 fn shown<'a>(record: &'a ApiKeyRecord, key: &'a ApiKey) -> IssuedKey<'a> {
@@ -153,7 +159,7 @@ pub(super) async fn find_merchant(
     }
 }
 
-/// 32 bytes of the operating system's randomness for a key or a secret.
+/// 32 bytes for a key or a secret, from a generator that the operating system seeded for this request.
 pub(super) fn random(work: &mut Work<'_>) -> [u8; 32] {
     let mut random = [0; 32];
     work.dice.fill_bytes(&mut random);

@@ -9,7 +9,10 @@
 
 pub mod args;
 mod exit;
+mod migrate;
+mod operator_key;
 mod secrets;
+mod serve;
 mod sign;
 mod usage;
 mod vectors;
@@ -35,6 +38,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve the merchant API and the operator API, and deliver events.
+    Serve(args::Serve),
+    /// Bring the database's schema up to date.
+    Migrate(args::Migrate),
+    /// Manage operator keys.
+    OperatorKey(args::OperatorKey),
     /// Sign a body from standard input and print the Service-Signature header.
     Sign(args::Sign),
     /// Verify a signed body from standard input, or run a vector file.
@@ -69,6 +78,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, process: &mut Process
 
 fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
     match command {
+        Command::Serve(args) => serve::run(args, process),
+        Command::Migrate(args) => migrate::run(&args, process),
+        Command::OperatorKey(args) => operator_key::run(args, process),
         Command::Sign(args) => sign::run(args, process),
         Command::Verify(args) => verify::run(args, process),
     }

@@ -1,5 +1,7 @@
 //! The keys that the configuration carries: key-encryption keys and cursor keys (contract 1.2, 6.5, 8.5).
 
+use std::sync::Arc;
+
 use authority_domain::cursor::{CursorKeyError, CursorKeys};
 
 use super::variables::{ConfigError, Lookup, malformed, parsed, text};
@@ -20,7 +22,7 @@ pub struct Keys {
     /// The one before it, while secrets are being moved to the current one.
     pub previous: Option<Kek>,
     /// The keys that authenticate cursors.
-    pub cursors: CursorKeys,
+    pub cursors: Arc<CursorKeys>,
 }
 
 impl Keys {
@@ -33,7 +35,7 @@ impl Keys {
     pub fn from_keks(current: Kek, previous: Option<Kek>) -> Result<Self, CursorKeyError> {
         let derive = |kek: &Kek| (kek.id(), *kek.cursor_key());
         let cursors = CursorKeys::new(derive(&current), previous.iter().map(derive).collect())?;
-        Ok(Self { current, previous, cursors })
+        Ok(Self { current, previous, cursors: Arc::new(cursors) })
     }
 
     /// The box that seals and opens signing secrets with these keys.
@@ -53,7 +55,7 @@ impl Keys {
             Some(list) => {
                 let cursors =
                     CursorKeys::parse(&list).map_err(|_| malformed(CURSOR_KEYS, CURSOR_KEYS_FORM))?;
-                Ok(Self { cursors, ..keys })
+                Ok(Self { cursors: Arc::new(cursors), ..keys })
             }
             None => Ok(keys),
         }

@@ -7,5 +7,8 @@
 
 pub mod client;
 pub mod connector;
+pub mod engine;
 mod response;
+mod settle;
+mod signing;
 mod tls;

@@ -17,9 +17,6 @@ pub struct SealedSecret {
     pub sealed: Vec<u8>,
 }
 
-/// A secret to be stored with its endpoint.
-pub type NewSecret = SealedSecret;
-
 /// Endpoints.
 #[async_trait]
 pub trait Endpoints {
@@ -28,7 +25,7 @@ pub trait Endpoints {
         &mut self,
         tenant: &Tenant,
         endpoint: &Endpoint,
-        secret: &NewSecret,
+        secret: &SealedSecret,
     ) -> Result<(), StoreError>;
 
     /// One endpoint.
@@ -55,6 +52,9 @@ pub trait Endpoints {
         &mut self,
         tenant: &Tenant,
     ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError>;
+
+    /// Any stored secret, to see whether the key-encryption key fits this database.
+    async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError>;
 
     /// Disables an endpoint because it answered 410, and cancels what still waits for it.
     async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError>;

@@ -15,7 +15,7 @@ pub use commerce::{Commerce, OrderFilter, StoredOrder};
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
 };
-pub use endpoints::{Endpoints, NewSecret, SealedSecret};
+pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{EventFilter, Events, StreamPosition, StreamRange};
 pub use requests::{AuditEntry, IdempotencyRecord, Requests};
 

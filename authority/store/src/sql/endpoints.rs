@@ -9,7 +9,7 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Endpoints, NewSecret};
+use crate::ports::{Endpoints, SealedSecret};
 
 const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
@@ -22,7 +22,7 @@ impl Endpoints for Session<'_> {
         &mut self,
         tenant: &Tenant,
         endpoint: &Endpoint,
-        secret: &NewSecret,
+        secret: &SealedSecret,
     ) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
@@ -117,6 +117,15 @@ impl Endpoints for Session<'_> {
         rows.into_iter()
             .map(|(id, filters)| Ok((EndpointId::from_store(id), serde_json::from_str(&filters)?)))
             .collect()
+    }
+
+    async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError> {
+        let row = sqlx::query("SELECT endpoint_id, version, sealed FROM endpoint_secrets LIMIT 1")
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let secret = SealedSecret { version: row.try_get("version")?, sealed: row.try_get("sealed")? };
+        Ok(Some((EndpointId::from_store(row.try_get("endpoint_id")?), secret)))
     }
 
     async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError> {

@@ -1,0 +1,181 @@
+//! Settling: what an attempt means for its delivery and its endpoint, written in batches (contract 7.2, 7.3, 7.5).
+//!
+//! Attempts end one by one and report here; whatever has ended while the last batch was written makes the next one.
+//! When the database cannot be written the batch is tried again until its leases have run out; then the deliveries are
+//! sent again, which at-least-once allows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use authority_domain::id::{AttemptId, EndpointId};
+use authority_domain::outcome::{OutcomeClass, classify};
+use authority_domain::retry::{Next, RetryPolicy};
+use authority_domain::time::Timestamp;
+use authority_store::ports::{HealthUpdate, LeasedDelivery, SettledAs, Settlement, Tx};
+use authority_store::{Store, StoreError};
+use rand::rngs::StdRng;
+use tokio::sync::{Notify, mpsc};
+
+use super::client::AttemptReport;
+use crate::clock::Clock;
+
+/// Outcomes per transaction: bounds the statement, far below SQLite's 32,766 parameters.
+const BATCH_MAX: usize = 256;
+
+/// How long to wait before a batch is tried again.
+const RETRY_WRITE: Duration = Duration::from_secs(1);
+
+/// An attempt that has ended.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) delivery: LeasedDelivery,
+    pub(super) token: String,
+    pub(super) leased_until: Timestamp,
+    pub(super) number: i64,
+    pub(super) started_at: Timestamp,
+    pub(super) finished_at: Timestamp,
+    pub(super) report: AttemptReport,
+}
+
+/// Writes outcomes.
+pub(super) struct Settler {
+    pub(super) store: Store,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) retry: RetryPolicy,
+    pub(super) dice: StdRng,
+    /// Told after each batch: room for more of the same endpoints.
+    pub(super) settled: Arc<Notify>,
+}
+
+impl Settler {
+    /// Settles until every sender is gone.
+    pub(super) async fn run(mut self, mut finished: mpsc::Receiver<Finished>) {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
+            self.settle(std::mem::take(&mut batch)).await;
+            self.settled.notify_one();
+        }
+    }
+
+    async fn settle(&mut self, batch: Vec<Finished>) {
+        let give_up_at =
+            batch.iter().map(|finished| finished.leased_until).max().unwrap_or(Timestamp::from_ms(0));
+        let verdict = Arc::new(self.judge(&batch));
+        loop {
+            let verdict = Arc::clone(&verdict);
+            let written = self
+                .store
+                .write(move |tx: &mut dyn Tx| Box::pin(async move { write(tx, &verdict).await }))
+                .await;
+            let Err(error) = written else { return };
+            tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
+            if Timestamp::from_ms(self.clock.now_ms()) >= give_up_at {
+                return;
+            }
+            tokio::time::sleep(RETRY_WRITE).await;
+        }
+    }
+
+    fn judge(&mut self, batch: &[Finished]) -> Verdict {
+        let mut verdict = Verdict::default();
+        for finished in batch {
+            let class = classify(finished.report.outcome, finished.report.status);
+            verdict.settlements.push(self.settlement(finished, class));
+            verdict.note_health(finished, class);
+            log(finished, class);
+        }
+        verdict
+    }
+
+    fn settlement(&mut self, finished: &Finished, class: OutcomeClass) -> Settlement {
+        let test = finished.delivery.trigger == "test";
+        let policy = if test { &self.retry.for_test_deliveries() } else { &self.retry };
+        let number = u32::try_from(finished.number).unwrap_or(u32::MAX);
+        let next = policy.next_attempt(
+            number,
+            class,
+            finished.report.retry_after_ms,
+            finished.finished_at.as_ms(),
+            &mut self.dice,
+        );
+        Settlement {
+            delivery_id: finished.delivery.id.clone(),
+            token: finished.token.clone(),
+            attempt_id: AttemptId::generate(finished.started_at, &mut self.dice),
+            number: finished.number,
+            started_at: finished.started_at,
+            finished_at: finished.finished_at,
+            signed_timestamp: finished.started_at.as_unix_seconds(),
+            duration_ms: i64::try_from(finished.report.duration_ms).unwrap_or(i64::MAX),
+            outcome: finished.report.outcome.as_str(),
+            response_status: finished.report.status.map(i64::from),
+            response_excerpt: finished.report.excerpt.clone(),
+            settled_as: match next {
+                Next::Succeeded => SettledAs::Succeeded,
+                Next::At(ms) => SettledAs::Retry { at: Timestamp::from_ms(ms) },
+                Next::GiveUp(reason) => SettledAs::Failed { reason: reason.as_str() },
+            },
+        }
+    }
+}
+
+/// What a batch writes.
+#[derive(Default)]
+struct Verdict {
+    settlements: Vec<Settlement>,
+    health: BTreeMap<EndpointId, HealthUpdate>,
+    gone: BTreeMap<EndpointId, Timestamp>,
+}
+
+impl Verdict {
+    fn note_health(&mut self, finished: &Finished, class: OutcomeClass) {
+        let id = &finished.delivery.endpoint_id;
+        let update = self.health.entry(id.clone()).or_insert_with(|| HealthUpdate {
+            endpoint_id: id.clone(),
+            succeeded: false,
+            failures: 0,
+            last_success_at: None,
+            last_failure_at: None,
+            last_response_status: None,
+            last_error: None,
+        });
+        update.last_response_status = finished.report.status.map(i64::from).or(update.last_response_status);
+        if class == OutcomeClass::Success {
+            update.succeeded = true;
+            update.failures = 0;
+            update.last_success_at = Some(finished.finished_at);
+            return;
+        }
+        update.failures += 1;
+        update.last_failure_at = Some(finished.finished_at);
+        update.last_error = Some(finished.report.outcome.as_str().to_owned());
+        if class == OutcomeClass::Gone {
+            self.gone.insert(id.clone(), finished.finished_at);
+        }
+    }
+}
+
+async fn write(tx: &mut dyn Tx, verdict: &Verdict) -> Result<(), StoreError> {
+    tx.delivery_settle(&verdict.settlements).await?;
+    for update in verdict.health.values() {
+        tx.endpoint_health_add(update).await?;
+    }
+    for (endpoint, at) in &verdict.gone {
+        tx.endpoint_disable_gone(endpoint, *at).await?;
+    }
+    Ok(())
+}
+
+fn log(finished: &Finished, class: OutcomeClass) {
+    let Finished { delivery, report, number, .. } = finished;
+    let (delivery_id, event_id, endpoint_id) = (&delivery.id, &delivery.event_id, &delivery.endpoint_id);
+    let outcome = report.outcome.as_str();
+    if class == OutcomeClass::Success {
+        tracing::debug!(%delivery_id, %event_id, %endpoint_id, attempt = number, outcome, "delivered");
+    } else {
+        tracing::info!(
+            %delivery_id, %event_id, %endpoint_id, attempt = number, outcome, status = report.status, "attempt failed"
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! The running service: store, two listeners, dispatcher; started and stopped as one (contract 12 T8, 16).
+//!
+//! Start: open and migrate the database, make sure that the key-encryption key fits it, take back the leases of the
+//! process before, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease nothing, let the
+//! attempts in flight end and their outcomes be written, close the database.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use authority_domain::endpoint_url::UrlRules;
+use authority_store::ports::Tx;
+use authority_store::{Access, Store, StoreError, StoreUrl};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::clock::Clock;
+use crate::config::{Config, Delivery};
+use crate::dice::Dice;
+use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
+use crate::dispatch::connector::SystemResolver;
+use crate::dispatch::engine::Dispatcher;
+use crate::http::answer::{Door, Tls, dress};
+use crate::http::entry::Roots;
+use crate::http::problem::ProblemWriter;
+use crate::http::rate_limit::RateLimiter;
+use crate::http::server::{Limits, Stopped, serve};
+use crate::http::{merchant, operator};
+use crate::secret_box::SecretContext;
+
+/// Why the service did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What is configured does not fit the database.
+    #[error("{0}")]
+    Configuration(String),
+    /// The database cannot be used.
+    #[error("the database cannot be used: {0}")]
+    Store(#[from] StoreError),
+    /// A listener cannot be had.
+    #[error("{variable}: cannot listen on {address}: {source}")]
+    Listen {
+        /// The variable that names the address.
+        variable: &'static str,
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// TLS cannot be set up for deliveries.
+    #[error("deliveries cannot be sent: {0}")]
+    Client(#[from] crate::dispatch::client::DeliveryClientError),
+}
+
+/// A running service.
+#[derive(Debug)]
+pub struct Service {
+    /// Where the merchant API listens.
+    pub merchant_address: SocketAddr,
+    /// Where the operator API listens.
+    pub operator_address: SocketAddr,
+    /// The use cases, for commands that run beside the listeners.
+    pub app: App,
+    stop: watch::Sender<bool>,
+    servers: Vec<JoinHandle<Stopped>>,
+    dispatcher: JoinHandle<()>,
+}
+
+impl Service {
+    /// Starts everything; when it returns, both listeners accept.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running.
+    pub async fn start(
+        config: Config,
+        clock: Arc<dyn Clock>,
+        dice: Arc<dyn Dice>,
+    ) -> Result<Self, StartError> {
+        let app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
+        check_keys(&app).await?;
+        let released = app
+            .store
+            .write(|tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_release_all().await }))
+            .await
+            .map_err(|error: StoreError| error)?;
+        if released > 0 {
+            tracing::info!(deliveries = released, "took back the leases of the process before");
+        }
+        let merchant_listener = listen("AUTHORITY_LISTEN", config.listen).await?;
+        let operator_listener = listen("AUTHORITY_OPERATOR_LISTEN", config.operator_listen).await?;
+        let merchant_address = address_of(&merchant_listener, "AUTHORITY_LISTEN", config.listen)?;
+        let operator_address =
+            address_of(&operator_listener, "AUTHORITY_OPERATOR_LISTEN", config.operator_listen)?;
+        let dispatcher = dispatcher(&app, &config.delivery)?;
+        let (stop, stopped) = watch::channel(false);
+        let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
+        let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
+        let roots = Roots { app: app.clone(), limiter };
+        let door = |realm, tls| {
+            let problems = ProblemWriter { docs_base: None, realm };
+            Arc::new(Door { clock: Arc::clone(&clock), dice: Arc::clone(&dice), problems, tls })
+        };
+        let merchant = dress(merchant::routes(), door("merchant-api", tls)).with_state(roots.clone());
+        let operator = dress(operator::routes(), door("operator-api", Tls::Absent)).with_state(roots);
+        let servers = vec![
+            tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
+            tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
+        ];
+        let dispatcher = tokio::spawn(dispatcher.run(stopped));
+        Ok(Self { merchant_address, operator_address, app, stop, servers, dispatcher })
+    }
+
+    /// Stops in order (T8); returns when everything that was begun is written.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        for server in self.servers {
+            if let Ok(Stopped { cut_off }) = server.await
+                && cut_off > 0
+            {
+                tracing::warn!(connections = cut_off, "cut off after the grace period");
+            }
+        }
+        if self.dispatcher.await.is_err() {
+            tracing::error!("the dispatcher panicked; what it held is sent again after the next start");
+        }
+        self.app.store.close().await;
+    }
+}
+
+/// Opens the database and makes the use cases, without listeners: also for the commands that need only them.
+///
+/// # Errors
+/// [`StartError::Store`], [`StartError::Configuration`].
+pub async fn open_app(
+    config: &Config,
+    access: Access,
+    clock: Arc<dyn Clock>,
+    dice: Arc<dyn Dice>,
+) -> Result<App, StartError> {
+    let store = open_store(&config.database_url, access).await?;
+    let retention = i64::try_from(config.idempotency_retention.as_millis()).unwrap_or(i64::MAX);
+    Ok(App {
+        store,
+        clock,
+        dice,
+        secrets: Arc::new(config.keys.secret_box()),
+        cursors: Arc::clone(&config.keys.cursors),
+        urls: UrlRules::new(config.url_policy),
+        base_url: config.base_url.clone().unwrap_or_default(),
+        idempotency_retention_ms: retention,
+    })
+}
+
+/// Opens the database behind an address that the configuration has accepted.
+///
+/// # Errors
+/// [`StartError::Store`], [`StartError::Configuration`].
+pub async fn open_store(database_url: &str, access: Access) -> Result<Store, StartError> {
+    let url = StoreUrl::parse(database_url).ok_or_else(|| {
+        StartError::Configuration(
+            "AUTHORITY_DATABASE_URL: must be sqlite:// and the path of a file".to_owned(),
+        )
+    })?;
+    Ok(Store::open(&url, access).await?)
+}
+
+/// Refuses a key-encryption key that does not open what is stored: every delivery would fail.
+async fn check_keys(app: &App) -> Result<(), StartError> {
+    let sample = app
+        .store
+        .read(|tx: &mut dyn Tx| Box::pin(async move { tx.secret_sample().await }))
+        .await
+        .map_err(|error: StoreError| error)?;
+    let Some((endpoint, secret)) = sample else { return Ok(()) };
+    let secret_version = u32::try_from(secret.version).unwrap_or(0);
+    let context = SecretContext { endpoint_id: endpoint.as_str(), secret_version };
+    match app.secrets.open(context, &secret.sealed) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(StartError::Configuration(
+            "AUTHORITY_SECRET_KEK: does not open the signing secrets in this database".to_owned(),
+        )),
+    }
+}
+
+fn dispatcher(app: &App, delivery: &Delivery) -> Result<Dispatcher, StartError> {
+    let limits = DeliveryLimits {
+        connect_timeout: delivery.connect_timeout,
+        deadline: delivery.timeout,
+        ..DeliveryLimits::default()
+    };
+    Ok(Dispatcher {
+        store: app.store.clone(),
+        clock: Arc::clone(&app.clock),
+        dice: Arc::clone(&app.dice),
+        secrets: Arc::clone(&app.secrets),
+        client: DeliveryClient::new(limits, None, Arc::new(SystemResolver), Arc::clone(&app.clock))?,
+        retry: delivery.retry.clone(),
+        urls: app.urls.clone(),
+        concurrency: delivery.concurrency.get(),
+        concurrency_per_endpoint: delivery.concurrency_per_endpoint.get(),
+    })
+}
+
+async fn listen(variable: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|source| StartError::Listen { variable, address, source })
+}
+
+fn address_of(
+    listener: &TcpListener,
+    variable: &'static str,
+    address: SocketAddr,
+) -> Result<SocketAddr, StartError> {
+    listener.local_addr().map_err(|source| StartError::Listen { variable, address, source })
+}
+
+async fn turned_true(mut stop: watch::Receiver<bool>) {
+    // A dropped sender means that the service is gone: stop as well.
+    let _ = stop.wait_for(|stop| *stop).await;
+}
