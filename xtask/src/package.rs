@@ -33,7 +33,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         },
     )?;
     generate_sources(&bindings, &package.join("src/generated"))?;
-    compile(&package, &bindings)
+    compile(&package, &bindings)?;
+    // Whoever gets the package gets the terms with it.
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        write(&package.join("dist").join(licence), &read(&workspace.root().join(licence))?)?;
+    }
+    Ok(())
 }
 
 /// Puts the glue and the inlined module where the TypeScript sources expect them.

@@ -1,7 +1,8 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm and the `wasm32-unknown-unknown` standard library
-//! may be missing: the first two are reported, the third is fetched with rustup.
+//! Rust is there, or this program would not run. Node and npm may be missing, which is reported. So may parts
+//! of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has the
+//! `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,6 +23,23 @@ pub(crate) fn node() -> Result<()> {
     accept_node(&version)?;
     process::read(Command::new("npm").arg("--version"))
         .context("npm is needed: install it beside Node.js (on Debian: `apt install npm`)")?;
+    Ok(())
+}
+
+/// Makes sure that rustfmt and clippy are installed, fetching them with rustup when they are not.
+pub(crate) fn checkers() -> Result<()> {
+    for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {
+        let installed =
+            process::cargo().args([subcommand, "--version"]).output().is_ok_and(|o| o.status.success());
+        if !installed {
+            process::run(Command::new("rustup").args(["component", "add", component])).with_context(|| {
+                format!(
+                    "`cargo {subcommand}` is missing and rustup could not add it: install Rust with rustup \
+                     (https://rustup.rs) and run `rustup component add {component}` while online"
+                )
+            })?;
+        }
+    }
     Ok(())
 }
 
