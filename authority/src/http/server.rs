@@ -42,7 +42,7 @@ pub use self::request_body::BodyTimeout;
 /// Largest head that is read before hyper answers 431 by itself. Twice what [`super::answer`] allows, so that
 /// heads a little too large get the full problem body.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-/// Pause after the system refused a connection for want of file descriptors, in milliseconds.
+/// Pause after the system refused a connection for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a peer may hold, and for how long.
