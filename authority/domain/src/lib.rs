@@ -16,6 +16,7 @@ pub mod event;
 pub mod field;
 pub mod fulfillment_status;
 pub mod id;
+pub mod list_filter;
 pub mod member_rules;
 pub mod members;
 pub mod merchant;

@@ -3,9 +3,10 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{EventFilter, Tx};
+use authority_store::ports::Tx;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest, rows_wanted};

@@ -1,10 +1,11 @@
 //! Reading orders (contract 4.1, 4.5).
 
 use authority_domain::cursor::ListKind;
+use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{OrderFilter, Tx};
+use authority_store::ports::Tx;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest, rows_wanted};

@@ -5,12 +5,12 @@
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::id::{EndpointId, EventId, PaymentId, ShipmentId};
+use authority_domain::list_filter::{EventFilter, OrderFilter};
 use authority_domain::order::{OrderNumber, OrderStatus};
 use authority_domain::payment_status::PaymentStatus;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::Scope;
 use authority_domain::text_enum::TextEnum;
-use authority_store::ports::{EventFilter, OrderFilter};
 use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};

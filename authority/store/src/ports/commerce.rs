@@ -6,6 +6,7 @@
 use async_trait::async_trait;
 use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId, ShipmentId};
+use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::{Order, OrderNumber};
 use authority_domain::payment::Payment;
 use authority_domain::shipment::Shipment;
@@ -13,20 +14,6 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::StoreError;
-
-/// What `GET /orders` can be narrowed by (contract 4.5); empty lists and `None` do not narrow.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct OrderFilter {
-    pub status: Vec<String>,
-    pub payment_status: Vec<String>,
-    pub fulfillment_status: Vec<String>,
-    pub created_from: Option<Timestamp>,
-    pub created_to: Option<Timestamp>,
-    pub updated_from: Option<Timestamp>,
-    pub updated_to: Option<Timestamp>,
-    pub customer_reference: Option<String>,
-}
 
 /// One order of a page.
 #[derive(Clone, Debug)]

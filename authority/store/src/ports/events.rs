@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use authority_domain::event::NewEvent;
 use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -24,17 +25,6 @@ pub struct StreamRange {
     pub oldest: i64,
     /// The newest; 0 for a stream without events.
     pub latest: i64,
-}
-
-/// What `GET /events` can be narrowed by (contract 4.5).
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct EventFilter {
-    /// Exact catalog names; empty does not narrow.
-    pub types: Vec<String>,
-    pub created_from: Option<Timestamp>,
-    pub created_to: Option<Timestamp>,
-    pub resource: Option<String>,
 }
 
 /// Streams and events.

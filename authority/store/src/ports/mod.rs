@@ -11,12 +11,12 @@ mod events;
 mod requests;
 
 pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
-pub use commerce::{Commerce, OrderFilter, StoredOrder};
+pub use commerce::{Commerce, StoredOrder};
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
 };
 pub use endpoints::{Endpoints, SealedSecret};
-pub use events::{EventFilter, Events, StreamPosition, StreamRange};
+pub use events::{Events, StreamPosition, StreamRange};
 pub use requests::{AuditEntry, IdempotencyRecord, Requests};
 
 /// Everything a job can reach, inside its transaction.

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId, ShipmentId};
+use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::{Order, OrderNumber};
 use authority_domain::payment::Payment;
 use authority_domain::shipment::Shipment;
@@ -11,7 +12,7 @@ use authority_domain::time::Timestamp;
 
 use super::{Session, checkouts, orders, payments, shipments};
 use crate::StoreError;
-use crate::ports::{Commerce, OrderFilter, StoredOrder};
+use crate::ports::{Commerce, StoredOrder};
 
 #[async_trait]
 impl Commerce for Session<'_> {

@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use authority_domain::event::NewEvent;
 use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::{Db, Session, push_in};
 use crate::StoreError;
-use crate::ports::{EventFilter, Events, StreamPosition, StreamRange};
+use crate::ports::{Events, StreamPosition, StreamRange};
 
 #[async_trait]
 impl Events for Session<'_> {

@@ -1,13 +1,14 @@
 //! Orders and their lines.
 
 use authority_domain::id::MerchantId;
+use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::{Order, OrderNumber};
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbConnection, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{OrderFilter, StoredOrder};
+use crate::ports::StoredOrder;
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;

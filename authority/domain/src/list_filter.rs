@@ -1,0 +1,37 @@
+//! What lists can be narrowed by (contract 4.5). Empty lists and `None` do not narrow.
+
+use crate::time::Timestamp;
+
+/// Filters of `GET /orders`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OrderFilter {
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// Any of these payment statuses.
+    pub payment_status: Vec<String>,
+    /// Any of these fulfilment statuses.
+    pub fulfillment_status: Vec<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+    /// Changed then or later.
+    pub updated_from: Option<Timestamp>,
+    /// Changed before.
+    pub updated_to: Option<Timestamp>,
+    /// The platform's id of the customer.
+    pub customer_reference: Option<String>,
+}
+
+/// Filters of `GET /events`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Any of these catalog names.
+    pub types: Vec<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+    /// An order number or record id.
+    pub resource: Option<String>,
+}
