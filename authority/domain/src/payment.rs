@@ -170,7 +170,7 @@ pub struct PaymentReport {
 #[derive(Clone, Debug)]
 pub enum Reported {
     /// The next version.
-    Changed(Payment),
+    Changed(Box<Payment>),
     /// The payment is already there or further: nothing happens.
     Unchanged,
 }
@@ -240,7 +240,7 @@ impl Payment {
         }
         next.resource_version += 1;
         next.updated_at = now.max(next.updated_at);
-        Ok(Reported::Changed(next))
+        Ok(Reported::Changed(Box::new(next)))
     }
 
     fn is_terminal(&self) -> bool {

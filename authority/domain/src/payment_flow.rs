@@ -93,14 +93,14 @@ pub fn start(
 #[must_use]
 pub fn settle(
     before: &Payment,
-    payment: Payment,
+    payment: Box<Payment>,
     surroundings: Surroundings,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Vec<Change> {
     match surroundings {
         Surroundings::Completing { checkout, order_number } => {
-            complete(before, payment, *checkout, order_number, confirm_on, now)
+            complete(before, *payment, *checkout, order_number, confirm_on, now)
         }
         Surroundings::OpenCheckout(checkout) => {
             let mut changes = vec![told(&payment)];
@@ -113,7 +113,7 @@ pub fn settle(
         Surroundings::Order { order, mut payments } => {
             let mut changes = vec![told(&payment)];
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
-                *stored = payment;
+                *stored = *payment;
             }
             if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
                 changes.push(Change::order(event, &order));
