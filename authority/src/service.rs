@@ -13,6 +13,7 @@ use authority_store::{Access, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use url::Url;
 
 use crate::app::App;
 use crate::clock::Clock;
@@ -146,10 +147,20 @@ pub async fn open_app(
         dice,
         secrets: Arc::new(config.keys.secret_box()),
         cursors: Arc::clone(&config.keys.cursors),
-        urls: UrlRules::new(config.url_policy),
+        urls: url_rules(config),
         base_url: config.base_url.clone().unwrap_or_default(),
         idempotency_retention_ms: retention,
     })
+}
+
+/// Events are not sent to this service's own public name.
+fn url_rules(config: &Config) -> UrlRules {
+    let rules = UrlRules::new(config.url_policy);
+    let own = config.base_url.as_deref().and_then(|url| Url::parse(url).ok());
+    match own.as_ref().and_then(Url::host_str) {
+        Some(host) => rules.deny_host(host),
+        None => rules,
+    }
 }
 
 /// Opens the database behind an address that the configuration has accepted.
