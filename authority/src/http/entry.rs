@@ -1,6 +1,6 @@
 //! The way in, in the order of contract 4.2: who asks, how fast, may they, and is the request well-formed.
 //!
-//! A handler names its [`Operation`] and a function; [`merchant`] and [`operator`] run the checks that all operations
+//! A handler names its `Operation` and a function; `merchant` and `operator` run the checks that all operations
 //! share (rows 3 to 11), call the function with what they found, and turn its answer into a response with the headers
 //! of contract 5.4. What depends on a stored record (rows 12 to 16) happens in the use case, inside its transaction.
 
