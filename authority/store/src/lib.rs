@@ -7,9 +7,12 @@
 //!
 //! The SQL of an aggregate stands once, in `sql/`, and is compiled for each database; what differs between databases
 //! stands in that database's own module. SQLite is the embedded default.
+//!
+//! Beside it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
 pub mod commit;
 mod error;
+pub mod inbox;
 pub mod ports;
 mod sqlite;
 mod store;

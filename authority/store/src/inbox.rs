@@ -1,0 +1,154 @@
+//! The receiver's side: a durable inbox of verified events, and the claim that decides who acts (contract 11.2).
+//!
+//! A receiver that has verified a delivery claims the event's id here before it does anything with it. The insert is
+//! decided by the primary key: of any number of simultaneous claims of one id, in one process or in several, exactly
+//! one is [`Claimed::First`], and that one is on disk when it is told. Whoever was first acts and then says that the
+//! event is [`Inbox::processed`]; what a crash left between the two is handed out by [`Inbox::unprocessed`].
+//!
+//! The inbox is a SQLite file of its own. It belongs to the receiver and shares nothing with the authority's database:
+//! a merchant's receiver would not have that either. Deliberately absent: expiry. A claim is kept as long as its event
+//! can be replayed, and events are kept for ever.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::SqlitePool;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+
+use crate::StoreError;
+
+/// How long a statement waits for another process's lock, and a claim for the connection.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The record of contract 11.2. Times of the event are as its body says; `received_at` is Unix milliseconds.
+const CREATE_TABLE: &str = "\
+CREATE TABLE IF NOT EXISTS events (
+  id TEXT PRIMARY KEY NOT NULL,
+  type TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  merchant_id TEXT NOT NULL,
+  livemode INTEGER CHECK (livemode IN (0, 1)),
+  received_at INTEGER NOT NULL,
+  status TEXT NOT NULL DEFAULT 'received' CHECK (status IN ('received', 'processed', 'error')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  body BLOB NOT NULL
+) STRICT";
+
+/// What is stored of an event when it is claimed. Everything but the time is read from the verified body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim<'b> {
+    /// The event's id, under which it is claimed.
+    pub id: &'b str,
+    /// The event's name; it may be one that the catalog does not know.
+    pub event_type: &'b str,
+    /// When the event was created.
+    pub created_at: &'b str,
+    /// The merchant that the event belongs to.
+    pub merchant_id: &'b str,
+    /// Live or test data; `None` when the event does not say.
+    pub livemode: Option<bool>,
+    /// When the receiver took the event in, Unix milliseconds.
+    pub received_at_ms: i64,
+    /// The exact bytes that were verified.
+    pub body: &'b [u8],
+}
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// The id was new. Whoever is told so acts on the event.
+    First,
+    /// The id was claimed before: no second effect.
+    Duplicate,
+}
+
+/// A receiver's inbox. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Inbox {
+    /// One connection: claims are short, and SQLite writes one at a time anyway.
+    pool: SqlitePool,
+}
+
+impl Inbox {
+    /// Opens the file at `path`, and makes it when it is not there.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when it cannot be opened or is not a SQLite database.
+    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(BUSY_TIMEOUT);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(BUSY_TIMEOUT)
+            .connect_with(options)
+            .await?;
+        sqlx::query(CREATE_TABLE).execute(&pool).await?;
+        Ok(Self { pool })
+    }
+
+    /// Claims an event. When this returns, the claim is on disk.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the claim could not be stored. It may have been all the same: a caller that gives up in the
+    /// middle finds the event in [`Inbox::unprocessed`].
+    pub async fn claim(&self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
+        let inserted = sqlx::query(
+            "INSERT INTO events (id, type, created_at, merchant_id, livemode, received_at, body) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING",
+        )
+        .bind(claim.id)
+        .bind(claim.event_type)
+        .bind(claim.created_at)
+        .bind(claim.merchant_id)
+        .bind(claim.livemode)
+        .bind(claim.received_at_ms)
+        .bind(claim.body)
+        .execute(&self.pool)
+        .await?
+        .rows_affected();
+        Ok(if inserted == 1 { Claimed::First } else { Claimed::Duplicate })
+    }
+
+    /// Notes that the effect of a claimed event has happened.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it could not be noted; the event then stays among the [`Inbox::unprocessed`].
+    pub async fn processed(&self, id: &str) -> Result<(), StoreError> {
+        sqlx::query("UPDATE events SET status = 'processed', attempts = attempts + 1 WHERE id = $1")
+            .bind(id)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The bodies of events that were claimed and whose effect was never noted, oldest first. To be asked for before
+    /// deliveries are taken: what is being worked on is among them too.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot answer.
+    pub async fn unprocessed(&self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let bodies = sqlx::query_scalar(
+            "SELECT body FROM events WHERE status <> 'processed' ORDER BY received_at, rowid",
+        );
+        Ok(bodies.fetch_all(&self.pool).await?)
+    }
+
+    /// How many events were ever claimed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot answer.
+    pub async fn count(&self) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM events").fetch_one(&self.pool).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Waits for statements under way and closes the file.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
