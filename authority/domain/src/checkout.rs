@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{CheckoutId, PaymentId};
-use crate::order::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, Failure, LineItem, Metadata};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;

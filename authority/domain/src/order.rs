@@ -4,14 +4,13 @@
 //! one order event, the strongest of what was reached. The derived statuses are recomputed here and nowhere else, so
 //! that no stored order can disagree with its payments and lines (I6).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use verify_core::catalog::EventType;
 
 use crate::checkout::Checkout;
 use crate::fulfillment_status::{self, FulfillmentStatus};
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::payment_status::{self, PaymentStatus, PaymentSummary};
@@ -75,52 +74,6 @@ text_enum! {
         Paid = "paid",
         /// Already when it is authorized.
         Authorized = "authorized",
-    }
-}
-
-/// The only identifier of an order (contract 1.1): `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OrderNumber(String);
-
-impl OrderNumber {
-    /// `None` when the text is no order number, so that a malformed path segment is a record that does not exist.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = text.bytes();
-        let first = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
-        let rest = bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-        (first && rest && text.len() <= 64).then(|| Self(text.to_owned()))
-    }
-
-    /// The `n`-th generated number of a merchant and mode.
-    #[must_use]
-    pub fn generated(prefix: &str, n: i64) -> Self {
-        Self(format!("{prefix}{n}"))
-    }
-
-    /// Takes back a number that this service wrote into its own store.
-    #[must_use]
-    pub fn from_store(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text form.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for OrderNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for OrderNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

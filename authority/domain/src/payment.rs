@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
-use crate::order::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
 use crate::text_enum::text_enum;

@@ -2,7 +2,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::OrderNumber;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::ports::Tx;

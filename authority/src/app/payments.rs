@@ -5,7 +5,7 @@
 
 use authority_domain::id::{KeyId, PaymentId};
 use authority_domain::merchant::Merchant;
-use authority_domain::order::OrderNumber;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::{Payment, Reported};
 use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::refusal::{MemberCode, Refusal};

@@ -1,10 +1,11 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
 use authority_domain::id::ShipmentId;
-use authority_domain::order::OrderNumber;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentRequest;
-use authority_domain::shipment;
+use authority_domain::shipment::Shipment;
+use authority_domain::shipping;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::Tx;
@@ -18,7 +19,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipment::create`].
+    /// [`shipping::create`].
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -49,7 +50,7 @@ impl App {
                     let new = ShipmentRequest::read(&body, work.now)?.into_new();
                     let existing = work.tx.shipments_of_order(&tenant, &number).await?;
                     let id = ShipmentId::generate(work.now, &mut work.dice);
-                    let (made, changes) = shipment::create(order, &existing, id, new, work.now)?;
+                    let (made, changes) = shipping::create(order, &existing, id, new, work.now)?;
                     let context = merchant.context();
                     let audience = Audience::Subscribers;
                     commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
@@ -80,7 +81,7 @@ impl App {
     }
 }
 
-fn made_answer(app: &App, made: &shipment::Shipment) -> Result<Answer, Refusal> {
+fn made_answer(app: &App, made: &Shipment) -> Result<Answer, Refusal> {
     Ok(Answer::record(201, made)?
         .version(made.resource_version)
         .location(app.location("shipments", made.id.as_str())))

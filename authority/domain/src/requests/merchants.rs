@@ -6,7 +6,7 @@ use verify_core::catalog::API_VERSION;
 use crate::id::MerchantId;
 use crate::members::{self, Members, Text};
 use crate::merchant::{Merchant, MerchantStatus, Settings, is_slug};
-use crate::order::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::refusal::{MemberCode, Refusal};
 use crate::scope::Scope;
 use crate::tenant::Mode;

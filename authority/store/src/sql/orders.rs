@@ -2,7 +2,8 @@
 
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::{Order, OrderNumber};
+use authority_domain::order::Order;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 

@@ -1,7 +1,7 @@
 //! Payments, and the processors' reports about them.
 
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId};
-use authority_domain::order::OrderNumber;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;

@@ -1,7 +1,7 @@
 //! Shipments.
 
 use authority_domain::id::{MerchantId, ShipmentId};
-use authority_domain::order::OrderNumber;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
