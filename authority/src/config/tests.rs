@@ -1,3 +1,5 @@
+//! Every variable: its default, its form, and each refusal in one line that repeats no value.
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 

@@ -1,3 +1,5 @@
+//! Sealing: what opens, what does not, and values made by another implementation.
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use proptest::prelude::*;
 

@@ -148,11 +148,13 @@ async fn a_dripping_head_has_one_deadline_as_a_whole() {
         }
     };
     let mut bytes = Vec::new();
-    tokio::select! {
-        read = reader.read_to_end(&mut bytes) => assert!(read.is_err() || bytes.is_empty()),
-        () = drip => {}
-        () = tokio::time::sleep(FOREVER) => panic!("the server keeps the connection"),
-    }
+    let cut_off = async {
+        tokio::select! {
+            read = reader.read_to_end(&mut bytes) => assert!(read.is_err() || bytes.is_empty()),
+            () = drip => {}
+        }
+    };
+    tokio::time::timeout(FOREVER, cut_off).await.expect("the server keeps the connection");
 }
 
 #[tokio::test]
