@@ -52,6 +52,7 @@ fn duplicate_names() {
         root(r#""type":null"#),
         root(r#""merchant":null"#),
         root(r#""data":{"object":{}}"#),
+        root(r#""data":null"#),
         root(r#""x":1,"x":1"#),
         root(r#""x":1,"y":2,"\u0078":1"#),
         root(r#""":1,"":1"#),
