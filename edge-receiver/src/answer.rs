@@ -55,7 +55,12 @@ mod tests {
     fn statuses_and_bodies() {
         for (answer, status, body, allow) in [
             (Answer::Verdict(Verdict::First), 200, r#"{"code":"ok"}"#, None),
-            (Answer::Verdict(Verdict::MethodNotAllowed), 405, r#"{"code":"method_not_allowed"}"#, Some("POST")),
+            (
+                Answer::Verdict(Verdict::MethodNotAllowed),
+                405,
+                r#"{"code":"method_not_allowed"}"#,
+                Some("POST"),
+            ),
             (Answer::NotFound, 404, r#"{"code":"not_found"}"#, None),
             (Answer::InvalidConfiguration, 503, r#"{"code":"invalid_configuration"}"#, None),
         ] {

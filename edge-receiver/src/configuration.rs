@@ -57,7 +57,11 @@ mod tests {
             assert!(tolerance(accepted).is_ok(), "{accepted:?}");
         }
         for refused in ["", "0", "-1", "3601", "300.0", "5m", " 300", "99999999999999999999"] {
-            assert_eq!(tolerance(Some(refused)).err(), Some(InvalidVariable("TOLERANCE_SECONDS")), "{refused:?}");
+            assert_eq!(
+                tolerance(Some(refused)).err(),
+                Some(InvalidVariable("TOLERANCE_SECONDS")),
+                "{refused:?}"
+            );
         }
     }
 }

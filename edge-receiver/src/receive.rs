@@ -48,8 +48,11 @@ async fn receive(mut request: Request, env: &Env, context: &Context) -> Result<V
         normalised(&request, header::SIGNATURE),
         normalised(&request, header::EVENT_ID),
     );
-    let headers =
-        Headers { timestamp: timestamp.as_deref(), signature: signature.as_deref(), event_id: event_id.as_deref() };
+    let headers = Headers {
+        timestamp: timestamp.as_deref(),
+        signature: signature.as_deref(),
+        event_id: event_id.as_deref(),
+    };
     let now_ms = clock::now_ms(env);
     let envelope = match verifier.verify(body.as_deref(), &headers, (now_ms / 1000).cast_signed()) {
         Ok(envelope) => envelope,

@@ -30,7 +30,9 @@ mod tests {
     /// A change here would make every deployed receiver forget what it has claimed.
     #[test]
     fn the_map_is_frozen() {
-        for (id, shard) in [("evt_1", "inbox-13"), ("evt_2", "inbox-07"), ("evt_01k3zqa7s5e8x9v2t4m6n8p0rw", "inbox-06")] {
+        for (id, shard) in
+            [("evt_1", "inbox-13"), ("evt_2", "inbox-07"), ("evt_01k3zqa7s5e8x9v2t4m6n8p0rw", "inbox-06")]
+        {
             assert_eq!(name(id), shard, "{id}");
         }
     }

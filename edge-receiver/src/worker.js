@@ -3,7 +3,8 @@
 // A call goes straight to the module. The module is built to abort when it panics, which ends its instance: its
 // memory can no longer be trusted, and its unfinished promises never settle. So
 //
-//   - every call that is in flight when an instance ends is answered here with a 500 (the sender comes again),
+//   - the call that panicked is answered here with a 500, and so are the others in flight, by this file or by
+//     the runtime, which ends requests that can never be answered (the sender comes again to all of them),
 //   - the next call gets a fresh instance, made from the same compiled module in about a millisecond,
 //   - a Durable Object builds its part of the module anew when the instance is not the one it was built in.
 //     Nothing is lost by that: what an object knows is in its database.
@@ -39,13 +40,16 @@ const restart = () => {
   life.criticalError = false;
 };
 
-// An instance that ends throws out of whatever the runtime had called: a continuation, mostly.
+// An instance that ends throws out of whatever the runtime had called: a continuation, mostly. Which call that
+// was part of is not known, so all are failed. The runtime passes this on to other requests only if they still
+// wait for something; those that do not are ended by it, and never come to their `finally`.
 addEventListener("error", ({ error }) => {
   if (error instanceof WebAssembly.RuntimeError) {
     life.criticalError = true;
     for (const fail of inFlight) {
       fail(error);
     }
+    inFlight.clear();
   }
 });
 

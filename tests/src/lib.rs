@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The kit that the integration tests share: real parts, started and ended by the test that needs them.
+//!
+//! A test names what it wants running, talks to it over a socket, and asserts exact outcomes. Nothing here
+//! stands in for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed
+//! to, and [`delivery`] signs with the core that the authority signs with. [`authority`] runs the built binary on
+//! files of its own, [`merchant`] and [`http`] ask it, and [`receiver`] takes what it delivers.
+//!
+//! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
+//! because in a test that is the outcome.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and so does what it is made of"
+)]
+
+pub mod authority;
+pub mod delivery;
+pub mod eventually;
+pub mod http;
+pub mod merchant;
+pub mod receiver;
+pub mod workerd;

@@ -1,0 +1,50 @@
+// An entry in front of the built Worker that makes what the Worker leans on fail, as a request asks in its
+// header `x-fault`. The Worker itself runs unchanged; this file is only ever used by the tests.
+
+import worker, { EventInbox } from "../../edge-receiver/dist/worker.js";
+
+export { EventInbox };
+
+const fail = () => {
+  throw new Error("injected fault");
+};
+const reject = async () => fail();
+
+// Workers KV as it is when it cannot be reached: every operation fails, at once or later.
+const brokenRecords = (operation) => ({
+  get: operation,
+  getWithMetadata: operation,
+  put: operation,
+  list: operation,
+  delete: operation,
+});
+
+// The worker crate goes by the name of a binding's class.
+class DurableObjectNamespace {
+  constructor(getByName) {
+    this.getByName = getByName;
+  }
+}
+
+const inbox = (fetch) => ({ INBOX: new DurableObjectNamespace(() => ({ fetch })) });
+
+const faults = {
+  "records-throw": { DEDUP_RECORDS: brokenRecords(fail) },
+  "records-reject": { DEDUP_RECORDS: brokenRecords(reject) },
+  "inbox-unreachable": { INBOX: new DurableObjectNamespace(fail) },
+  "inbox-throws": inbox(fail),
+  "inbox-rejects": inbox(reject),
+  "inbox-500": inbox(async () => new Response(null, { status: 500 })),
+  "inbox-404": inbox(async () => new Response(null, { status: 404 })),
+};
+
+// The worker crate unwraps what `waitUntil` gives, so this makes the module panic: after its awaits, and after
+// the event was claimed.
+const panic = { waitUntil: fail };
+
+export default {
+  fetch(request, env, context) {
+    const fault = request.headers.get("x-fault");
+    return worker.fetch(request, { ...env, ...faults[fault] }, fault === "panic" ? panic : context);
+  },
+};

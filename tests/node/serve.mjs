@@ -1,0 +1,83 @@
+// Runs Workers in workerd for a test that is written in Rust (tests/src/workerd.rs).
+//
+// The test writes one line of JSON, what Miniflare shall run, and reads one line, `{"ready":true,"urls":{…}}`,
+// with the address of each Worker. Then each further line is a question with an `id`, answered by a line with
+// the same `id`. When the test closes the input, or dies, workerd is ended in order and so is this program.
+//
+// Nothing but these answers is written to standard output; the Workers' logs go to standard error.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Miniflare } from "miniflare";
+
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+const moduleOf = (path) => ({ type: path.endsWith(".wasm") ? "CompiledWasm" : "ESModule", path });
+
+const workerOf = ({ modules, ...options }) => ({
+  ...options,
+  modules: modules.map(moduleOf),
+  // A socket of its own for each Worker, so that a request reaches it exactly as it was sent.
+  unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+});
+
+const start = async ({ persist, workers }) => {
+  const miniflare = new Miniflare({
+    host: "127.0.0.1",
+    port: 0,
+    cf: false, // the default asks the network for the properties of a request
+    defaultPersistRoot: persist,
+    kvPersist: true,
+    durableObjectsPersist: true,
+    handleRuntimeStdio: (stdout, stderr) => {
+      stdout.pipe(process.stderr);
+      stderr.pipe(process.stderr);
+    },
+    workers: workers.map(workerOf),
+  });
+  await miniflare.ready;
+  const urls = {};
+  for (const { name } of workers) {
+    urls[name] = (await miniflare.unsafeGetDirectURL(name)).origin;
+  }
+  say({ ready: true, urls });
+  return miniflare;
+};
+
+// Ends workerd as a power cut would: it gets no chance to finish anything.
+const kill = () => {
+  for (const task of readdirSync("/proc/self/task")) {
+    for (const child of readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ")) {
+      if (child !== "") {
+        process.kill(Number(child), "SIGKILL");
+      }
+    }
+  }
+  process.exit(0);
+};
+
+const answer = async (miniflare, { op, worker, binding, key }) => {
+  switch (op) {
+    case "kill":
+      return kill();
+    case "kv_get":
+      return (await miniflare.getKVNamespace(binding, worker)).getWithMetadata(key);
+    case "kv_list":
+      return (await miniflare.getKVNamespace(binding, worker)).list({ prefix: key });
+    case "kv_delete":
+      return (await miniflare.getKVNamespace(binding, worker)).delete(key);
+    default:
+      throw new Error(`there is no operation ${op}`);
+  }
+};
+
+let miniflare;
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line);
+  if (miniflare === undefined) {
+    miniflare = await start(message);
+  } else {
+    say({ id: message.id, value: (await answer(miniflare, message)) ?? null });
+  }
+}
+await miniflare?.dispose();

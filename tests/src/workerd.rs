@@ -1,0 +1,232 @@
+//! Workers in workerd, the runtime of Cloudflare, driven from a test.
+//!
+//! [`Workerd::start`] builds the Worker (once per test program), installs Miniflare from its lock file when it
+//! is not there, and starts `node tests/node/serve.mjs`, which runs any number of Workers, each on a loopback
+//! port of its own. A test posts to them, asks for what lies in their KV namespaces, ends the runtime in order
+//! ([`Workerd::stop`]) or by force ([`Workerd::kill`]), starts it again on the same [`State`], and reads the
+//! databases that the Durable Objects left behind.
+//!
+//! The runtime ends when the test closes its input, and so also when the test dies.
+
+mod inbox;
+mod setup;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+pub use inbox::Record;
+
+/// The KV namespace of the edge receiver.
+const RECORDS: &str = "DEDUP_RECORDS";
+
+/// A Worker to run, in the terms of Miniflare's options.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    options: Map<String, Value>,
+}
+
+impl Worker {
+    /// The built edge receiver with its own inbox and its own KV namespace, and no variables.
+    #[must_use]
+    pub fn edge_receiver(name: &str) -> Self {
+        Self::of_modules(name, &setup::edge_receiver_modules())
+            .with("kvNamespaces", json!({ RECORDS: format!("{name}-records") }))
+            .with("durableObjects", json!({ "INBOX": { "className": "EventInbox", "useSQLite": true } }))
+    }
+
+    /// A Worker written in JavaScript for a test, from `tests/node/`.
+    #[must_use]
+    pub fn of_test_module(name: &str, file: &str) -> Self {
+        Self::of_modules(name, &[setup::node_folder().join(file)])
+    }
+
+    fn of_modules(name: &str, modules: &[PathBuf]) -> Self {
+        Self { options: Map::new() }
+            .with("name", json!(name))
+            .with("compatibilityDate", json!(setup::compatibility_date()))
+            .with("modulesRoot", json!(setup::root()))
+            .with("modules", json!(modules))
+    }
+
+    /// The same with `file` from `tests/node/` in front of the modules, as the entry.
+    #[must_use]
+    pub fn entered_by(mut self, file: &str) -> Self {
+        let entry = json!(setup::node_folder().join(file));
+        if let Some(Value::Array(modules)) = self.options.get_mut("modules") {
+            modules.insert(0, entry);
+        }
+        self
+    }
+
+    /// The same with one of Miniflare's options set.
+    #[must_use]
+    pub fn with(mut self, option: &str, value: Value) -> Self {
+        self.options.insert(option.to_owned(), value);
+        self
+    }
+
+    /// The same with these variables and secrets.
+    #[must_use]
+    pub fn with_variables<'v>(self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
+        let variables: HashMap<_, _> = variables.into_iter().collect();
+        self.with("bindings", json!(variables))
+    }
+
+    fn name(&self) -> &str {
+        self.options["name"].as_str().unwrap_or_default()
+    }
+}
+
+/// Where the Workers' storage lies; it outlives the runtime and is removed when this value is dropped.
+#[derive(Debug)]
+pub struct State(tempfile::TempDir);
+
+impl State {
+    /// An empty one, in memory where the system has a file system there.
+    #[must_use]
+    pub fn new() -> Self {
+        let memory = Path::new("/dev/shm");
+        let parent = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
+        Self(tempfile::Builder::new().prefix("workerd-").tempdir_in(parent).unwrap())
+    }
+
+    /// What the edge receiver `worker` has in all of its inboxes, ordered by id. The runtime must have ended.
+    pub async fn records(&self, worker: &str) -> Vec<Record> {
+        inbox::read(&self.0.path().join("do").join(format!("{worker}-EventInbox"))).await
+    }
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A running runtime.
+#[derive(Debug)]
+pub struct Workerd {
+    child: Child,
+    questions: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+    asked: u64,
+    urls: HashMap<String, String>,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+impl Workerd {
+    /// Runs `workers` on `state` and returns when all of them take requests.
+    pub async fn start(state: &State, workers: &[Worker]) -> Self {
+        setup::install_miniflare();
+        let mut child = Command::new("node")
+            .arg(setup::node_folder().join("serve.mjs"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("node must be on the PATH");
+        let mut questions = child.stdin.take().unwrap();
+        let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        let options: Vec<_> = workers.iter().map(|worker| &worker.options).collect();
+        let setup = json!({ "persist": state.0.path(), "workers": options });
+        questions.write_all(format!("{setup}\n").as_bytes()).await.unwrap();
+        let ready = next(&mut answers).await;
+        assert_eq!(ready["ready"], true, "{ready}");
+        let urls = workers
+            .iter()
+            .map(|worker| {
+                (worker.name().to_owned(), ready["urls"][worker.name()].as_str().unwrap().to_owned())
+            })
+            .collect();
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Self { child, questions, answers, asked: 0, urls, client }
+    }
+
+    /// The address of a path of `worker`.
+    #[must_use]
+    pub fn url(&self, worker: &str, path: &str) -> String {
+        format!("{}{path}", self.urls[worker])
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub async fn send(&self, request: Request<Bytes>) -> Reply {
+        let response = self.client.request(request.map(Full::new)).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Reply { status: head.status, headers: head.headers, body: String::from_utf8(body.into()).unwrap() }
+    }
+
+    /// The value and the metadata at `key` in the edge receiver's KV namespace: `{"value":…,"metadata":…}`.
+    pub async fn record(&mut self, worker: &str, key: &str) -> Value {
+        self.ask("kv_get", worker, key).await
+    }
+
+    /// The keys of the edge receiver's KV namespace that begin with `prefix`, each with its `expiration`.
+    pub async fn records(&mut self, worker: &str, prefix: &str) -> Value {
+        self.ask("kv_list", worker, prefix).await["keys"].take()
+    }
+
+    /// Removes `key` from the edge receiver's KV namespace.
+    pub async fn forget(&mut self, worker: &str, key: &str) {
+        self.ask("kv_delete", worker, key).await;
+    }
+
+    /// Ends the runtime in order.
+    pub async fn stop(self) {
+        let Self { mut child, questions, .. } = self;
+        drop(questions);
+        assert!(child.wait().await.unwrap().success());
+    }
+
+    /// Ends the runtime by force: it has no chance to finish or to write anything.
+    pub async fn kill(mut self) {
+        self.write(&json!({ "op": "kill" })).await;
+        assert!(self.child.wait().await.unwrap().success());
+    }
+
+    async fn ask(&mut self, op: &str, worker: &str, key: &str) -> Value {
+        self.asked += 1;
+        let id = self.asked;
+        self.write(&json!({ "id": id, "op": op, "worker": worker, "binding": RECORDS, "key": key })).await;
+        let mut answer = next(&mut self.answers).await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer["value"].take()
+    }
+
+    async fn write(&mut self, question: &Value) {
+        self.questions.write_all(format!("{question}\n").as_bytes()).await.unwrap();
+    }
+}
+
+async fn next(answers: &mut Lines<BufReader<ChildStdout>>) -> Value {
+    let line = answers.next_line().await.unwrap().expect("serve.mjs ended; its reason is on standard error");
+    serde_json::from_str(&line).unwrap()
+}
+
+/// What came back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The header lines.
+    pub headers: http::HeaderMap,
+    /// The whole body.
+    pub body: String,
+}
+
+impl Reply {
+    /// The status and the code of a receiver's answer. The body must be the code and nothing else.
+    #[must_use]
+    pub fn outcome(&self) -> (u16, &str) {
+        let code = self.body.strip_prefix(r#"{"code":""#).and_then(|rest| rest.strip_suffix(r#""}"#));
+        (self.status.as_u16(), code.unwrap_or_else(|| panic!("not a receiver's answer: {}", self.body)))
+    }
+}
