@@ -7,12 +7,9 @@
 //! print a key by accident, and scopes (see [`crate::scope`]), which belong to the stored record.
 
 use sha2::{Digest, Sha256};
+use verify_core::base62;
 use zeroize::Zeroizing;
 
-/// Base62 digits in the order of their values.
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Base62 characters that hold 32 bytes: 62^43 > 2^256.
-const RANDOM_LEN: usize = 43;
 /// Base62 characters that hold a CRC-32: 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
 /// Characters of the random part that a display shows; 24 of 256 bits, useless to a guesser.
@@ -72,9 +69,9 @@ impl ApiKey {
     pub fn generate(kind: KeyKind, random: &[u8; 32]) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(64));
         text.push_str(kind.prefix());
-        push_base62(&mut text, random, RANDOM_LEN);
-        let checksum = crc32fast::hash(text.as_bytes());
-        push_base62(&mut text, &checksum.to_be_bytes(), CHECKSUM_LEN);
+        text.extend(base62::encode(*random).iter().map(|digit| char::from(*digit)));
+        let checksum = checksum(&text);
+        text.push_str(&checksum);
         Self { kind, text }
     }
 
@@ -87,13 +84,13 @@ impl ApiKey {
             .iter()
             .find_map(|kind| text.strip_prefix(kind.prefix()).map(|rest| (*kind, rest)))
             .ok_or(MalformedApiKey)?;
-        if rest.len() != RANDOM_LEN + CHECKSUM_LEN || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if rest.len() != base62::WIDTH + CHECKSUM_LEN
+            || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
             return Err(MalformedApiKey);
         }
-        let (covered, checksum) = text.split_at_checked(text.len() - CHECKSUM_LEN).ok_or(MalformedApiKey)?;
-        let mut expected = String::with_capacity(CHECKSUM_LEN);
-        push_base62(&mut expected, &crc32fast::hash(covered.as_bytes()).to_be_bytes(), CHECKSUM_LEN);
-        if expected != checksum {
+        let (covered, given) = text.split_at_checked(text.len() - CHECKSUM_LEN).ok_or(MalformedApiKey)?;
+        if checksum(covered) != given {
             return Err(MalformedApiKey);
         }
         Ok(Self { kind, text: Zeroizing::new(text.to_owned()) })
@@ -131,27 +128,23 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// Appends the big-endian number in `bytes` as exactly `len` base62 digits, by long division.
-fn push_base62(text: &mut String, bytes: &[u8], len: usize) {
-    let mut number = Zeroizing::new(bytes.to_vec());
-    let mut digits = Zeroizing::new(vec![b'0'; len]);
-    for digit in digits.iter_mut().rev() {
-        let mut remainder = 0_usize;
-        for byte in number.iter_mut() {
-            let value = remainder * 256 + usize::from(*byte);
-            *byte = u8::try_from(value / 62).unwrap_or(u8::MAX);
-            remainder = value % 62;
-        }
-        *digit = BASE62.get(remainder).copied().unwrap_or(b'0');
+/// The checksum over everything before it, as the last digits of its base62 form.
+fn checksum(covered: &str) -> String {
+    let mut number = [0; 32];
+    for (place, byte) in number.iter_mut().rev().zip(crc32fast::hash(covered.as_bytes()).to_le_bytes()) {
+        *place = byte;
     }
-    text.extend(digits.iter().map(|digit| char::from(*digit)));
+    let digits = base62::encode(number);
+    digits.iter().skip(digits.len() - CHECKSUM_LEN).map(|digit| char::from(*digit)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{ApiKey, BASE62, KeyKind, MalformedApiKey};
+    use verify_core::base62::ALPHABET;
+
+    use super::{ApiKey, KeyKind, MalformedApiKey};
 
     #[test]
     fn the_written_form_is_fixed() {
@@ -210,8 +203,8 @@ mod tests {
         fn every_single_altered_character_is_refused(random: [u8; 32], at in 0_usize..58, digit in 0_usize..62) {
             let key = ApiKey::generate(KeyKind::Test, &random);
             let mut altered = key.expose().as_bytes().to_vec();
-            prop_assume!(altered[at] != BASE62[digit]);
-            altered[at] = BASE62[digit];
+            prop_assume!(altered[at] != ALPHABET[digit]);
+            altered[at] = ALPHABET[digit];
             prop_assert!(ApiKey::parse(std::str::from_utf8(&altered).unwrap()).is_err());
         }
     }

@@ -10,32 +10,43 @@
 //! are shared by everything in one build and would change numbers for everyone.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Number, Value};
+use verify_core::json::{self, Duplicates, Malformed};
 
 /// Most nested containers in a request body (contract 5.6).
-pub const DEPTH_LIMIT: usize = 64;
+pub const DEPTH_LIMIT: u8 = 64;
 
-/// The body is not JSON that this service reads. The text says why and where, and quotes nothing of the body but
-/// a duplicate member's name.
+/// The body is not JSON that this service reads. The text says why and quotes nothing of the body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+#[error("The body is not valid JSON: {0}.")]
 pub struct InvalidJson(String);
+
+impl From<Malformed> for InvalidJson {
+    fn from(malformed: Malformed) -> Self {
+        Self(malformed.to_string())
+    }
+}
+
+impl From<serde_json::Error> for InvalidJson {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Parses a body.
 ///
 /// # Errors
 /// [`InvalidJson`]: not UTF-8, not one JSON text, duplicate member names at any depth, more than [`DEPTH_LIMIT`]
-/// nested containers, or a number beyond the double range.
+/// nested containers, a lone surrogate, or a number beyond the double range.
 pub fn parse(bytes: &[u8]) -> Result<Value, InvalidJson> {
-    let text = std::str::from_utf8(bytes).map_err(|_| InvalidJson("The body is not valid UTF-8.".into()))?;
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth_left: DEPTH_LIMIT }.deserialize(&mut reader).map_err(invalid)?;
-    reader.end().map_err(invalid)?;
-    Ok(value)
+    Ok(serde_json::from_str(check(bytes)?)?)
+}
+
+/// The scanner that receivers verify events with, here with no repeated name anywhere.
+fn check(bytes: &[u8]) -> Result<&str, InvalidJson> {
+    Ok(json::check(bytes, DEPTH_LIMIT, Duplicates::Refused)?)
 }
 
 /// The canonical form of a body that [`parse`] has taken: members sorted by name, insignificant blanks removed,
@@ -45,10 +56,9 @@ pub fn parse(bytes: &[u8]) -> Result<Value, InvalidJson> {
 /// [`InvalidJson`] when [`parse`] would not have taken it.
 pub fn canonical(bytes: &[u8]) -> Result<String, InvalidJson> {
     // Proves depth and uniqueness, on which the recursion below relies.
-    parse(bytes)?;
-    let text = std::str::from_utf8(bytes).map_err(|_| InvalidJson("The body is not valid UTF-8.".into()))?;
+    let text = check(bytes)?;
     let mut out = String::with_capacity(text.len());
-    write_canonical(text.trim_matches([' ', '\t', '\n', '\r']), &mut out).map_err(invalid)?;
+    write_canonical(text.trim_matches([' ', '\t', '\n', '\r']), &mut out)?;
     Ok(out)
 }
 
@@ -95,90 +105,6 @@ fn write_joined<T>(
     }
     out.push(close);
     Ok(())
-}
-
-fn invalid(error: serde_json::Error) -> InvalidJson {
-    InvalidJson(format!("The body is not valid JSON: {error}."))
-}
-
-/// Builds a [`Value`] and refuses what `Value` itself would let pass.
-#[derive(Clone, Copy)]
-struct Strict {
-    depth_left: usize,
-}
-
-impl Strict {
-    fn deeper<E: de::Error>(self) -> Result<Self, E> {
-        let depth_left =
-            self.depth_left.checked_sub(1).ok_or_else(|| E::custom("nested deeper than 64 containers"))?;
-        Ok(Self { depth_left })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict {
-    type Value = Value;
-
-    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E: de::Error>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let deeper = self.deeper()?;
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(deeper)? {
-            array.push(item);
-        }
-        Ok(Value::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let deeper = self.deeper()?;
-        let mut object = Map::new();
-        while let Some(name) = members.next_key::<String>()? {
-            if object.contains_key(&name) {
-                return Err(de::Error::custom(format!("duplicate member {name:?}")));
-            }
-            let value = members.next_value_seed(deeper)?;
-            object.insert(name, value);
-        }
-        Ok(Value::Object(object))
-    }
 }
 
 #[cfg(test)]

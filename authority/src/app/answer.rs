@@ -19,6 +19,8 @@ pub struct Answer {
     pub version: Option<i64>,
     /// `Location` of a record that was made.
     pub location: Option<String>,
+    /// The record that was written, for the audit log.
+    pub resource_id: Option<String>,
     /// The answer was given before, to a request with the same idempotency key.
     pub replayed: bool,
     /// The body holds a secret that is shown once: it is kept sealed.
@@ -40,7 +42,15 @@ impl Answer {
     /// An answer with a body and nothing else.
     #[must_use]
     pub fn new(status: u16, body: String) -> Self {
-        Self { status, body, version: None, location: None, replayed: false, confidential: false }
+        Self {
+            status,
+            body,
+            version: None,
+            location: None,
+            resource_id: None,
+            replayed: false,
+            confidential: false,
+        }
     }
 
     /// A record written as JSON.
@@ -62,6 +72,13 @@ impl Answer {
     #[must_use]
     pub fn location(mut self, location: String) -> Self {
         self.location = Some(location);
+        self
+    }
+
+    /// Names the record that was written.
+    #[must_use]
+    pub fn about(mut self, resource_id: &str) -> Self {
+        self.resource_id = Some(resource_id.to_owned());
         self
     }
 
@@ -103,7 +120,7 @@ impl Answer {
             (None, None) => return Err(Refusal::internal()),
         };
         let (status, version, location) = (kept.status, kept.version, kept.location);
-        Ok(Self { status, body, version, location, replayed: true, confidential })
+        Ok(Self { status, body, version, location, resource_id: None, replayed: true, confidential })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use authority_domain::change::Change;
 use authority_domain::checkout::Checkout;
-use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::CheckoutRequest;
 use authority_domain::tenant::Tenant;
@@ -10,7 +9,6 @@ use authority_store::commit::{Audience, commit_changes};
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::keys::audit;
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -21,13 +19,10 @@ impl App {
     /// `not_found`; 422 for wrong members.
     pub async fn checkout_open(
         &self,
-        by: KeyId,
         mutation: Mutation,
         tenant: Option<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let request_id = mutation.request_id.clone();
-        let operation = mutation.operation;
         mutation
             .run(self, None, move |work| {
                 Box::pin(async move {
@@ -39,8 +34,9 @@ impl App {
                     let audience = Audience::Subscribers;
                     commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
                         .await?;
-                    audit(work, by, request_id, operation, Some(checkout.id.to_string())).await?;
-                    Ok(Answer::record(201, &checkout)?.version(checkout.resource_version))
+                    Ok(Answer::record(201, &checkout)?
+                        .version(checkout.resource_version)
+                        .about(checkout.id.as_str()))
                 })
             })
             .await

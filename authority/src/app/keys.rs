@@ -1,14 +1,14 @@
-//! Issuing keys, and the operator's audit trail (contract 1.2, 6.1, 6.2).
+//! Issuing keys (contract 1.2, 6.1, 6.2).
 //!
 //! A key is shown once, in the answer that made it; the database holds its hash.
 
 use authority_domain::api_key::{ApiKey, KeyKind};
-use authority_domain::id::{AuditId, KeyId, MerchantId, RequestId};
+use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ApiKeyRequest;
 use authority_domain::scope::OperatorScope;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{ApiKeyRecord, AuditEntry, OperatorKeyRecord, Tx};
+use authority_store::ports::{ApiKeyRecord, OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -57,13 +57,11 @@ impl App {
     /// `not_found`; 422 for wrong members.
     pub async fn api_key_issue(
         &self,
-        by: KeyId,
         mutation: Mutation,
         merchant: Option<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let request_id = mutation.request_id.clone();
-        let operation = mutation.operation;
+        let by = mutation.operator.as_ref().map_or_else(String::new, KeyId::to_string);
         mutation
             .run(self, None, move |work| {
                 Box::pin(async move {
@@ -81,12 +79,11 @@ impl App {
                         scopes: request.scopes,
                         expires_at: request.expires_at,
                         revoked_at: None,
-                        created_by: by.to_string(),
+                        created_by: by,
                         created_at: work.now,
                     };
                     work.tx.api_key_insert(&record).await?;
-                    audit(work, by, request_id, operation, Some(record.id.to_string())).await?;
-                    Ok(Answer::record(201, &shown(&record, &key))?.confidential())
+                    Ok(Answer::record(201, &shown(&record, &key))?.about(record.id.as_str()).confidential())
                 })
             })
             .await
@@ -164,26 +161,4 @@ pub(super) fn random(work: &mut Work<'_>) -> [u8; 32] {
     let mut random = [0; 32];
     work.dice.fill_bytes(&mut random);
     random
-}
-
-/// Notes an operator's write in its own transaction.
-pub(super) async fn audit(
-    work: &mut Work<'_>,
-    by: KeyId,
-    request_id: RequestId,
-    operation: &'static str,
-    resource_id: Option<String>,
-) -> Result<(), Refusal> {
-    let entry = AuditEntry {
-        id: AuditId::generate(work.now, &mut work.dice),
-        at: work.now,
-        key_id: by,
-        request_id,
-        operation,
-        resource_id,
-        version_before: None,
-        version_after: None,
-    };
-    work.tx.audit_insert(&entry).await?;
-    Ok(())
 }

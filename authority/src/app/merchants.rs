@@ -1,12 +1,11 @@
 //! Making merchants (contract 6.2).
 
-use authority_domain::id::{KeyId, MerchantId};
+use authority_domain::id::MerchantId;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::MerchantRequest;
 use authority_store::{Constraint, StoreError};
 use serde_json::Value;
 
-use super::keys::audit;
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -14,14 +13,7 @@ impl App {
     ///
     /// # Errors
     /// 422 for wrong members and for a slug that is taken.
-    pub async fn merchant_create(
-        &self,
-        by: KeyId,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request_id = mutation.request_id.clone();
-        let operation = mutation.operation;
+    pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
         mutation
             .run(self, None, move |work| {
                 Box::pin(async move {
@@ -34,8 +26,7 @@ impl App {
                         }
                         other => other?,
                     }
-                    audit(work, by, request_id, operation, Some(merchant.id.to_string())).await?;
-                    Answer::record(201, &merchant)
+                    Ok(Answer::record(201, &merchant)?.about(merchant.id.as_str()))
                 })
             })
             .await

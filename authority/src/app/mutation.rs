@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::RequestId;
+use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{IdempotencyRecord, Tx};
+use authority_store::ports::{AuditEntry, IdempotencyRecord, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -48,6 +48,8 @@ pub struct Mutation {
     pub idempotency: Option<IdempotencyKey>,
     /// Given by careful clients.
     pub if_match: Option<IfMatch>,
+    /// The operator's key, whose writes are noted in the audit log; `None` for a merchant's request.
+    pub operator: Option<KeyId>,
 }
 
 /// What a use case gets inside its transaction.
@@ -116,8 +118,25 @@ impl Job {
         let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
         let mut work_frame = Work { tx, now, dice: StdRng::from_seed(seed), key };
         let answer = work(&mut work_frame).await?;
+        self.audit(&mut work_frame, &answer).await?;
         self.keep(work_frame.tx, &answer, now).await?;
         Ok(answer)
+    }
+
+    /// Notes an operator's write in the transaction that makes it (contract 6.1).
+    async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<(), Refusal> {
+        let Some(key_id) = &self.mutation.operator else { return Ok(()) };
+        let entry = AuditEntry {
+            id: AuditId::generate(work.now, &mut work.dice),
+            at: work.now,
+            key_id: key_id.clone(),
+            request_id: self.mutation.request_id.clone(),
+            operation: self.mutation.operation,
+            resource_id: answer.resource_id.clone(),
+            resource_version: answer.version,
+        };
+        work.tx.audit_insert(&entry).await?;
+        Ok(())
     }
 
     async fn keep(self, tx: &mut dyn Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {

@@ -3,7 +3,7 @@
 //! Both are idempotent for ever by the processor's own event id: the claim is a row of the same transaction, so that
 //! a report counts exactly when its changes are committed.
 
-use authority_domain::id::{KeyId, PaymentId};
+use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::{Payment, Reported};
@@ -19,7 +19,6 @@ use serde_json::Value;
 
 use super::access::Caller;
 use super::checkouts::find_tenant;
-use super::keys::audit;
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -38,13 +37,10 @@ impl App {
     /// `not_found`; 422 for wrong members; `invalid_state_transition`, `currency_mismatch`.
     pub async fn payment_start(
         &self,
-        by: KeyId,
         mutation: Mutation,
         tenant: Option<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let request_id = mutation.request_id.clone();
-        let operation = mutation.operation;
         mutation
             .run(self, None, move |work| {
                 Box::pin(async move {
@@ -56,8 +52,9 @@ impl App {
                         return started_before(work, &tenant, &known).await;
                     }
                     let payment = start(work, &tenant, &merchant, request).await?;
-                    audit(work, by, request_id, operation, Some(payment.id.to_string())).await?;
-                    Ok(Answer::record(201, &payment)?.version(payment.resource_version))
+                    Ok(Answer::record(201, &payment)?
+                        .version(payment.resource_version)
+                        .about(payment.id.as_str()))
                 })
             })
             .await
@@ -69,13 +66,10 @@ impl App {
     /// `not_found`; 422 for wrong members; `processor_conflict`.
     pub async fn payment_report(
         &self,
-        by: KeyId,
         mutation: Mutation,
         payment: Option<PaymentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let request_id = mutation.request_id.clone();
-        let operation = mutation.operation;
         mutation
             .run(self, None, move |work| {
                 Box::pin(async move {
@@ -84,9 +78,10 @@ impl App {
                     let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
                     let request = PaymentReportRequest::read(&body, work.now)?;
                     let (applied, payment) = report(work, &tenant, payment, request).await?;
-                    audit(work, by, request_id, operation, Some(payment.id.to_string())).await?;
                     let result = ReportResult { applied, payment: &payment };
-                    Ok(Answer::record(200, &result)?.version(payment.resource_version))
+                    Ok(Answer::record(200, &result)?
+                        .version(payment.resource_version)
+                        .about(payment.id.as_str()))
                 })
             })
             .await
@@ -112,7 +107,9 @@ impl App {
 /// A repeated start answers with the payment of the first one, if it was this tenant's.
 async fn started_before(work: &mut Work<'_>, tenant: &Tenant, known: &PaymentId) -> Result<Answer, Refusal> {
     match work.tx.payment_get(tenant, known).await? {
-        Some(payment) => Ok(Answer::record(200, &payment)?.version(payment.resource_version)),
+        Some(payment) => {
+            Ok(Answer::record(200, &payment)?.version(payment.resource_version).about(known.as_str()))
+        }
         None => Err(Refusal::member(
             "/processor_event_id",
             MemberCode::Duplicate,

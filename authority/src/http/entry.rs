@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::{OperatorScope, Scope};
 use axum::body::Body;
@@ -69,6 +70,24 @@ pub(super) struct Entered<C> {
     if_match: Option<app::IfMatch>,
 }
 
+/// Whoever may write: an operator's writes are noted with its key.
+pub(super) trait Actor {
+    /// The operator's key; `None` for a merchant.
+    fn operator_key(&self) -> Option<KeyId>;
+}
+
+impl Actor for Caller {
+    fn operator_key(&self) -> Option<KeyId> {
+        None
+    }
+}
+
+impl Actor for Operator {
+    fn operator_key(&self) -> Option<KeyId> {
+        Some(self.key_id.clone())
+    }
+}
+
 /// Whether an operation can do without a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyRule {
@@ -78,7 +97,7 @@ pub(super) enum BodyRule {
     Optional,
 }
 
-impl<C> Entered<C> {
+impl<C: Actor> Entered<C> {
     /// Rows 10 and 11 for an operation that writes: no parameter, readable JSON; then what names the logical write.
     pub(super) fn write(self, rule: BodyRule) -> Result<(C, Mutation, Value), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
@@ -100,7 +119,13 @@ impl<C> Entered<C> {
             }),
         };
         let request_id = authority_domain::id::RequestId::from_store(self.request_id.as_str().to_owned());
-        let mutation = Mutation { operation: self.name, request_id, idempotency, if_match: self.if_match };
+        let mutation = Mutation {
+            operation: self.name,
+            request_id,
+            idempotency,
+            if_match: self.if_match,
+            operator: self.who.operator_key(),
+        };
         Ok((self.who, mutation, body))
     }
 }

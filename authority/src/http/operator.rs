@@ -39,8 +39,8 @@ fn tenant(segments: Result<Path<(String, String)>, PathRejection>) -> Option<Ten
 
 async fn merchant_create(State(roots): State<Roots>, request: Request) -> Response {
     operator(roots, "merchants.create", OperatorScope::OperatorWrite, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
-        app.merchant_create(who.key_id, mutation, body).await.map(Reply::Answer)
+        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+        app.merchant_create(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -51,9 +51,9 @@ async fn api_key_issue(
     request: Request,
 ) -> Response {
     operator(roots, "api_keys.issue", OperatorScope::KeysWrite, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+        let (_, mutation, body) = entered.write(BodyRule::Required)?;
         let merchant = merchant.ok().and_then(|Path(id)| MerchantId::parse(&id));
-        app.api_key_issue(who.key_id, mutation, merchant, body).await.map(Reply::Answer)
+        app.api_key_issue(mutation, merchant, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -64,8 +64,8 @@ async fn checkout_open(
     request: Request,
 ) -> Response {
     operator(roots, "checkouts.open", OperatorScope::OperatorWrite, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
-        app.checkout_open(who.key_id, mutation, tenant(segments), body).await.map(Reply::Answer)
+        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+        app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
@@ -76,8 +76,8 @@ async fn payment_start(
     request: Request,
 ) -> Response {
     operator(roots, "payments.start", OperatorScope::ProcessorWrite, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
-        app.payment_start(who.key_id, mutation, tenant(segments), body).await.map(Reply::Answer)
+        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+        app.payment_start(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
@@ -88,9 +88,9 @@ async fn payment_report(
     request: Request,
 ) -> Response {
     operator(roots, "payments.report", OperatorScope::ProcessorWrite, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+        let (_, mutation, body) = entered.write(BodyRule::Required)?;
         let payment = payment.ok().and_then(|Path(id)| PaymentId::parse(&id));
-        app.payment_report(who.key_id, mutation, payment, body).await.map(Reply::Answer)
+        app.payment_report(mutation, payment, body).await.map(Reply::Answer)
     })
     .await
 }

@@ -273,12 +273,11 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
 
 CREATE TABLE audit_log (
-    id              TEXT PRIMARY KEY,
-    at              BIGINT NOT NULL,
-    key_id          TEXT NOT NULL,
-    request_id      TEXT NOT NULL,
-    operation       TEXT NOT NULL,
-    resource_id     TEXT,
-    version_before  BIGINT,
-    version_after   BIGINT
+    id                TEXT PRIMARY KEY,
+    at                BIGINT NOT NULL,
+    key_id            TEXT NOT NULL,
+    request_id        TEXT NOT NULL,
+    operation         TEXT NOT NULL,
+    resource_id       TEXT,
+    resource_version  BIGINT
 );

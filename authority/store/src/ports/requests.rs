@@ -32,8 +32,8 @@ pub struct AuditEntry {
     pub request_id: RequestId,
     pub operation: &'static str,
     pub resource_id: Option<String>,
-    pub version_before: Option<i64>,
-    pub version_after: Option<i64>,
+    /// The version after the write; the one before it is one less.
+    pub resource_version: Option<i64>,
 }
 
 /// Idempotency and audit.

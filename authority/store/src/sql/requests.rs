@@ -70,8 +70,8 @@ impl Requests for Session<'_> {
 
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, version_before, version_after) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, resource_version) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(entry.id.as_str())
         .bind(entry.at.as_ms())
@@ -79,8 +79,7 @@ impl Requests for Session<'_> {
         .bind(entry.request_id.as_str())
         .bind(entry.operation)
         .bind(&entry.resource_id)
-        .bind(entry.version_before)
-        .bind(entry.version_after)
+        .bind(entry.resource_version)
         .execute(&mut *self.conn)
         .await?;
         Ok(())
