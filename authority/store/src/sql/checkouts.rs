@@ -4,7 +4,7 @@ use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, MerchantId};
 use authority_domain::tenant::Tenant;
 
-use super::{DbConnection, one_row};
+use super::{DbConnection, bodies, one_row};
 use crate::StoreError;
 
 pub(super) async fn get(
@@ -12,14 +12,8 @@ pub(super) async fn get(
     tenant: &Tenant,
     id: &CheckoutId,
 ) -> Result<Option<Checkout>, StoreError> {
-    let body: Option<String> =
-        sqlx::query_scalar("SELECT body FROM checkouts WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
-            .bind(id.as_str())
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .fetch_optional(conn)
-            .await?;
-    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+    bodies::record(conn, statement, tenant, id.as_str()).await
 }
 
 pub(super) async fn put(

@@ -7,7 +7,7 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbConnection, one_row, push_in};
+use super::{Db, DbConnection, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::StoredOrder;
 
@@ -41,15 +41,9 @@ pub(super) async fn body(
     tenant: &Tenant,
     number: &OrderNumber,
 ) -> Result<Option<(String, i64)>, StoreError> {
-    Ok(sqlx::query_as(
-        "SELECT body, resource_version FROM orders \
-         WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(number.as_str())
-    .fetch_optional(conn)
-    .await?)
+    let statement = "SELECT body, resource_version FROM orders \
+         WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3";
+    bodies::text(conn, statement, tenant, number.as_str()).await
 }
 
 pub(super) async fn page(

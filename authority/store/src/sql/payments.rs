@@ -7,7 +7,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::{DbConnection, one_row};
+use super::{DbConnection, bodies, one_row};
 use crate::StoreError;
 
 pub(super) async fn get(
@@ -15,14 +15,8 @@ pub(super) async fn get(
     tenant: &Tenant,
     id: &PaymentId,
 ) -> Result<Option<Payment>, StoreError> {
-    let body: Option<String> =
-        sqlx::query_scalar("SELECT body FROM payments WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
-            .bind(id.as_str())
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .fetch_optional(conn)
-            .await?;
-    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+    bodies::record(conn, statement, tenant, id.as_str()).await
 }
 
 pub(super) async fn find(
@@ -47,16 +41,9 @@ pub(super) async fn of_order(
     tenant: &Tenant,
     order: &OrderNumber,
 ) -> Result<Vec<Payment>, StoreError> {
-    let bodies: Vec<String> = sqlx::query_scalar(
-        "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
-         ORDER BY created_at, id",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(order.as_str())
-    .fetch_all(conn)
-    .await?;
-    Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
+         ORDER BY created_at, id";
+    bodies::records(conn, statement, tenant, order.as_str()).await
 }
 
 pub(super) async fn open_on(

@@ -5,7 +5,7 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
-use super::{DbConnection, one_row};
+use super::{DbConnection, bodies, one_row};
 use crate::StoreError;
 
 pub(super) async fn body(
@@ -13,14 +13,9 @@ pub(super) async fn body(
     tenant: &Tenant,
     id: &ShipmentId,
 ) -> Result<Option<(String, i64)>, StoreError> {
-    Ok(sqlx::query_as(
-        "SELECT body, resource_version FROM shipments WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
-    )
-    .bind(id.as_str())
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .fetch_optional(conn)
-    .await?)
+    let statement =
+        "SELECT body, resource_version FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+    bodies::text(conn, statement, tenant, id.as_str()).await
 }
 
 pub(super) async fn of_order(
@@ -28,15 +23,8 @@ pub(super) async fn of_order(
     tenant: &Tenant,
     order: &OrderNumber,
 ) -> Result<Vec<Shipment>, StoreError> {
-    let bodies: Vec<String> = sqlx::query_scalar(
-        "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 ORDER BY id",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(order.as_str())
-    .fetch_all(conn)
-    .await?;
-    Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    let statement = "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 ORDER BY id";
+    bodies::records(conn, statement, tenant, order.as_str()).await
 }
 
 pub(super) async fn by_key(
@@ -44,15 +32,9 @@ pub(super) async fn by_key(
     tenant: &Tenant,
     key: &str,
 ) -> Result<Option<Shipment>, StoreError> {
-    let body: Option<String> = sqlx::query_scalar(
-        "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(key)
-    .fetch_optional(conn)
-    .await?;
-    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    let statement =
+        "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3";
+    bodies::record(conn, statement, tenant, key).await
 }
 
 pub(super) async fn put(

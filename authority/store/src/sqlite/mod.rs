@@ -19,6 +19,8 @@ pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 
 #[path = "../sql/access.rs"]
 mod access;
+#[path = "../sql/bodies.rs"]
+mod bodies;
 #[path = "../sql/checkouts.rs"]
 mod checkouts;
 #[path = "../sql/commerce.rs"]
