@@ -119,10 +119,12 @@ impl<'a> Members<'a> {
     }
 
     /// Reports an error that is not one of a single member's form. `name` is a member of this object, or empty for
-    /// the object itself.
+    /// the object itself. A member that is already wrong is not refused twice: what stands in for it says nothing.
     pub fn refuse(&mut self, name: &str, code: MemberCode, detail: impl Into<String>) {
         let pointer = if name.is_empty() { self.pointer.clone() } else { self.pointer_to(name) };
-        self.errors.push(pointer, code, detail);
+        if !self.errors.list.iter().any(|error| error.pointer == pointer) {
+            self.errors.push(pointer, code, detail);
+        }
     }
 
     /// A member read by `rule`, which gets the value when there is one that is not null. `stand_in` takes the

@@ -1,0 +1,194 @@
+//! The fixed sequences of contract 3.9: which events, in which order, with which versions.
+
+use authority_domain::change::{Change, Record};
+use authority_domain::checkout::CheckoutStatus;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::order::{ConfirmOn, Order, OrderStatus};
+use authority_domain::parts::Failure;
+use authority_domain::payment::{Payment, PaymentReport, PaymentStatus};
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::payment_status;
+use authority_domain::refusal::MemberCode;
+use authority_domain::time::Timestamp;
+
+use crate::fixtures::{
+    completed, created_payment, event_names, last_order, last_payment, new_payment, noon, order_number,
+    report, reported,
+};
+
+fn later() -> Timestamp {
+    noon().plus_ms(60_000)
+}
+
+/// A report on the payment of an order.
+fn on_order(order: &Order, payment: &Payment, status: PaymentStatus, confirm_on: ConfirmOn) -> Vec<Change> {
+    let next = reported(payment.clone(), &report(status), later());
+    let surroundings =
+        Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
+    payment_flow::settle(payment, next, surroundings, confirm_on, later())
+}
+
+/// The versions of the records, in sequence order.
+fn versions(changes: &[Change]) -> Vec<Option<i64>> {
+    changes.iter().map(|change| change.record.resource_version()).collect()
+}
+
+fn order_numbers(changes: &[Change]) -> Vec<bool> {
+    let names_it = |change: &Change| match &change.record {
+        Record::Checkout(checkout) => checkout.order_number.is_some(),
+        Record::Payment(payment) => payment.order_number.is_some(),
+        Record::Order(order) => order.order_number == order_number(),
+        Record::Shipment(_) | Record::WebhookTest(_) => panic!("no such record in these sequences"),
+    };
+    changes.iter().map(names_it).collect()
+}
+
+#[test]
+fn row_2_paid_at_once() {
+    let (checkout, payment) = created_payment();
+    assert_eq!((payment.resource_version, &payment.order_number), (1, &None));
+    let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
+    assert_eq!(
+        event_names(&changes),
+        ["checkout.completed", "order.created", "payment.succeeded", "order.confirmed"]
+    );
+    assert_eq!(versions(&changes), [Some(2), Some(1), Some(2), Some(2)]);
+    assert_eq!(order_numbers(&changes), [true; 4], "the decisive payment event already names the order");
+    let Record::Order(created) = &changes[1].record else { panic!("the order") };
+    assert_eq!(created.status, OrderStatus::Pending);
+    assert_eq!(created.payment_status, payment_status::PaymentStatus::Pending);
+    let order = last_order(&changes).unwrap();
+    assert_eq!(order.status, OrderStatus::Confirmed);
+    assert_eq!(order.payment_status, payment_status::PaymentStatus::Paid);
+    assert_eq!((order.placed_at, order.confirmed_at), (later(), Some(later())));
+    assert_eq!(order.payment_ids, [payment.id]);
+}
+
+#[test]
+fn row_3_authorized_then_captured() {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, PaymentStatus::Authorized, ConfirmOn::Paid, noon());
+    assert_eq!(
+        event_names(&changes),
+        ["checkout.completed", "order.created", "payment.authorized", "order.updated"]
+    );
+    let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+    assert_eq!(order.status, OrderStatus::Pending);
+    assert_eq!(order.payment_status, payment_status::PaymentStatus::Authorized);
+    let captured = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid);
+    assert_eq!(event_names(&captured), ["payment.succeeded", "order.confirmed"]);
+    assert_eq!(versions(&captured), [Some(3), Some(3)]);
+}
+
+#[test]
+fn row_3_when_an_authorization_confirms() {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, PaymentStatus::Authorized, ConfirmOn::Authorized, noon());
+    assert_eq!(
+        event_names(&changes),
+        ["checkout.completed", "order.created", "payment.authorized", "order.confirmed"]
+    );
+    let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+    let captured = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Authorized);
+    assert_eq!(event_names(&captured), ["payment.succeeded", "order.updated"]);
+    let order = last_order(&captured).unwrap();
+    assert_eq!(order.confirmed_at, Some(noon()), "it is confirmed once");
+}
+
+#[test]
+fn row_4_asynchronous_method() {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, PaymentStatus::Pending, ConfirmOn::Paid, noon());
+    assert_eq!(event_names(&changes), ["checkout.completed", "order.created", "payment.pending"]);
+    let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+    assert_eq!((order.status, order.resource_version), (OrderStatus::Pending, 1));
+
+    let paid = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid);
+    assert_eq!(event_names(&paid), ["payment.succeeded", "order.confirmed"]);
+    let failed = on_order(&order, &payment, PaymentStatus::Failed, ConfirmOn::Paid);
+    assert_eq!(event_names(&failed), ["payment.failed", "order.updated"]);
+    let order = last_order(&failed).unwrap();
+    assert_eq!(order.status, OrderStatus::Pending, "the operator decides what becomes of it");
+    assert_eq!(order.payment_status, payment_status::PaymentStatus::Failed);
+}
+
+#[test]
+fn row_5_declined_and_tried_again() {
+    let (checkout, payment) = created_payment();
+    let failure = Failure { code: "card_declined".into(), message: None };
+    let told = PaymentReport { failure: Some(failure.clone()), ..report(PaymentStatus::Failed) };
+    let next = reported(payment.clone(), &told, later());
+    let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
+    let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
+    assert_eq!(event_names(&changes), ["payment.failed", "checkout.payment_failed"]);
+    assert_eq!(versions(&changes), [Some(2), Some(2)]);
+    let Record::Checkout(open) = &changes[1].record else { panic!("the checkout") };
+    assert_eq!((open.status, open.payment_attempts), (CheckoutStatus::Open, 1));
+    assert_eq!((&open.payment_id, &open.last_payment_error), (&Some(payment.id), &Some(failure)));
+
+    let again = payment_flow::start(open, false, new_payment(open), later()).unwrap();
+    let Record::Payment(payment) = &again.record else { panic!("the payment") };
+    let changes = completed(open, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
+    let Record::Checkout(done) = &changes[0].record else { panic!("the checkout") };
+    assert_eq!((done.status, done.payment_attempts), (CheckoutStatus::Completed, 2));
+    assert_eq!(done.last_payment_error, None);
+    assert_eq!(done.completed_at, Some(later()));
+}
+
+#[test]
+fn a_cancelled_attempt_leaves_the_checkout_as_it_is() {
+    let (checkout, payment) = created_payment();
+    let next = reported(payment.clone(), &report(PaymentStatus::Cancelled), later());
+    let surroundings = Surroundings::OpenCheckout(Box::new(checkout));
+    let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
+    assert_eq!(event_names(&changes), ["payment.cancelled"]);
+}
+
+#[test]
+fn a_payment_that_holds_after_the_checkout_ended_creates_nothing() {
+    let (_, payment) = created_payment();
+    let next = reported(payment.clone(), &report(PaymentStatus::Succeeded), later());
+    let changes = payment_flow::settle(&payment, next, Surroundings::Ended, ConfirmOn::Paid, later());
+    assert_eq!(event_names(&changes), ["payment.succeeded"]);
+    assert_eq!(last_payment(&changes).unwrap().order_number, None);
+}
+
+#[test]
+fn only_a_status_that_holds_completes_a_checkout() {
+    let completing: Vec<&str> = PaymentStatus::ALL
+        .iter()
+        .filter(|status| payment_flow::completes(**status))
+        .map(|status| status.as_str())
+        .collect();
+    assert_eq!(completing, ["pending", "authorized", "succeeded"]);
+}
+
+#[test]
+fn an_attempt_needs_an_open_checkout_without_another_attempt() {
+    let (checkout, payment) = created_payment();
+    let start = |checkout: &_, open_payment, now| {
+        payment_flow::start(checkout, open_payment, new_payment(checkout), now).unwrap_err()
+    };
+    for status in [CheckoutStatus::Completed, CheckoutStatus::Expired, CheckoutStatus::Cancelled] {
+        let mut ended = checkout.clone();
+        ended.status = status;
+        let refusal = start(&ended, false, noon());
+        assert_eq!(refusal.code, ErrorCode::InvalidStateTransition);
+        assert_eq!(refusal.extra, [("current_status", status.as_str().into())]);
+    }
+    assert_eq!(start(&checkout, false, checkout.expires_at).code, ErrorCode::InvalidStateTransition);
+    assert_eq!(start(&checkout, true, noon()).code, ErrorCode::InvalidStateTransition);
+
+    let mut other_currency = new_payment(&checkout);
+    other_currency.currency = "EUR".into();
+    let refusal = payment_flow::start(&checkout, false, other_currency, noon()).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::CurrencyMismatch);
+    for amount in [payment.amount - 1, payment.amount + 1] {
+        let mut other_amount = new_payment(&checkout);
+        other_amount.amount = amount;
+        let refusal = payment_flow::start(&checkout, false, other_amount, noon()).unwrap_err();
+        assert_eq!(refusal.code, ErrorCode::ValidationFailed);
+        assert_eq!(refusal.members[0].pointer, "/amount");
+        assert_eq!(refusal.members[0].code, MemberCode::Inconsistent);
+    }
+}

@@ -1,0 +1,135 @@
+//! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
+//! table needs a state that no transition of this version reaches.
+
+use authority_domain::change::{Change, Record};
+use authority_domain::checkout::Checkout;
+use authority_domain::id::PaymentId;
+use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::payment::{NewPayment, Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::requests::{CheckoutRequest, PaymentRequest};
+use authority_domain::time::Timestamp;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use serde_json::{Value, json};
+
+/// 2026-09-01T12:00:00.000Z
+pub(crate) fn noon() -> Timestamp {
+    Timestamp::from_ms(1_788_264_000_000)
+}
+
+pub(crate) fn dice() -> StdRng {
+    StdRng::seed_from_u64(7)
+}
+
+/// Two shirts that ship, three stickers that ship, one digital guide: 2·2400 + 3·100 + 900 − 300 + 500 = 6200.
+pub(crate) fn checkout_body() -> Value {
+    json!({
+        "currency": "USD",
+        "discount": 300,
+        "shipping": 500,
+        "line_items": [
+            {"name": "T-shirt", "sku": "TSHIRT-M", "quantity": 2, "unit_amount": 2400},
+            {"name": "Sticker", "quantity": 3, "unit_amount": 100},
+            {"name": "Guide", "quantity": 1, "unit_amount": 900, "requires_shipping": false},
+        ],
+    })
+}
+
+pub(crate) const TOTAL: i64 = 6200;
+
+pub(crate) fn checkout_of(body: &Value) -> Checkout {
+    let new = CheckoutRequest::read(body).unwrap().into_new(noon(), &mut dice()).unwrap();
+    Checkout::open(new, false, noon())
+}
+
+pub(crate) fn payment_body(checkout: &Checkout) -> Value {
+    json!({
+        "checkout_id": checkout.id,
+        "processor_event_id": "evt-1",
+        "currency": checkout.currency,
+        "amount": checkout.amounts.total,
+        "method": {"type": "card", "brand": "visa", "last4": "4242"},
+        "processor": {"name": "acme-pay", "reference": "ch_1"},
+    })
+}
+
+pub(crate) fn new_payment(checkout: &Checkout) -> NewPayment {
+    PaymentRequest::read(&payment_body(checkout)).unwrap().into_new(noon(), &mut dice())
+}
+
+/// A payment just created on a checkout of [`checkout_body`].
+pub(crate) fn created_payment() -> (Checkout, Payment) {
+    let checkout = checkout_of(&checkout_body());
+    let change = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let Record::Payment(payment) = change.record else { panic!("starting a payment makes a payment") };
+    (checkout, *payment)
+}
+
+/// A report that says nothing but the status.
+pub(crate) fn report(status: PaymentStatus) -> PaymentReport {
+    PaymentReport {
+        status,
+        amount_authorized: None,
+        amount_captured: None,
+        failure: None,
+        occurred_at: None,
+        processor_reference: None,
+    }
+}
+
+pub(crate) fn reported(payment: Payment, report: &PaymentReport, now: Timestamp) -> Box<Payment> {
+    match payment.report(report, now).unwrap() {
+        Reported::Changed(payment) => payment,
+        Reported::Unchanged => panic!("the report says nothing new"),
+    }
+}
+
+pub(crate) fn order_number() -> OrderNumber {
+    OrderNumber::generated("ORD-", 100_001)
+}
+
+/// The changes that complete `checkout` when `payment` reaches `status`.
+pub(crate) fn completed(
+    checkout: &Checkout,
+    payment: &Payment,
+    status: PaymentStatus,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Vec<Change> {
+    let next = reported(payment.clone(), &report(status), now);
+    let surroundings =
+        Surroundings::Completing { checkout: Box::new(checkout.clone()), order_number: order_number() };
+    payment_flow::settle(payment, next, surroundings, confirm_on, now)
+}
+
+/// A confirmed, paid order of [`checkout_body`].
+pub(crate) fn paid_order() -> Order {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
+    last_order(&changes).unwrap()
+}
+
+pub(crate) fn last_order(changes: &[Change]) -> Option<Order> {
+    changes.iter().rev().find_map(|change| match &change.record {
+        Record::Order(order) => Some((**order).clone()),
+        _ => None,
+    })
+}
+
+pub(crate) fn last_payment(changes: &[Change]) -> Option<Payment> {
+    changes.iter().rev().find_map(|change| match &change.record {
+        Record::Payment(payment) => Some((**payment).clone()),
+        _ => None,
+    })
+}
+
+pub(crate) fn event_names(changes: &[Change]) -> Vec<&'static str> {
+    changes.iter().map(|change| change.event_type.as_str()).collect()
+}
+
+/// The n-th of a row of distinct ids.
+pub(crate) fn payment_id(n: usize) -> PaymentId {
+    PaymentId::from_store(format!("pay_{n:026}"))
+}

@@ -1,0 +1,16 @@
+//! The commerce of the domain as a whole: records, state machines and the events that tell of them, against the tables
+//! of contract 2, 3 and 9. One binary, so that it is linked once.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod event_rendering;
+mod event_sequences;
+mod fixtures;
+mod fulfillment_status;
+mod invariants;
+mod merchant_requests;
+mod operator_requests;
+mod payment_machine;
+mod payment_status;
+mod refused_bodies;
+mod shipments;
+mod shop;

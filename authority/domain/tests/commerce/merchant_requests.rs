@@ -1,0 +1,123 @@
+//! Bodies of the Merchant API: shipments, webhook endpoints, endpoint tests (contract 4.7, 4.10).
+
+use authority_domain::endpoint::{DisabledReason, EndpointStatus};
+use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::EndpointId;
+use authority_domain::requests::{EndpointRequest, EndpointTestRequest, ShipmentRequest};
+use serde_json::{Value, json};
+
+use crate::fixtures::{dice, noon};
+use crate::refused_bodies::Edit::{Drop, Set};
+use crate::refused_bodies::{check, errors};
+
+#[test]
+fn shipments() {
+    let good = json!({
+        "carrier": "dhl", "tracking_number": "T-1", "tracking_url": "https://dhl.example/T-1",
+        "line_items": [{"line_item_id": "li_1", "quantity": 1}],
+        "shipped_at": noon(), "estimated_delivery_at": noon(),
+    });
+    let table = [
+        (Drop("/carrier"), &["/carrier required"][..]),
+        (Set("/carrier", json!("x".repeat(65))), &["/carrier too_long"]),
+        (Set("/tracking_number", json!("x".repeat(101))), &["/tracking_number too_long"]),
+        (Set("/tracking_url", json!("ftp://dhl.example")), &["/tracking_url invalid_url"]),
+        (Drop("/line_items"), &[]),
+        (Set("/line_items", json!([])), &["/line_items too_short"]),
+        (Set("/line_items/0", json!({"line_item_id": "li_1"})), &["/line_items/0/quantity required"]),
+        (Set("/line_items/0/quantity", json!(0)), &["/line_items/0/quantity out_of_range"]),
+        (Set("/line_items/0/line_item_id", json!(1)), &["/line_items/0/line_item_id wrong_type"]),
+        (Set("/line_items/0/sku", json!("x")), &["/line_items/0/sku unknown_field"]),
+        (
+            Set("/shipped_at", json!(noon().plus_ms(300_001))),
+            &["/shipped_at out_of_range", "/estimated_delivery_at inconsistent"],
+        ),
+        (Set("/shipped_at", json!("soon")), &["/shipped_at invalid_time"]),
+        (Set("/estimated_delivery_at", json!(noon().plus_ms(-1))), &["/estimated_delivery_at inconsistent"]),
+        (Set("/estimated_delivery_at", json!("soon")), &["/estimated_delivery_at invalid_time"]),
+        (Set("/status", json!("delivered")), &["/status field_not_writable"]),
+        (Set("/order_number", json!("ORD-1")), &["/order_number field_not_writable"]),
+        (Set("/merchant_id", json!("mer_1")), &["/merchant_id unknown_field"]),
+    ];
+    check(&good, |body| ShipmentRequest::read(body, noon()), &table);
+}
+
+#[test]
+fn an_estimate_without_a_time_of_shipping_counts_from_now() {
+    let body = |ms: i64| json!({"carrier": "dhl", "estimated_delivery_at": noon().plus_ms(ms)});
+    assert!(ShipmentRequest::read(&body(0), noon()).is_ok());
+    let refusal = ShipmentRequest::read(&body(-1), noon()).unwrap_err();
+    assert_eq!(errors(&refusal), ["/estimated_delivery_at inconsistent"]);
+}
+
+fn endpoint(body: &Value) -> Result<EndpointRequest, authority_domain::refusal::Refusal> {
+    EndpointRequest::read(body, &UrlRules::new(UrlPolicy::Public), true)
+}
+
+#[test]
+fn endpoints() {
+    let good =
+        json!({"url": "https://shop.example.com/hooks", "enabled_events": ["order.*", "payment.failed"]});
+    let table = [
+        (Drop("/url"), &["/url required"][..]),
+        (Set("/url", json!(1)), &["/url wrong_type"]),
+        (Drop("/enabled_events"), &[]),
+        (Set("/enabled_events", json!([])), &["/enabled_events too_short"]),
+        (Set("/enabled_events", json!(vec!["*"; 65])), &["/enabled_events too_long"]),
+        (Set("/enabled_events/1", json!("order.exploded")), &["/enabled_events/1 invalid_value"]),
+        (Set("/enabled_events/1", json!("invoice.*")), &["/enabled_events/1 invalid_value"]),
+        (Set("/enabled_events/1", json!("*")), &[]),
+        (Set("/status", json!("paused")), &["/status invalid_value"]),
+        (Set("/api_version", json!("2020-01-01")), &["/api_version invalid_value"]),
+        (Set("/api_version", json!(verify_core::API_VERSION)), &[]),
+        (Set("/description", json!("x".repeat(256))), &["/description too_long"]),
+        (Set("/secret", json!("whsec_x")), &["/secret field_not_writable"]),
+        (Set("/health", json!({})), &["/health field_not_writable"]),
+        (Set("/method", json!("PUT")), &["/method unknown_field"]),
+        // Well-formed, and still no place to send events to: contract 7.6.
+        (Set("/url", json!("http://shop.example.com")), &["/url url_scheme"]),
+        (Set("/url", json!("https://u:p@shop.example.com")), &["/url url_userinfo"]),
+        (Set("/url", json!("https://127.0.0.1/")), &["/url url_host"]),
+        (Set("/url", json!("https://shop.local/")), &["/url url_host_denied"]),
+        (Set("/url", json!("https://shop.example.com:80/")), &["/url url_port"]),
+        (Set("/url", json!("https://shop.example.com/#x")), &["/url url_fragment"]),
+        (Set("/url", json!("shop")), &["/url invalid_url"]),
+    ];
+    check(&good, endpoint, &table);
+    let refusal = endpoint(&json!({"url": "https://localhost"})).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::EndpointUrlForbidden);
+    // The form of the body comes first: nobody learns of the URL's rules while another member is wrong.
+    let refusal = endpoint(&json!({"url": "https://localhost", "x": 1})).unwrap_err();
+    assert_eq!(errors(&refusal), ["/x unknown_field"]);
+}
+
+#[test]
+fn an_endpoint_begins_unknown_and_as_it_was_asked() {
+    let make = |body: Value| {
+        let id = EndpointId::generate(noon(), &mut dice());
+        endpoint(&body).unwrap().into_endpoint(id, "…q3M".into(), true, noon())
+    };
+    let made =
+        make(json!({"url": "https://SHOP.example.com", "enabled_events": ["order.*", "*", "order.*"]}));
+    assert_eq!(made.url, "https://shop.example.com/");
+    assert_eq!(made.enabled_events, ["*", "order.*"]);
+    assert_eq!((made.status, made.disabled_reason, made.disabled_at), (EndpointStatus::Enabled, None, None));
+    assert_eq!(make(json!({"url": "https://shop.example.com"})).enabled_events, ["*"]);
+    let disabled = make(json!({"url": "https://shop.example.com", "status": "disabled"}));
+    assert_eq!(disabled.disabled_reason, Some(DisabledReason::Merchant));
+    assert_eq!(disabled.disabled_at, Some(noon()));
+}
+
+#[test]
+fn endpoint_tests() {
+    assert_eq!(EndpointTestRequest::read(None).unwrap().message, None);
+    let good = json!({"message": "hello"});
+    let table = [
+        (Drop("/message"), &[][..]),
+        (Set("/message", json!("x".repeat(200))), &[]),
+        (Set("/message", json!("x".repeat(201))), &["/message too_long"]),
+        (Set("/type", json!("order.created")), &["/type unknown_field"]),
+    ];
+    check(&good, |body| EndpointTestRequest::read(Some(body)), &table);
+}

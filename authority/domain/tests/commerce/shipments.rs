@@ -1,0 +1,193 @@
+//! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
+
+use authority_domain::change::Change;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::id::{LineItemId, ShipmentId};
+use authority_domain::order::{Order, OrderStatus};
+use authority_domain::parts::Metadata;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipping::create;
+
+use crate::fixtures::{dice, event_names, last_order, noon, paid_order};
+
+/// The lines of [`paid_order`] that ship, and how much of each.
+const SHIRT: usize = 0;
+const STICKER: usize = 1;
+const GUIDE: usize = 2;
+
+fn parcel(line_items: Option<Vec<ShipmentLine>>) -> NewShipment {
+    NewShipment {
+        carrier: "dhl".into(),
+        service_level: None,
+        tracking_number: None,
+        tracking_url: None,
+        line_items,
+        shipped_at: None,
+        estimated_delivery_at: None,
+        metadata: Metadata::new(),
+    }
+}
+
+fn lines(order: &Order, quantities: &[(usize, i64)]) -> Option<Vec<ShipmentLine>> {
+    let line = |(index, quantity): &(usize, i64)| ShipmentLine {
+        line_item_id: order.line_items[*index].id.clone(),
+        quantity: *quantity,
+    };
+    Some(quantities.iter().map(line).collect())
+}
+
+fn ship(order: &Order, existing: &[Shipment], new: NewShipment) -> Result<(Shipment, Vec<Change>), Refusal> {
+    let id = ShipmentId::generate(noon(), &mut dice());
+    create(order.clone(), existing, id, new, noon().plus_ms(1))
+}
+
+/// (fulfilled, shipped, delivered) of each line.
+fn quantities(order: &Order) -> Vec<(i64, i64, i64)> {
+    let of = |line: &authority_domain::parts::OrderLine| {
+        (line.fulfilled_quantity, line.shipped_quantity, line.delivered_quantity)
+    };
+    order.line_items.iter().map(of).collect()
+}
+
+#[test]
+fn everything_in_one_parcel() {
+    let mut order = paid_order();
+    // The digital line is ready, so that the parcel is all that is missing.
+    order.line_items[GUIDE].fulfilled_quantity = 1;
+    let (made, changes) = ship(&order, &[], parcel(None)).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.created", "order.shipped"]);
+    assert_eq!(Some(made.line_items), lines(&order, &[(SHIRT, 2), (STICKER, 3)]));
+    let shipped = last_order(&changes).unwrap();
+    assert_eq!(quantities(&shipped), [(2, 2, 0), (3, 3, 0), (1, 0, 0)]);
+    assert_eq!(shipped.fulfillment_status, FulfillmentStatus::Shipped);
+    assert_eq!(shipped.resource_version, order.resource_version + 1);
+    let at = Some(noon().plus_ms(1));
+    assert_eq!((shipped.fulfilled_at, shipped.shipped_at, shipped.delivered_at), (at, at, None));
+    assert_eq!(shipped.status, OrderStatus::Confirmed);
+}
+
+#[test]
+fn a_digital_line_that_is_not_ready_keeps_the_order_partially_shipped() {
+    let order = paid_order();
+    let (_, changes) = ship(&order, &[], parcel(None)).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.created", "order.updated"]);
+    let shipped = last_order(&changes).unwrap();
+    assert_eq!(shipped.fulfillment_status, FulfillmentStatus::PartiallyShipped);
+    assert_eq!((shipped.fulfilled_at, shipped.shipped_at), (None, None));
+}
+
+#[test]
+fn part_by_part_until_nothing_is_left() {
+    let mut order = paid_order();
+    order.line_items[GUIDE].fulfilled_quantity = 1;
+    let (first, changes) = ship(&order, &[], parcel(lines(&order, &[(STICKER, 1)]))).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.created", "order.updated"]);
+    let order = last_order(&changes).unwrap();
+    assert_eq!(quantities(&order), [(0, 0, 0), (1, 1, 0), (1, 0, 0)]);
+
+    let refusal = ship(&order, &[first.clone()], parcel(lines(&order, &[(STICKER, 3)]))).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::QuantityExceeded);
+    let line = order.line_items[STICKER].id.as_str();
+    assert_eq!(refusal.extra, [("line_item_id", line.into()), ("shippable", 2.into())]);
+
+    let (second, changes) = ship(&order, &[first.clone()], parcel(None)).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.created", "order.shipped"]);
+    assert_eq!(Some(second.line_items.clone()), lines(&order, &[(SHIRT, 2), (STICKER, 2)]));
+    let order = last_order(&changes).unwrap();
+    assert_eq!(quantities(&order), [(2, 2, 0), (3, 3, 0), (1, 0, 0)]);
+
+    for asked in [None, lines(&order, &[(SHIRT, 1)])] {
+        let refusal = ship(&order, &[first.clone(), second.clone()], parcel(asked)).unwrap_err();
+        assert_eq!(refusal.code, ErrorCode::NothingToShip);
+    }
+}
+
+#[test]
+fn a_parcel_for_what_was_already_marked_shipped_changes_no_quantity() {
+    let mut order = paid_order();
+    for line in &mut order.line_items {
+        line.fulfilled_quantity = line.quantity;
+        line.shipped_quantity = if line.requires_shipping { line.quantity } else { 0 };
+    }
+    let (made, changes) = ship(&order, &[], parcel(lines(&order, &[(SHIRT, 2)]))).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.created"]);
+    assert_eq!(made.line_items.len(), 1);
+}
+
+#[test]
+fn what_was_in_a_cancelled_parcel_can_be_shipped_again() {
+    let order = paid_order();
+    let (mut cancelled, _) = ship(&order, &[], parcel(None)).unwrap();
+    cancelled.status = ShipmentStatus::Cancelled;
+    let (again, _) = ship(&order, &[cancelled], parcel(None)).unwrap();
+    assert_eq!(Some(again.line_items), lines(&order, &[(SHIRT, 2), (STICKER, 3)]));
+}
+
+#[test]
+fn one_parcel_is_recorded_once() {
+    let order = paid_order();
+    let tracked = |carrier: &str, number: Option<&str>| NewShipment {
+        carrier: carrier.into(),
+        tracking_number: number.map(str::to_owned),
+        ..parcel(lines(&order, &[(STICKER, 1)]))
+    };
+    let (first, _) = ship(&order, &[], tracked("dhl", Some("T-1"))).unwrap();
+    let existing = [first.clone()];
+    let refusal = ship(&order, &existing, tracked("dhl", Some("T-1"))).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::ShipmentExists);
+    assert_eq!(refusal.extra, [("shipment_id", first.id.as_str().into())]);
+    for other in [tracked("ups", Some("T-1")), tracked("dhl", Some("T-2")), tracked("dhl", None)] {
+        assert!(ship(&order, &existing, other).is_ok());
+    }
+    let (untracked, _) = ship(&order, &[], tracked("dhl", None)).unwrap();
+    assert!(ship(&order, &[untracked], tracked("dhl", None)).is_ok(), "no number is no identity");
+}
+
+#[test]
+fn lines_that_cannot_be_meant_are_refused_by_pointer() {
+    let order = paid_order();
+    let unknown = ShipmentLine { line_item_id: LineItemId::from_store("li_other".into()), quantity: 1 };
+    let table = [
+        (vec![unknown], "/line_items/0/line_item_id", MemberCode::UnknownReference),
+        (
+            lines(&order, &[(SHIRT, 1), (STICKER, 1), (SHIRT, 1)]).unwrap(),
+            "/line_items/2/line_item_id",
+            MemberCode::Duplicate,
+        ),
+        (lines(&order, &[(GUIDE, 1)]).unwrap(), "/line_items/0/line_item_id", MemberCode::Inconsistent),
+    ];
+    for (asked, pointer, code) in table {
+        let refusal = ship(&order, &[], parcel(Some(asked))).unwrap_err();
+        assert_eq!(refusal.code, ErrorCode::ValidationFailed);
+        assert_eq!((refusal.members[0].pointer.as_str(), refusal.members[0].code), (pointer, code));
+    }
+}
+
+#[test]
+fn only_a_confirmed_order_ships() {
+    for status in OrderStatus::ALL {
+        let mut order = paid_order();
+        order.status = *status;
+        let shipped = ship(&order, &[], parcel(None));
+        match status {
+            OrderStatus::Confirmed | OrderStatus::Completed => assert!(shipped.is_ok(), "{status}"),
+            OrderStatus::Pending | OrderStatus::Cancelled => {
+                let refusal = shipped.unwrap_err();
+                assert_eq!(refusal.code, ErrorCode::OrderNotFulfillable);
+                assert_eq!(refusal.extra, [("current_status", status.as_str().into())]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_parcel_is_shipped_now_unless_somebody_says_otherwise() {
+    let order = paid_order();
+    let (made, _) = ship(&order, &[], parcel(None)).unwrap();
+    assert_eq!((made.shipped_at, made.created_at), (noon().plus_ms(1), noon().plus_ms(1)));
+    let earlier = noon().plus_ms(-3_600_000);
+    let (made, _) = ship(&order, &[], NewShipment { shipped_at: Some(earlier), ..parcel(None) }).unwrap();
+    assert_eq!((made.shipped_at, made.created_at), (earlier, noon().plus_ms(1)));
+}

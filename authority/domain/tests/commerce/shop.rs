@@ -1,0 +1,137 @@
+//! A shop for random commands: it keeps what a database would keep, and does for each command what its use case does
+//! with the transitions. One checkout, its payments, the order it may become, and the order's shipments.
+
+use authority_domain::change::{Change, Record};
+use authority_domain::checkout::{Checkout, CheckoutStatus};
+use authority_domain::id::ShipmentId;
+use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::parts::{Metadata, Money};
+use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
+use authority_domain::shipping;
+use authority_domain::time::Timestamp;
+use serde_json::Value;
+
+use crate::fixtures::{checkout_of, dice, new_payment, noon, order_number, payment_id, report};
+
+/// What somebody asks for; the numbers are taken modulo what there is, or taken as they are and refused.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    Start { amount_off_by: Money, other_currency: bool, hours_later: i64 },
+    Report { payment: usize, status: PaymentStatus, authorized: Option<Money>, captured: Option<Money> },
+    Ship { lines: Option<Vec<(usize, i64)>>, tracking: Option<u8> },
+}
+
+pub(crate) struct Shop {
+    pub(crate) checkout: Checkout,
+    pub(crate) payments: Vec<Payment>,
+    pub(crate) order: Option<Order>,
+    pub(crate) shipments: Vec<Shipment>,
+    /// Everything that was told, in order.
+    pub(crate) told: Vec<Change>,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+}
+
+impl Shop {
+    pub(crate) fn open(body: &Value, confirm_on: ConfirmOn) -> Self {
+        let checkout = checkout_of(body);
+        let (payments, shipments, told) = (Vec::new(), Vec::new(), Vec::new());
+        Self { checkout, payments, order: None, shipments, told, confirm_on, now: noon() }
+    }
+
+    /// Does what is asked, or nothing at all.
+    pub(crate) fn run(&mut self, command: &Command) -> Result<(), Refusal> {
+        let changes = match command {
+            Command::Start { amount_off_by, other_currency, hours_later } => {
+                self.start(*amount_off_by, *other_currency, *hours_later)?
+            }
+            Command::Report { payment, status, authorized, captured } => {
+                let told = PaymentReport {
+                    amount_authorized: *authorized,
+                    amount_captured: *captured,
+                    ..report(*status)
+                };
+                self.report(*payment, &told)?
+            }
+            Command::Ship { lines, tracking } => self.ship(lines.as_deref(), *tracking)?,
+        };
+        self.commit(changes);
+        Ok(())
+    }
+
+    fn start(&self, amount_off_by: Money, other_currency: bool, hours: i64) -> Result<Vec<Change>, Refusal> {
+        let mut new = new_payment(&self.checkout);
+        new.id = payment_id(self.payments.len());
+        new.amount += amount_off_by;
+        if other_currency {
+            new.currency = "EUR".into();
+        }
+        let open = self.payments.iter().any(|payment| payment.status.is_open());
+        let now = self.now.plus_ms(hours * 3_600_000);
+        Ok(vec![payment_flow::start(&self.checkout, open, new, now)?])
+    }
+
+    fn report(&self, index: usize, told: &PaymentReport) -> Result<Vec<Change>, Refusal> {
+        let Some(before) = self.payments.get(index % self.payments.len().max(1)) else {
+            return Ok(Vec::new());
+        };
+        let Reported::Changed(next) = before.clone().report(told, self.now)? else { return Ok(Vec::new()) };
+        let surroundings = match (&before.order_number, self.checkout.status) {
+            (Some(_), _) => Surroundings::Order {
+                order: Box::new(self.order.clone().unwrap()),
+                payments: self.payments.iter().filter(|p| p.order_number.is_some()).cloned().collect(),
+            },
+            (None, CheckoutStatus::Open) if payment_flow::completes(next.status) => {
+                Surroundings::Completing {
+                    checkout: Box::new(self.checkout.clone()),
+                    order_number: order_number(),
+                }
+            }
+            (None, CheckoutStatus::Open) => Surroundings::OpenCheckout(Box::new(self.checkout.clone())),
+            (None, _) => Surroundings::Ended,
+        };
+        Ok(payment_flow::settle(before, next, surroundings, self.confirm_on, self.now))
+    }
+
+    fn ship(&self, lines: Option<&[(usize, i64)]>, tracking: Option<u8>) -> Result<Vec<Change>, Refusal> {
+        let Some(order) = &self.order else { return Ok(Vec::new()) };
+        let line = |(index, quantity): &(usize, i64)| ShipmentLine {
+            line_item_id: order.line_items[index % order.line_items.len()].id.clone(),
+            quantity: *quantity,
+        };
+        let new = NewShipment {
+            carrier: "dhl".into(),
+            service_level: None,
+            tracking_number: tracking.map(|n| format!("T-{n}")),
+            tracking_url: None,
+            line_items: lines.map(|lines| lines.iter().map(line).collect()),
+            shipped_at: None,
+            estimated_delivery_at: None,
+            metadata: Metadata::new(),
+        };
+        let id = ShipmentId::generate(self.now.plus_ms(self.shipments.len() as i64), &mut dice());
+        let (_, changes) = shipping::create(order.clone(), &self.shipments, id, new, self.now)?;
+        Ok(changes)
+    }
+
+    /// Keeps the last version of every record, as the store does.
+    fn commit(&mut self, changes: Vec<Change>) {
+        for change in &changes {
+            match &change.record {
+                Record::Checkout(checkout) => self.checkout = (**checkout).clone(),
+                Record::Payment(payment) => match self.payments.iter_mut().find(|p| p.id == payment.id) {
+                    Some(stored) => *stored = (**payment).clone(),
+                    None => self.payments.push((**payment).clone()),
+                },
+                Record::Order(order) => self.order = Some((**order).clone()),
+                Record::Shipment(shipment) => self.shipments.push((**shipment).clone()),
+                Record::WebhookTest(_) => panic!("nobody tests an endpoint here"),
+            }
+        }
+        self.told.extend(changes);
+        self.now = self.now.plus_ms(1);
+    }
+}
