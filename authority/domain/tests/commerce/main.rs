@@ -1,6 +1,6 @@
 //! The commerce of the domain as a whole: records, state machines and the events that tell of them, against the tables
 //! of contract 2, 3 and 9. One binary, so that it is linked once.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod event_rendering;
 mod event_sequences;

@@ -87,12 +87,13 @@ fn part_by_part_until_nothing_is_left() {
     let order = last_order(&changes).unwrap();
     assert_eq!(quantities(&order), [(0, 0, 0), (1, 1, 0), (1, 0, 0)]);
 
-    let refusal = ship(&order, &[first.clone()], parcel(lines(&order, &[(STICKER, 3)]))).unwrap_err();
+    let refusal =
+        ship(&order, std::slice::from_ref(&first), parcel(lines(&order, &[(STICKER, 3)]))).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::QuantityExceeded);
     let line = order.line_items[STICKER].id.as_str();
     assert_eq!(refusal.extra, [("line_item_id", line.into()), ("shippable", 2.into())]);
 
-    let (second, changes) = ship(&order, &[first.clone()], parcel(None)).unwrap();
+    let (second, changes) = ship(&order, std::slice::from_ref(&first), parcel(None)).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created", "order.shipped"]);
     assert_eq!(Some(second.line_items.clone()), lines(&order, &[(SHIRT, 2), (STICKER, 2)]));
     let order = last_order(&changes).unwrap();
