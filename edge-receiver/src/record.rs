@@ -65,3 +65,28 @@ impl<'b> Record<'b> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use verify_core::event;
+
+    use super::*;
+
+    #[test]
+    fn a_record_says_what_the_body_says() {
+        let body = br#" {"id":"evt_1","type":"order.conf\u0069rmed","api_version":"2026-09-01",
+            "created_at":"2026-09-01T12:00:00.000Z","livemode":false,
+            "merchant":{"id":"mer_7","slug":"a"},"data":{"object":{}}} "#;
+        let envelope = event::read(body).unwrap();
+        let expected = Record {
+            id: "evt_1",
+            event_type: "order.confirmed",
+            created_at: "2026-09-01T12:00:00.000Z",
+            merchant_id: "mer_7",
+            livemode: Some(false),
+            received_at_ms: 5,
+            body,
+        };
+        assert_eq!(Record::new(&envelope, 5), expected);
+    }
+}

@@ -24,34 +24,37 @@ const inFlight = new Set();
 
 const call = async (run) => {
   if (life.criticalError) {
-    restart();
+    module.__wbg_reset_state();
+    life.criticalError = false;
   }
   const { promise: instanceEnded, reject: fail } = Promise.withResolvers();
   inFlight.add(fail);
   try {
     return await Promise.race([run(), instanceEnded]);
+  } catch (error) {
+    notice(error);
+    throw error;
   } finally {
     inFlight.delete(fail);
   }
 };
 
-const restart = () => {
-  module.__wbg_reset_state();
-  life.criticalError = false;
-};
-
-// An instance that ends throws out of whatever the runtime had called: a continuation, mostly. Which call that
-// was part of is not known, so all are failed. The runtime passes this on to other requests only if they still
-// wait for something; those that do not are ended by it, and never come to their `finally`.
-addEventListener("error", ({ error }) => {
+// An instance that ends throws a RuntimeError. Which call it ended in is not known, so all are failed, with an error
+// of another kind: one that comes late must not be taken for the end of the next instance. The runtime passes it on
+// to other requests only if they still wait for something; those that do not are ended by it, and never come to
+// their `finally`.
+const notice = (error) => {
   if (error instanceof WebAssembly.RuntimeError) {
     life.criticalError = true;
     for (const fail of inFlight) {
-      fail(error);
+      fail(new Error("the module's instance ended"));
     }
     inFlight.clear();
   }
-});
+};
+
+// Mostly it ends in a continuation, whose errors go nowhere else.
+addEventListener("error", (event) => notice(event.error));
 
 export default {
   async fetch(request, env, context) {

@@ -1,14 +1,31 @@
 // An entry in front of the built Worker that makes what the Worker leans on fail, as a request asks in its
 // header `x-fault`. The Worker itself runs unchanged; this file is only ever used by the tests.
 
-import worker, { EventInbox } from "../../edge-receiver/dist/worker.js";
-
-export { EventInbox };
+import worker, { EventInbox as Inbox } from "../../edge-receiver/dist/worker.js";
 
 const fail = () => {
   throw new Error("injected fault");
 };
 const reject = async () => fail();
+
+// The worker crate unwraps what `Request.cf` gives, so a request without it makes the module panic.
+export class EventInbox extends Inbox {
+  fetch(request) {
+    if (request.headers.get("x-fault") === "inbox-panic") {
+      Object.defineProperty(request, "cf", { get: fail });
+    }
+    return super.fetch(request);
+  }
+}
+
+// Takes a request to an inbox past the Worker, as it is where the two run in different places.
+const past = async (request, env) => {
+  try {
+    return await env.INBOX.getByName("inbox-00").fetch(request);
+  } catch {
+    return new Response(null, { status: 500 });
+  }
+};
 
 // Workers KV as it is when it cannot be reached: every operation fails, at once or later.
 const brokenRecords = (operation) => ({
@@ -45,6 +62,9 @@ const panic = { waitUntil: fail };
 export default {
   fetch(request, env, context) {
     const fault = request.headers.get("x-fault");
+    if (fault === "inbox-panic" || fault === "inbox-alone") {
+      return past(request, env);
+    }
     return worker.fetch(request, { ...env, ...faults[fault] }, fault === "panic" ? panic : context);
   },
 };

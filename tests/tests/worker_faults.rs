@@ -126,6 +126,24 @@ async fn a_panic_costs_its_own_request_and_nothing_after_it() {
 }
 
 #[tokio::test]
+async fn an_inbox_that_panicked_works_again_without_the_workers_help() {
+    let state = State::new();
+    let workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
+    for n in 0..50 {
+        let event_id = format!("evt_inbox_{n}");
+        for (fault, status) in [("inbox-panic", 500), ("inbox-alone", 201), ("inbox-alone", 200)] {
+            assert_eq!(
+                post_with_fault(&workerd, &event_id, fault).await.status,
+                status,
+                "{fault} of {event_id}"
+            );
+        }
+    }
+    workerd.stop().await;
+    assert_eq!(state.records("faults").await.len(), 50);
+}
+
+#[tokio::test]
 async fn requests_in_flight_with_a_panic_are_answered_and_nothing_is_claimed_twice() {
     let state = State::new();
     let workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
