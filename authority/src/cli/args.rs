@@ -52,7 +52,7 @@ pub struct Dev {
     /// Where the database and the generated keys are kept.
     #[arg(long, value_name = "DIR", default_value = "./.authority-dev")]
     pub data: PathBuf,
-    /// End after the summary; exit code 0 only if everything held.
+    /// Use free ports and end after the summary; exit code 0 only if everything held.
     #[arg(long)]
     pub once: bool,
     /// Print the summary as one JSON line.

@@ -8,6 +8,7 @@
 //! environment or standard input, and no message repeats an argument that could be one.
 
 pub mod args;
+mod dev;
 mod exit;
 mod migrate;
 mod operator_key;
@@ -44,6 +45,8 @@ enum Command {
     Migrate(args::Migrate),
     /// Manage operator keys.
     OperatorKey(args::OperatorKey),
+    /// Try everything on this machine without any configuration: one order from checkout to verified event.
+    Dev(args::Dev),
     /// Sign a body from standard input and print the Service-Signature header.
     Sign(args::Sign),
     /// Verify a signed body from standard input, or run a vector file.
@@ -81,6 +84,7 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::run(args, process),
         Command::Migrate(args) => migrate::run(&args, process),
         Command::OperatorKey(args) => operator_key::run(args, process),
+        Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),
         Command::Verify(args) => verify::run(args, process),
     }

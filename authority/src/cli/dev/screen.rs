@@ -1,0 +1,118 @@
+//! What `authority dev` prints on standard output: text for a person, or with `--json` the summary alone.
+
+use std::io;
+
+use verify_core::receiver::Verdict;
+
+use super::Failure;
+use crate::cli::Process;
+use crate::dev::data_dir::{DataDir, KeptEndpoint};
+use crate::dev::probes::Answered;
+use crate::dev::receiver::{self, Arrival};
+use crate::dev::stage::Stage;
+use crate::dev::tally::{Rejected, Summary};
+
+/// Standard output, written to in one of two ways.
+pub(super) struct Screen<'s, 'e> {
+    process: &'s mut Process<'e>,
+    json: bool,
+    /// Whether refusals and duplicates are shown as they come; in the play they are shown as answers.
+    after_the_play: bool,
+}
+
+impl<'s, 'e> Screen<'s, 'e> {
+    pub(super) fn new(process: &'s mut Process<'e>, json: bool) -> Self {
+        Self { process, json, after_the_play: false }
+    }
+
+    /// The heading of the events.
+    pub(super) fn open(&mut self, data: &DataDir, endpoint: &KeptEndpoint) -> io::Result<()> {
+        let (path, url) = (data.path().display(), receiver::url(endpoint.port));
+        self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents as they arrive, verified:\n"))
+    }
+
+    /// One line for an event that arrived for the first time.
+    pub(super) fn arrival(&mut self, arrival: &Arrival) -> io::Result<()> {
+        let line = match (&arrival.event, arrival.verdict) {
+            (Some(event), Verdict::First) => {
+                let sequence = event.sequence.map_or_else(|| "-".to_owned(), |sequence| sequence.to_string());
+                format!("  {:<24} {} sequence {sequence}\n", event.event_type, event.id)
+            }
+            _ if !self.after_the_play => return Ok(()),
+            (Some(event), verdict) => format!("  {:<24} {} {}\n", event.event_type, event.id, verdict.code()),
+            (None, verdict) => format!("  refused: {}\n", verdict.code()),
+        };
+        self.text(&line)
+    }
+
+    /// How the receiver answered what was sent to it by hand.
+    pub(super) fn answers(&mut self, answers: &[Answered]) -> io::Result<()> {
+        let mut text = "\nSent to the receiver by hand:\n".to_owned();
+        for Answered { probe, status, code } in answers {
+            text.push_str(&format!("  {:<18} -> {status} {code}\n", probe.name()));
+        }
+        self.text(&text)
+    }
+
+    /// The summary, in either way.
+    pub(super) fn summary(&mut self, summary: &Summary) -> Result<(), Failure> {
+        if self.json {
+            let line = serde_json::to_string(summary).map_err(|error| Failure::Failed(error.to_string()))?;
+            writeln!(self.process.stdout, "{line}")?;
+            return Ok(self.process.stdout.flush()?);
+        }
+        let Summary { events_emitted, delivered, verified, claimed, duplicates_suppressed, rejected, lost } =
+            summary;
+        let Rejected { invalid_signature, stale_timestamp } = rejected;
+        Ok(self.text(&format!(
+            "\nEvents: {events_emitted} emitted, {delivered} delivered, {verified} verified, {claimed} claimed, \
+             {lost} lost\nDuplicates suppressed: {duplicates_suppressed}\n\
+             Rejected: {invalid_signature} invalid_signature, {stale_timestamp} stale_timestamp\n"
+        ))?)
+    }
+
+    /// The keys and lines to paste, for the time after the play.
+    pub(super) async fn invite(
+        &mut self,
+        stage: &Stage,
+        data: &DataDir,
+        order_number: &str,
+    ) -> Result<(), Failure> {
+        self.after_the_play = true;
+        let kept = data.kept_path().display().to_string();
+        if self.json {
+            tracing::info!(keys = kept, "staying up until SIGINT or SIGTERM");
+            return Ok(());
+        }
+        let claimed =
+            stage.receiver.inbox.count().await.map_err(|error| Failure::Failed(error.to_string()))?;
+        let demo = &stage.demo;
+        let (merchant, operator) = (demo.merchant.root(), demo.operator.root());
+        let (merchant_id, endpoint_id) = (&demo.merchant_id, &demo.endpoint.id);
+        let as_merchant = "curl -s -H \"Authorization: Bearer $KEY\"";
+        let as_operator =
+            "curl -s -H \"Authorization: Bearer $OPERATOR_KEY\" -H 'Content-Type: application/json'";
+        let checkout = r#"{"currency":"USD","line_items":[{"name":"Mug","quantity":1,"unit_amount":900}]}"#;
+        Ok(self.text(&format!(
+            "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only (kept in {kept}):\n\n\
+             KEY={key}\n\
+             OPERATOR_KEY={operator_key}\n\n\
+             Paste the two lines above, then any of these:\n\n\
+             {as_merchant} {merchant}/orders/{order_number}\n\
+             {as_merchant} '{merchant}/events?limit=3'\n\
+             {as_merchant} -X POST {merchant}/webhook-endpoints/{endpoint_id}/test\n\
+             {as_operator} -d '{checkout}' {operator}/merchants/{merchant_id}/test/checkouts\n\n\
+             Staying up; what arrives is shown here. Ctrl-C stops.\n\n",
+            key = demo.merchant.key(),
+            operator_key = demo.operator.key(),
+        ))?)
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        self.process.stdout.write_all(text.as_bytes())?;
+        self.process.stdout.flush()
+    }
+}

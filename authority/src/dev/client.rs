@@ -1,0 +1,220 @@
+//! The HTTP client of the demonstration: requests to the listeners of this process, as any other program sends them.
+//!
+//! One [`Api`] speaks to one root with one key. It behaves as a good client does: a call has a deadline, an answer a
+//! bound, and a 429 is waited out as long as it says. An error names the call and the answer's code and never the key.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+
+/// One call, from connecting to the end of the answer. Answers take milliseconds; a machine under load takes longer.
+const CALL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The largest answer that is read, in bytes: a page of 100 events of 64 KiB each.
+const ANSWER_LIMIT: usize = 100 * 64 * 1024;
+
+/// The longest wait that a 429 may ask for, in seconds, and how often it may.
+const WAIT_MAX_S: u64 = 5;
+const WAITS_MAX: usize = 20;
+
+/// Why a call did not give what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    /// No answer came.
+    #[error("{call}: {reason}")]
+    NoAnswer {
+        /// Method and path.
+        call: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The answer is a refusal.
+    #[error("{call} answered {status} {code}")]
+    Refused {
+        /// Method and path.
+        call: String,
+        /// The status.
+        status: u16,
+        /// The code of the problem body, empty when there is none.
+        code: String,
+    },
+    /// The answer is not what the contract says.
+    #[error("{call} answered something that the contract does not know")]
+    Unexpected {
+        /// Method and path.
+        call: String,
+    },
+}
+
+/// A connection pool.
+#[derive(Clone, Debug)]
+pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status.
+    pub(crate) status: StatusCode,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// The body.
+    pub(crate) body: Bytes,
+}
+
+impl Http {
+    /// A pool without connections.
+    pub(crate) fn new() -> Self {
+        Self(Client::builder(TokioExecutor::new()).build_http())
+    }
+
+    /// Sends one request, whatever comes of it.
+    ///
+    /// # Errors
+    /// [`CallError::NoAnswer`].
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, CallError> {
+        let call = call(request.method(), request.uri().path());
+        let answered = async {
+            let (parts, body) =
+                self.0.request(request).await.map_err(|error| error.to_string())?.into_parts();
+            let body = Limited::new(body, ANSWER_LIMIT).collect().await.map_err(|error| error.to_string())?;
+            Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
+        };
+        match timeout(CALL_DEADLINE, answered).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(reason)) => Err(CallError::NoAnswer { call, reason }),
+            Err(_) => Err(CallError::NoAnswer { call, reason: "not answered in time".to_owned() }),
+        }
+    }
+}
+
+/// One root of the authority, with a key for it. Has no `Debug`: it holds the key.
+pub(crate) struct Api {
+    http: Http,
+    root: String,
+    key: String,
+}
+
+impl Api {
+    /// The API at `address` under `root`, such as `/v1/merchant`.
+    pub(crate) fn new(http: Http, address: SocketAddr, root: &str, key: String) -> Self {
+        Self { http, root: format!("http://{address}{root}"), key }
+    }
+
+    /// The address of the root.
+    pub(crate) fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// The key.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn get(&self, path: &str) -> Result<Answer, CallError> {
+        self.call(Method::GET, path, Bytes::new(), &[]).await
+    }
+
+    /// Reads a record as a type.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn get_as<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
+        decoded(&Method::GET, path, &self.get(path).await?)
+    }
+
+    /// Writes, with conditions and the like in `headers`.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
+    ) -> Result<T, CallError> {
+        let answer = self.call(Method::POST, path, body.to_string().into(), headers).await?;
+        decoded(&Method::POST, path, &answer)
+    }
+
+    async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        headers: &[(&str, &str)],
+    ) -> Result<Answer, CallError> {
+        let mut waits = 0;
+        loop {
+            let answer = self.http.send(self.request(&method, path, &body, headers)?).await?;
+            match retry_after(&answer) {
+                Some(wait) if waits < WAITS_MAX => sleep(wait).await,
+                _ if answer.status.is_success() => return Ok(answer),
+                _ => return Err(refused(call(&method, path), &answer)),
+            }
+            waits += 1;
+        }
+    }
+
+    fn request(
+        &self,
+        method: &Method,
+        path: &str,
+        body: &Bytes,
+        headers: &[(&str, &str)],
+    ) -> Result<Request<Full<Bytes>>, CallError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.root))
+            .header(AUTHORIZATION, format!("Bearer {}", self.key))
+            .header(ACCEPT, "application/json");
+        if *method != Method::GET {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request
+            .body(Full::new(body.clone()))
+            .map_err(|error| CallError::NoAnswer { call: call(method, path), reason: error.to_string() })
+    }
+}
+
+/// How long a 429 asks to wait.
+fn retry_after(answer: &Answer) -> Option<Duration> {
+    let limited = answer.status == StatusCode::TOO_MANY_REQUESTS;
+    let seconds = answer.headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    limited.then(|| Duration::from_secs(WAIT_MAX_S.min(seconds)))
+}
+
+fn refused(call: String, answer: &Answer) -> CallError {
+    #[derive(Deserialize)]
+    struct Problem {
+        code: String,
+    }
+    let code = serde_json::from_slice(&answer.body).map(|Problem { code }| code).unwrap_or_default();
+    CallError::Refused { call, status: answer.status.as_u16(), code }
+}
+
+fn decoded<T: DeserializeOwned>(method: &Method, path: &str, answer: &Answer) -> Result<T, CallError> {
+    serde_json::from_slice(&answer.body).map_err(|_| CallError::Unexpected { call: call(method, path) })
+}
+
+/// How errors name a call: without the query, which may be long.
+fn call(method: &Method, path: &str) -> String {
+    format!("{method} {}", path.split('?').next().unwrap_or_default())
+}

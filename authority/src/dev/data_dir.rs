@@ -1,0 +1,205 @@
+//! The directory that `authority dev` works in, and what it keeps there from one run to the next (contract 16).
+//!
+//! | File | Holds |
+//! |---|---|
+//! | `authority.db` | the authority's database |
+//! | `kek` | the key-encryption key, made at the first run, mode 0600 |
+//! | `inbox.db` | the built-in receiver's inbox |
+//! | `dev.json` | what a developer goes on using in the next run: ids, keys, the signing secret; mode 0600 |
+//!
+//! The keys and ids stay the same, so that what was built against them yesterday works today. A file is written beside
+//! its place and moved there, so that a crash leaves the old one or the new one. A new directory is closed to other
+//! users and to git, because it holds secrets. Deliberately absent: repair. Whoever removes one of the files removes
+//! the directory.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use crate::dice::Dice;
+use crate::secret_box::Kek;
+
+const DATABASE: &str = "authority.db";
+const KEK: &str = "kek";
+const INBOX: &str = "inbox.db";
+const KEPT: &str = "dev.json";
+
+/// Why the directory cannot be used. The messages name files and never what is in them.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DataDirError {
+    /// The path cannot stand in a database address.
+    #[error("the path must be text without a question mark")]
+    Path,
+    /// The file system says no.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file is not what `dev` wrote.
+    #[error("{path} is not what `authority dev` wrote: remove the directory to start anew")]
+    Altered {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a database, and not the key that its secrets are sealed with.
+    #[error(
+        "{path} is missing, and the database beside it cannot be read without: remove the directory to start anew"
+    )]
+    KeyLost {
+        /// Where the key was.
+        path: PathBuf,
+    },
+}
+
+/// What one run leaves for the next. Has no `Debug`: it holds keys.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The operator key.
+    pub(crate) operator_key: Option<String>,
+    /// The merchant `demo`.
+    pub(crate) merchant_id: Option<String>,
+    /// The merchant's test key.
+    pub(crate) merchant_key: Option<String>,
+    /// The endpoint of the built-in receiver.
+    pub(crate) endpoint: Option<KeptEndpoint>,
+    /// Behind the events of the last run, so that the next one need not read the whole history.
+    pub(crate) events_cursor: Option<String>,
+}
+
+/// The endpoint of the built-in receiver. Has no `Debug`: it holds the signing secret.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct KeptEndpoint {
+    /// Its id.
+    pub(crate) id: String,
+    /// Its signing secret, which the receiver verifies with.
+    pub(crate) secret: String,
+    /// The loopback port in its URL, where the receiver has to listen.
+    pub(crate) port: u16,
+}
+
+/// An opened directory.
+pub(crate) struct DataDir {
+    path: PathBuf,
+    /// Whether a run before this one made the database.
+    pub(crate) used: bool,
+    /// The key-encryption key.
+    pub(crate) kek: Kek,
+    /// What the run before left; to be written with [`DataDir::keep`] after a change.
+    pub(crate) kept: Kept,
+}
+
+impl DataDir {
+    /// Opens the directory, and makes it and its key when they are not there.
+    ///
+    /// # Errors
+    /// [`DataDirError`].
+    pub(crate) fn open(path: &Path, dice: &dyn Dice) -> Result<Self, DataDirError> {
+        if path.to_str().is_none_or(|text| text.contains('?')) {
+            return Err(DataDirError::Path);
+        }
+        if !path.exists() {
+            create(path)?;
+        }
+        let used = path.join(DATABASE).exists();
+        let kek = match read(&path.join(KEK))? {
+            Some(text) => Kek::parse(text.trim_end()).map_err(|_| altered(path, KEK))?,
+            None if used => return Err(DataDirError::KeyLost { path: path.join(KEK) }),
+            None => make_kek(path, dice)?,
+        };
+        // Without its database, what was kept is about records that are no more.
+        let kept = read(&path.join(KEPT))?.filter(|_| used);
+        let kept = kept.map(|text| serde_json::from_str(&text)).transpose();
+        Ok(Self {
+            path: path.to_owned(),
+            used,
+            kek,
+            kept: kept.map_err(|_| altered(path, KEPT))?.unwrap_or_default(),
+        })
+    }
+
+    /// Writes what is kept.
+    ///
+    /// # Errors
+    /// [`DataDirError::Io`].
+    pub(crate) fn keep(&self) -> Result<(), DataDirError> {
+        let path = self.kept_path();
+        let text = serde_json::to_vec_pretty(&self.kept).map_err(|error| io_error(&path)(error.into()))?;
+        let file = written_beside(&self.path, &text)?;
+        file.persist(&path).map_err(|error| io_error(&path)(error.error))?;
+        Ok(())
+    }
+
+    /// The directory as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The authority's database, as `AUTHORITY_DATABASE_URL` would name it.
+    pub(crate) fn database_url(&self) -> String {
+        format!("sqlite://{}", self.path.join(DATABASE).display())
+    }
+
+    /// The receiver's database.
+    pub(crate) fn inbox_path(&self) -> PathBuf {
+        self.path.join(INBOX)
+    }
+
+    /// Where what is kept is kept.
+    pub(crate) fn kept_path(&self) -> PathBuf {
+        self.path.join(KEPT)
+    }
+}
+
+fn create(path: &Path) -> Result<(), DataDirError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io_error(path))?;
+    let ignore = path.join(".gitignore");
+    fs::write(&ignore, "*\n").map_err(io_error(&ignore))
+}
+
+/// Makes the key. Of two processes that start in one new directory, both go on with the key that was there first.
+fn make_kek(folder: &Path, dice: &dyn Dice) -> Result<Kek, DataDirError> {
+    let path = folder.join(KEK);
+    let kek = Kek::generate(dice);
+    match written_beside(folder, kek.to_base64().as_bytes())?.persist_noclobber(&path) {
+        Ok(_) => Ok(kek),
+        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => {
+            let text = read(&path)?.unwrap_or_default();
+            Kek::parse(text.trim_end()).map_err(|_| altered(folder, KEK))
+        }
+        Err(refused) => Err(io_error(&path)(refused.error)),
+    }
+}
+
+/// A new file with mode 0600 (which is what `tempfile` makes), its content on disk.
+fn written_beside(folder: &Path, content: &[u8]) -> Result<NamedTempFile, DataDirError> {
+    let mut file = NamedTempFile::new_in(folder).map_err(io_error(folder))?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(io_error(folder))?;
+    Ok(file)
+}
+
+/// The file's text, `None` when there is no such file.
+fn read(path: &Path) -> Result<Option<String>, DataDirError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(DataDirError::Altered { path: path.to_owned() })
+        }
+        Err(error) => Err(io_error(path)(error)),
+    }
+}
+
+fn altered(folder: &Path, name: &str) -> DataDirError {
+    DataDirError::Altered { path: folder.join(name) }
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> DataDirError {
+    move |source| DataDirError::Io { path: path.to_owned(), source }
+}

@@ -1,0 +1,132 @@
+//! The people of the play: a platform with an operator key, the merchant `demo` with a test key, and the endpoint that
+//! the merchant's receiver listens behind.
+//!
+//! The first operator key is made the way `authority operator-key create` makes it, beside the listeners, because no
+//! request can be made without one. Everything after it is a request. What was made in an earlier run is used again;
+//! what is made now is kept at once, so that a crash in between leaves little behind.
+
+use authority_domain::scope::{OperatorScope, Scope};
+use authority_store::StoreError;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::client::{Api, CallError, Http};
+use super::data_dir::{DataDir, DataDirError, KeptEndpoint};
+use crate::app::keys::operator_key_create;
+use crate::service::Service;
+
+/// The name under which `dev` makes its keys.
+const KEY_NAME: &str = "authority dev";
+
+/// Why the play cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SetUpError {
+    /// A request failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// Something could not be kept.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The operator key could not be stored.
+    #[error("the operator key cannot be stored: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// Everybody, with their keys. Has no `Debug`.
+pub(crate) struct Demo {
+    /// The platform.
+    pub(crate) operator: Api,
+    /// The merchant.
+    pub(crate) merchant: Api,
+    /// The merchant's id.
+    pub(crate) merchant_id: String,
+    /// The receiver's endpoint and its secret.
+    pub(crate) endpoint: KeptEndpoint,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct IssuedKey {
+    key: String,
+}
+
+#[derive(Deserialize)]
+struct MadeEndpoint {
+    id: String,
+    secret: String,
+}
+
+impl Demo {
+    /// Finds or makes everybody. `receiver_port` is where the receiver listens on the loopback address.
+    ///
+    /// # Errors
+    /// [`SetUpError`].
+    pub(crate) async fn set_up(
+        service: &Service,
+        data: &mut DataDir,
+        http: &Http,
+        receiver_port: u16,
+    ) -> Result<Self, SetUpError> {
+        let operator_key = match data.kept.operator_key.clone() {
+            Some(key) => key,
+            None => keep(data, make_operator_key(service).await?, |kept| &mut kept.operator_key)?,
+        };
+        let operator = Api::new(http.clone(), service.operator_address, "/v1/operator", operator_key);
+        let merchant_id = match data.kept.merchant_id.clone() {
+            Some(id) => id,
+            None => keep(data, make_merchant(&operator).await?, |kept| &mut kept.merchant_id)?,
+        };
+        let merchant_key = match data.kept.merchant_key.clone() {
+            Some(key) => key,
+            None => keep(data, issue_key(&operator, &merchant_id).await?, |kept| &mut kept.merchant_key)?,
+        };
+        let merchant = Api::new(http.clone(), service.merchant_address, "/v1/merchant", merchant_key);
+        let endpoint = match data.kept.endpoint.clone() {
+            Some(endpoint) => endpoint,
+            None => keep(data, make_endpoint(&merchant, receiver_port).await?, |kept| &mut kept.endpoint)?,
+        };
+        Ok(Self { operator, merchant, merchant_id, endpoint })
+    }
+}
+
+fn keep<T: Clone>(
+    data: &mut DataDir,
+    made: T,
+    place: impl FnOnce(&mut super::data_dir::Kept) -> &mut Option<T>,
+) -> Result<T, DataDirError> {
+    *place(&mut data.kept) = Some(made.clone());
+    data.keep()?;
+    Ok(made)
+}
+
+async fn make_operator_key(service: &Service) -> Result<String, StoreError> {
+    let app = &service.app;
+    let scopes = OperatorScope::ALL.to_vec();
+    let issued =
+        operator_key_create(&app.store, app.clock.as_ref(), app.dice.as_ref(), KEY_NAME.to_owned(), scopes);
+    Ok(issued.await?.key)
+}
+
+async fn make_merchant(operator: &Api) -> Result<String, CallError> {
+    let body = json!({ "slug": "demo", "name": "Demo", "default_currency": "USD" });
+    let merchant: Made = operator.post("/merchants", &body, &[]).await?;
+    Ok(merchant.id)
+}
+
+async fn issue_key(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
+    let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    let body = json!({ "name": KEY_NAME, "mode": "test", "scopes": scopes });
+    let issued: IssuedKey = operator.post(&format!("/merchants/{merchant_id}/api-keys"), &body, &[]).await?;
+    Ok(issued.key)
+}
+
+async fn make_endpoint(merchant: &Api, port: u16) -> Result<KeptEndpoint, CallError> {
+    let body =
+        json!({ "url": super::receiver::url(port), "description": "The receiver inside authority dev" });
+    let made: MadeEndpoint = merchant.post("/webhook-endpoints", &body, &[]).await?;
+    Ok(KeptEndpoint { id: made.id, secret: made.secret, port })
+}

@@ -1,0 +1,43 @@
+//! The events of a run, read through the front door: `GET /events` with a cursor (contract 4.5, 4.9, 8).
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+
+use super::client::{Api, CallError};
+
+/// A stretch of the stream.
+pub(crate) struct Feed {
+    /// The events' ids in the order of their sequences.
+    pub(crate) ids: Vec<String>,
+    /// The position behind them.
+    pub(crate) cursor: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    data: Vec<Item>,
+    next_cursor: Option<String>,
+    resume_cursor: String,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    id: String,
+}
+
+/// Reads from behind `cursor`, the empty one being the beginning, to the end.
+///
+/// # Errors
+/// [`CallError`].
+pub(crate) async fn read(merchant: &Api, cursor: &str) -> Result<Feed, CallError> {
+    let mut feed = Feed { ids: Vec::new(), cursor: cursor.to_owned() };
+    loop {
+        let cursor = utf8_percent_encode(&feed.cursor, NON_ALPHANUMERIC);
+        let page: Page = merchant.get_as(&format!("/events?limit=100&cursor={cursor}")).await?;
+        feed.ids.extend(page.data.into_iter().map(|event| event.id));
+        feed.cursor = page.resume_cursor;
+        if page.next_cursor.is_none() {
+            return Ok(feed);
+        }
+    }
+}

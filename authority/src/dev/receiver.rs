@@ -1,0 +1,275 @@
+//! The merchant's receiver, built in: it verifies, claims, acts, and answers as every receiver does (contract 11).
+//!
+//! A request is looked at from the outside in: method, media type, size, then the signature over the raw bytes, and
+//! only then what they say. A verified event is claimed in the inbox before anything is done with it. The effect of
+//! this receiver is to tell the person in front of the screen: whoever holds the other end of the channel. After that
+//! the event is noted as processed; what a crash left claimed and unprocessed is told at the next start.
+//!
+//! Claim and effect run in a task of their own, so that a sender that hangs up cannot part them. The listener is the
+//! authority's own, with its bounds on connections, heads and bodies.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use authority_store::inbox::{Claim, Claimed, Inbox};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http_body::Body as _;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use verify_core::catalog::EventType;
+use verify_core::event::Envelope;
+use verify_core::header;
+use verify_core::receiver::{BODY_LIMIT, Verdict};
+use verify_core::verify::{Headers, Verifier};
+
+use crate::clock::Clock;
+use crate::dice::Dice;
+use crate::http::server::{Limits, Stopped, serve};
+
+/// The path that takes deliveries.
+const PATH: &str = "/webhooks";
+
+/// Arrivals that may wait to be told; beyond it, answers wait.
+const ARRIVALS_MAX: usize = 256;
+
+/// Ports are drawn from below those that systems give to outgoing connections (Linux from 32768, others from 49152),
+/// because the endpoint keeps its port from one run to the next.
+const PORTS: std::ops::Range<u16> = 20_000..30_000;
+const PORTS_TRIED: usize = 32;
+
+/// What the receiver decided about a request, and about which event, once that is certain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// The decision, which is also the answer.
+    pub(crate) verdict: Verdict,
+    /// The event of a verified request.
+    pub(crate) event: Option<ArrivedEvent>,
+}
+
+/// A verified event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ArrivedEvent {
+    /// `evt_…`
+    pub(crate) id: String,
+    /// The event's name.
+    pub(crate) event_type: String,
+    /// Its position in the stream, when it says so.
+    pub(crate) sequence: Option<u64>,
+}
+
+/// A running receiver.
+pub(crate) struct Receiver {
+    /// Its inbox.
+    pub(crate) inbox: Inbox,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<Stopped>,
+}
+
+/// The receiver's address on a port of this machine.
+pub(crate) fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}{PATH}")
+}
+
+/// Listens on the loopback address: on `port`, or where there is room.
+///
+/// # Errors
+/// The reason why the port cannot be had.
+pub(crate) async fn listen(port: Option<u16>, dice: &dyn Dice) -> std::io::Result<(TcpListener, u16)> {
+    if let Some(port) = port {
+        return Ok((TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?, port));
+    }
+    let mut tries = 1;
+    loop {
+        let mut random = [0; 2];
+        dice.fill(&mut random);
+        let port = PORTS.start + u16::from_ne_bytes(random) % (PORTS.end - PORTS.start);
+        match TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await {
+            Ok(listener) => return Ok((listener, port)),
+            Err(error) if tries == PORTS_TRIED => return Err(error),
+            Err(_) => tries += 1,
+        }
+    }
+}
+
+impl Receiver {
+    /// Starts to take deliveries; what it decides comes through the channel.
+    pub(crate) fn start(
+        listener: TcpListener,
+        verifier: Verifier,
+        inbox: Inbox,
+        clock: Arc<dyn Clock>,
+    ) -> (Self, mpsc::Receiver<Arrival>) {
+        let (told, arrivals) = mpsc::channel(ARRIVALS_MAX);
+        let (stop, mut stopped) = watch::channel(false);
+        let desk = Arc::new(Desk { verifier, inbox: inbox.clone(), clock, told });
+        let router = Router::new().route(PATH, any(receive)).with_state(Arc::clone(&desk));
+        let server = tokio::spawn(async move {
+            desk.finish_what_was_left().await;
+            drop(desk);
+            let stopped = async move {
+                // A dropped sender means that the receiver is gone: stop as well.
+                let _ = stopped.wait_for(|stop| *stop).await;
+            };
+            serve(listener, router, Limits::default(), stopped).await
+        });
+        (Self { inbox, stop, server }, arrivals)
+    }
+
+    /// Finishes the requests in flight and closes the inbox.
+    pub(crate) async fn stop(self) {
+        self.stop.send_replace(true);
+        if self.server.await.is_err() {
+            tracing::error!("the receiver panicked");
+        }
+        self.inbox.close().await;
+    }
+}
+
+struct Desk {
+    verifier: Verifier,
+    inbox: Inbox,
+    clock: Arc<dyn Clock>,
+    told: mpsc::Sender<Arrival>,
+}
+
+async fn receive(State(desk): State<Arc<Desk>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let verdict = match read(&parts.method, &parts.headers, body).await {
+        Ok(body) => {
+            let judging = tokio::spawn(async move { desk.judge(&parts.headers, body.as_deref()).await });
+            judging.await.unwrap_or(Verdict::StorageUnavailable)
+        }
+        Err(verdict) => {
+            desk.tell(Arrival { verdict, event: None }).await;
+            verdict
+        }
+    };
+    answer(verdict)
+}
+
+/// The body of a request that is worth reading, never more than the limit. One that breaks off counts as missing.
+async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Bytes>, Verdict> {
+    if method != Method::POST {
+        return Err(Verdict::MethodNotAllowed);
+    }
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media_type = media_type.and_then(|text| text.parse::<mime::Mime>().ok());
+    if media_type.is_none_or(|media_type| media_type.essence_str() != mime::APPLICATION_JSON.essence_str()) {
+        return Err(Verdict::UnsupportedMediaType);
+    }
+    if body.size_hint().lower() > BODY_LIMIT as u64 {
+        return Err(Verdict::TooLarge);
+    }
+    match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(body) => Ok(Some(body.to_bytes())),
+        Err(error) if error.is::<LengthLimitError>() => Err(Verdict::TooLarge),
+        Err(_) => Ok(None),
+    }
+}
+
+fn answer(verdict: Verdict) -> Response {
+    let mut response = Response::new(Body::from(verdict.body()));
+    *response.status_mut() =
+        StatusCode::from_u16(verdict.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if verdict == Verdict::MethodNotAllowed {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    }
+    response
+}
+
+impl Desk {
+    async fn judge(&self, headers: &HeaderMap, body: Option<&[u8]>) -> Verdict {
+        let value = |name| header::join_lines(headers.get_all(name).iter().map(HeaderValue::as_bytes));
+        let (timestamp, signature, event_id) =
+            (value(header::TIMESTAMP), value(header::SIGNATURE), value(header::EVENT_ID));
+        let headers = Headers {
+            timestamp: timestamp.as_deref(),
+            signature: signature.as_deref(),
+            event_id: event_id.as_deref(),
+        };
+        let now_ms = self.clock.now_ms();
+        match self.verifier.verify(body, &headers, now_ms.div_euclid(1000)) {
+            Ok(envelope) => self.take_in(&envelope, now_ms).await,
+            Err(code) => {
+                let verdict = Verdict::Rejected(code);
+                self.tell(Arrival { verdict, event: None }).await;
+                verdict
+            }
+        }
+    }
+
+    async fn take_in(&self, envelope: &Envelope<'_>, now_ms: i64) -> Verdict {
+        if EventType::parse(&envelope.event_type).is_none() {
+            tracing::info!(event_id = %envelope.id, event_type = %envelope.event_type, "unknown event type");
+        }
+        let claim = Claim {
+            id: &envelope.id,
+            event_type: &envelope.event_type,
+            created_at: &envelope.created_at,
+            merchant_id: &envelope.merchant_id,
+            livemode: envelope.livemode,
+            received_at_ms: now_ms,
+            body: envelope.text.as_bytes(),
+        };
+        let verdict = match self.inbox.claim(&claim).await {
+            Ok(Claimed::First) => Verdict::First,
+            Ok(Claimed::Duplicate) => Verdict::Duplicate,
+            Err(error) => {
+                tracing::error!(event_id = %envelope.id, %error, "the event could not be claimed");
+                Verdict::StorageUnavailable
+            }
+        };
+        self.act(envelope, verdict).await;
+        verdict
+    }
+
+    /// The effect, and the note that it happened.
+    async fn act(&self, envelope: &Envelope<'_>, verdict: Verdict) {
+        let event = ArrivedEvent {
+            id: envelope.id.clone().into_owned(),
+            event_type: envelope.event_type.clone().into_owned(),
+            sequence: envelope.sequence,
+        };
+        self.tell(Arrival { verdict, event: Some(event) }).await;
+        if verdict == Verdict::First
+            && let Err(error) = self.inbox.processed(&envelope.id).await
+        {
+            tracing::warn!(event_id = %envelope.id, %error, "processed, but not noted: told again at the next start");
+        }
+    }
+
+    /// Acts on what an earlier process claimed and did not get to.
+    async fn finish_what_was_left(&self) {
+        let left = match self.inbox.unprocessed().await {
+            Ok(left) => left,
+            Err(error) => {
+                tracing::error!(%error, "the inbox cannot be read");
+                return;
+            }
+        };
+        for body in left {
+            match verify_core::event::read(&body) {
+                Ok(envelope) => self.act(&envelope, Verdict::First).await,
+                Err(code) => tracing::error!(%code, "the inbox holds something that is no event"),
+            }
+        }
+    }
+
+    async fn tell(&self, arrival: Arrival) {
+        // Nobody listens any more when the process is about to end.
+        let _ = self.told.send(arrival).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

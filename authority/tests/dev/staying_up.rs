@@ -1,0 +1,129 @@
+//! Without `--once`: the keys and the lines to paste, what arrives later, and the end by signal or by force.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::process::{command, ended, folder, kept};
+
+/// A run that stays up, read line by line.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(data: &Path) -> Self {
+        let listeners = [("AUTHORITY_LISTEN", "127.0.0.1:0"), ("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:0")];
+        let mut child =
+            command(data, &[], &listeners).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (read, lines) = channel();
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| read.send(line)));
+        Self { child, lines }
+    }
+
+    /// The lines up to and with the first that `last` is true for.
+    fn read_until(&self, last: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|line: &String| last(line)) {
+            lines.push(self.lines.recv_timeout(Duration::from_secs(60)).unwrap());
+        }
+        lines
+    }
+
+    fn terminate(mut self) -> Option<i32> {
+        let kill = format!("kill -TERM {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+/// Does what a pasted `curl` line does, with the shell's own reading of it. The answer's status and body.
+fn paste(keys: &str, line: &str) -> (u16, Value) {
+    let script = format!("{keys}\ncurl() {{ printf '%s\\0' \"$@\"; }}\n{line}");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let (mut method, mut headers, mut body, mut url) = ("GET", String::new(), "", "");
+    let mut words = output.split_terminator('\0');
+    while let Some(word) = words.next() {
+        match word {
+            "-s" => {}
+            "-X" => method = words.next().unwrap(),
+            "-H" => headers.extend([words.next().unwrap(), "\r\n"]),
+            "-d" => (method, body) = ("POST", words.next().unwrap()),
+            other => url = other,
+        }
+    }
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap())
+}
+
+#[test]
+fn it_stays_up_with_lines_that_work_when_pasted() {
+    let (_folder, data) = folder();
+    let running = Running::start(&data);
+    let lines = running.read_until(|line| line.starts_with("Staying up"));
+    let keys: Vec<&str> = lines.iter().map(String::as_str).filter(|line| line.contains("KEY=svc_")).collect();
+    assert_eq!(keys.len(), 2);
+    let keys = keys.join("\n");
+    let pasted: Vec<(u16, Value)> =
+        lines.iter().filter(|line| line.starts_with("curl ")).map(|line| paste(&keys, line)).collect();
+    let statuses: Vec<u16> = pasted.iter().map(|(status, _)| *status).collect();
+    assert_eq!(statuses, [200, 200, 202, 201]);
+    assert_eq!(pasted[0].1["fulfillment_status"], "shipped");
+    assert_eq!(pasted[1].1["data"][0]["type"], "checkout.created");
+    // What the pasted lines caused arrives and is shown.
+    let test_event = pasted[2].1["event_id"].as_str().unwrap();
+    let arrived = running.read_until(|line| line.contains("checkout.created")).join("\n");
+    let arrived = if arrived.contains(test_event) {
+        arrived
+    } else {
+        running.read_until(|line| line.contains(test_event)).join("\n")
+    };
+    assert!(arrived.contains("webhook.test"), "{arrived}");
+
+    let (code, stdout, stderr) = ended(&mut command(&data, &["--once", "--json"], &[]));
+    let path = data.display();
+    let port = kept(&data)["endpoint"]["port"].to_string();
+    let line = format!(
+        "authority: port {port}, which the endpoint in {path} delivers to, is taken: stop what listens there (another \
+         `authority dev`?), or give --data another directory\n"
+    );
+    assert_eq!((code, stdout, stderr), (Some(1), String::new(), line));
+    assert_eq!(running.terminate(), Some(0));
+    assert_eq!(ended(&mut command(&data, &["--once", "--json"], &[])).0, Some(0));
+}
+
+#[test]
+fn after_a_kill_the_next_run_goes_on() {
+    let (_folder, data) = folder();
+    let mut running = Running::start(&data);
+    running.read_until(|line| line.contains("order.confirmed"));
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    let (code, stdout, stderr) = ended(&mut command(&data, &["--once", "--json"], &[]));
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let summary: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&summary["events_emitted"], &summary["lost"]),
+        (&Value::from(9), &Value::from(0)),
+        "{summary}"
+    );
+}
