@@ -17,9 +17,11 @@
 )]
 
 pub mod authority;
+pub mod clock;
 pub mod delivery;
 pub mod eventually;
 pub mod http;
 pub mod merchant;
 pub mod receiver;
+pub mod shop;
 pub mod workerd;

@@ -1,0 +1,249 @@
+//! A real `authority serve` on a database file of its own.
+//!
+//! [`Authority::start`] builds the binary (once per test program), makes an operator key with it, starts `serve` on
+//! free ports in a new folder and waits for the ready line. The test may end it in order ([`Authority::terminate`]),
+//! by force ([`Authority::kill`]), and start it again on the same files ([`Authority::restart`]); every [`Api`] finds
+//! it again on its new ports. What it logs goes to a file, which is shown when the test fails.
+//!
+//! The process ends with the value, and so with the test.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Output, Stdio};
+use std::sync::LazyLock;
+
+use authority_domain::time::Timestamp;
+use authority_store::ports::Tx;
+use authority_store::{Access, Store, StoreError, StoreUrl};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use crate::eventually::{eventually, within};
+use crate::http::{Api, Reply};
+
+/// A key-encryption key: 32 bytes, base64.
+pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
+
+/// How much of the log a failed test shows.
+const LOG_LINES_SHOWN: usize = 80;
+
+/// An authority of a test's own.
+#[derive(Debug)]
+pub struct Authority {
+    folder: tempfile::TempDir,
+    variables: BTreeMap<String, String>,
+    operator_key: String,
+    merchant_api: watch::Sender<Option<String>>,
+    operator_api: watch::Sender<Option<String>>,
+    running: Option<Child>,
+}
+
+impl Authority {
+    /// Starts one on new files. `variables` come on top of those that tests need: loopback endpoints are allowed,
+    /// limits are off, a failed delivery is tried again after one second.
+    pub async fn start(variables: &[(&str, &str)]) -> Self {
+        let folder = tempfile::Builder::new().prefix("authority-").tempdir().unwrap();
+        let database = format!("sqlite://{}", folder.path().join("authority.db").display());
+        let usual = [
+            ("AUTHORITY_DATABASE_URL", database.as_str()),
+            ("AUTHORITY_SECRET_KEK", KEK),
+            ("AUTHORITY_LISTEN", "127.0.0.1:0"),
+            ("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:0"),
+            ("AUTHORITY_ENV", "development"),
+            ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true"),
+            ("AUTHORITY_RATE_LIMITS", "off"),
+            ("AUTHORITY_RETRY_SCHEDULE", "0,1,1,1"),
+            ("AUTHORITY_RETRY_JITTER", "0"),
+            ("AUTHORITY_LOG", "debug"),
+        ];
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let mut authority = Self {
+            folder,
+            variables: usual.iter().chain(variables).map(owned).collect(),
+            operator_key: String::new(),
+            merchant_api: watch::Sender::new(None),
+            operator_api: watch::Sender::new(None),
+            running: None,
+        };
+        let made = authority.run(&["operator-key", "create", "--name", "tests", "--json"]).await;
+        assert!(made.status.success(), "{made:?}");
+        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+        authority.operator_key = made["key"].as_str().unwrap().to_owned();
+        authority.restart().await;
+        authority
+    }
+
+    /// Starts `serve` again on the same files, on new ports.
+    pub async fn restart(&mut self) {
+        assert!(self.running.is_none(), "it is running");
+        let log = File::options().create(true).append(true).open(self.log_path()).unwrap();
+        let mut child = self.command(&["serve"]).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        self.running = Some(child);
+        let line = within("the ready line", lines.next_line()).await.unwrap();
+        let ready: Value = serde_json::from_str(&line.expect("serve ended before it was ready")).unwrap();
+        assert_eq!(ready["ready"], true, "{ready}");
+        let address = |name: &str| Some(ready[name].as_str().unwrap().to_owned());
+        self.merchant_api.send_replace(address("merchant_api"));
+        self.operator_api.send_replace(address("operator_api"));
+    }
+
+    /// Ends it by force, in the middle of whatever it does; returns when it is gone.
+    pub async fn kill(&mut self) {
+        self.away();
+        let mut child = self.running.take().expect("it is running");
+        child.kill().await.unwrap();
+    }
+
+    /// Asks it to stop, as an operator's supervisor does.
+    pub fn ask_to_stop(&self) {
+        let child = self.running.as_ref().expect("it is running");
+        let pid = Pid::from_raw(child.id().expect("it is running").try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Waits until it has ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let mut child = self.running.take().expect("it is running");
+        let status = within("the end of the authority", child.wait()).await.unwrap();
+        self.away();
+        status
+    }
+
+    /// Ends it in order, which must succeed: nothing is in flight then, and every outcome is written.
+    pub async fn terminate(&mut self) {
+        self.ask_to_stop();
+        let status = self.ended().await;
+        assert_eq!(status.code(), Some(0), "{status}");
+    }
+
+    /// Runs another command on the same files to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with(&[], arguments).await
+    }
+
+    /// The same with some variables set otherwise.
+    pub async fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+        let output = self.command(arguments).envs(variables.iter().copied()).output();
+        within(format!("authority {arguments:?}"), output).await.unwrap()
+    }
+
+    /// Waits until the merchant listener takes no more connections: the stop has begun.
+    pub async fn stopping(&self) {
+        let base = self.merchant_api.borrow().clone().expect("it is running");
+        let address = base.strip_prefix("http://").unwrap();
+        eventually("a closed listener", async || TcpStream::connect(address).await.is_err().then_some(()))
+            .await;
+    }
+
+    /// The operator root.
+    #[must_use]
+    pub fn operator(&self) -> Api {
+        Api::new(self.operator_api.subscribe(), "/v1/operator", &self.operator_key)
+    }
+
+    /// The merchant root, asked with `key`.
+    #[must_use]
+    pub fn merchant(&self, key: &str) -> Api {
+        Api::new(self.merchant_api.subscribe(), "/v1/merchant", key)
+    }
+
+    /// A path of the operator's listener outside the operator root.
+    pub async fn probe(&self, path: &str) -> Reply {
+        Api::new(self.operator_api.subscribe(), "", &self.operator_key).with_key(None).get(path).await
+    }
+
+    /// The key that [`Authority::operator`] uses.
+    #[must_use]
+    pub fn operator_key(&self) -> &str {
+        &self.operator_key
+    }
+
+    /// What it has logged in all its lives.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.log_path()).unwrap_or_default()
+    }
+
+    /// Every file it has left: name and bytes.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
+        entries
+            .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+            .collect()
+    }
+
+    /// Waits until no delivery waits for an attempt, now or later, as the database says.
+    pub async fn nothing_pending(&self) {
+        let url = StoreUrl::parse(&self.variables["AUTHORITY_DATABASE_URL"]).unwrap();
+        let store = Store::open(&url, Access::Shared).await.unwrap();
+        eventually("no pending delivery", async || {
+            let beginning = Timestamp::from_ms(0);
+            let next: Result<_, StoreError> = store
+                .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_next_due(beginning).await }))
+                .await;
+            next.unwrap().is_none().then_some(())
+        })
+        .await;
+        store.close().await;
+    }
+
+    fn away(&self) {
+        self.merchant_api.send_replace(None);
+        self.operator_api.send_replace(None);
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.folder.path().join("authority.log")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        // Nothing of the developer's own environment.
+        command.args(arguments).env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = self.log();
+            let lines: Vec<_> = log.lines().collect();
+            let shown = lines.len().saturating_sub(LOG_LINES_SHOWN);
+            eprintln!("--- the end of the authority's log ---\n{}", lines[shown..].join("\n"));
+        }
+    }
+}
+
+/// The binary, built at the first call, so that no test runs against what the sources were yesterday.
+fn binary() -> &'static Path {
+    static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let arguments = ["build", "--quiet", "--package", "authority", "--message-format", "json"];
+        let built = std::process::Command::new(cargo)
+            .current_dir(root)
+            .args(arguments)
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("cargo must be on the PATH");
+        assert!(built.status.success(), "authority could not be built");
+        let messages = String::from_utf8(built.stdout).unwrap();
+        let executable = |line: &str| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            message["executable"]
+                .as_str()
+                .filter(|_| message["target"]["name"] == "authority")
+                .map(PathBuf::from)
+        };
+        messages.lines().find_map(executable).expect("cargo names the executable")
+    });
+    &BINARY
+}

@@ -1,0 +1,225 @@
+//! A small JSON client for the authority's two roots.
+//!
+//! An [`Api`] knows one root and one key. It asks where the authority listens at every request, so that it goes on
+//! working when the authority is killed and started again on other ports: while it is away, a request waits.
+//! [`Api::get`] and [`Api::post`] are for the usual; [`Api::call`] builds everything else, nonsense included.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::eventually::within;
+
+/// Where a listener is, e.g. `http://127.0.0.1:40123`; `None` while the authority is away.
+pub type Address = watch::Receiver<Option<String>>;
+
+/// One root of the authority, asked with one key. Clones share their connections.
+#[derive(Clone)]
+pub struct Api {
+    client: Client<HttpConnector, Full<Bytes>>,
+    address: Address,
+    root: &'static str,
+    key: Option<String>,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// The root under `address`.
+    #[must_use]
+    pub fn new(address: Address, root: &'static str, key: &str) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        Self { client, address, root, key: Some(key.to_owned()) }
+    }
+
+    /// The same root, asked with another key, or with none.
+    #[must_use]
+    pub fn with_key(&self, key: Option<&str>) -> Self {
+        Self { key: key.map(str::to_owned), ..self.clone() }
+    }
+
+    /// Reads.
+    pub async fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path).send().await
+    }
+
+    /// Writes without an idempotency key.
+    pub async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::POST, path).json(body).send().await
+    }
+
+    /// Writes under an idempotency key.
+    pub async fn post_as(&self, key: &str, path: &str, body: &Value) -> Reply {
+        self.call(Method::POST, path).header("idempotency-key", key).json(body).send().await
+    }
+
+    /// A request to be completed.
+    #[must_use]
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &self.key {
+            headers.insert(header::AUTHORIZATION, value(&format!("Bearer {key}")));
+        }
+        Call { api: self.clone(), method, path: format!("{}{path}", self.root), headers, body: Bytes::new() }
+    }
+}
+
+/// A request in the making.
+#[derive(Clone, Debug)]
+pub struct Call {
+    api: Api,
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Call {
+    /// Adds a header line; the same name twice makes two lines.
+    #[must_use]
+    pub fn header(mut self, name: &str, text: &str) -> Self {
+        self.headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value(text));
+        self
+    }
+
+    /// Takes every line of a header away.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.remove(name);
+        self
+    }
+
+    /// A JSON body with its media type.
+    #[must_use]
+    pub fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json").bytes(body.to_string())
+    }
+
+    /// Any body, without a media type.
+    #[must_use]
+    pub fn bytes(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends it and reads the whole answer.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub async fn send(self) -> Reply {
+        self.try_send().await.unwrap_or_else(|lost| panic!("{lost}"))
+    }
+
+    /// Sends it and reads the whole answer, once, as soon as the authority is up.
+    ///
+    /// # Errors
+    /// [`Lost`] when no whole answer came: the request may or may not have had its effect.
+    pub async fn try_send(self) -> Result<Reply, Lost> {
+        let what = format!("{} {}", self.method, self.path.chars().take(200).collect::<String>());
+        within(what.clone(), self.exchange()).await.map_err(|cause| Lost { what, cause })
+    }
+
+    async fn exchange(self) -> Result<Reply, String> {
+        let mut address = self.api.address.clone();
+        let base = address.wait_for(Option::is_some).await.expect("the authority is there").clone().unwrap();
+        let mut request = Request::new(Full::new(self.body));
+        *request.method_mut() = self.method;
+        *request.uri_mut() = format!("{base}{}", self.path).parse().expect("a path");
+        *request.headers_mut() = self.headers;
+        let response = self.api.client.request(request).await.map_err(|error| format!("{error:?}"))?;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
+    }
+}
+
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).expect("a header value")
+}
+
+/// No whole answer came.
+#[derive(Debug)]
+pub struct Lost {
+    what: String,
+    cause: String,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no answer: {}", self.what, self.cause)
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// The header lines.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+impl Reply {
+    /// The body of an answer with this status.
+    ///
+    /// # Panics
+    /// On another status, with the body in the message.
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        self.json()
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    /// The body as text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("UTF-8")
+    }
+
+    /// The only line of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.headers.get_all(name).iter();
+        let line = lines.next()?.to_str().expect("visible ASCII");
+        assert_eq!(lines.next(), None, "{name} is there twice");
+        Some(line)
+    }
+
+    /// The body of a refusal with this status and code, which has everything that every refusal has (contract 5.1,
+    /// 5.4).
+    ///
+    /// # Panics
+    /// When it has not.
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!((self.status, self.json()["code"].as_str()), (status, Some(code)), "{}", self.text());
+        let body = self.json();
+        assert_eq!(body["status"], status);
+        assert_eq!(body["type"], format!("urn:service:error:{code}"));
+        assert_eq!(body["request_id"].as_str(), self.header("service-request-id"));
+        assert!(
+            ["title", "detail"].iter().all(|text| body[text].as_str().is_some_and(|text| text.len() > 3))
+        );
+        assert_eq!(self.header("content-type"), Some("application/problem+json"));
+        assert_eq!(self.header("cache-control"), Some("no-store"));
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
+        body
+    }
+}

@@ -1,0 +1,195 @@
+//! A merchant with a key for everything, and the platform's side of its business.
+//!
+//! What the platform reports (checkouts, payments) goes to the operator root; what the merchant does goes to
+//! [`Merchant::api`]. Bodies are the smallest that are accepted; a test gives what it is about.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::authority::Authority;
+use crate::http::Api;
+
+/// Every scope there is (contract 5.3).
+pub const SCOPES: [&str; 13] = [
+    "orders:read",
+    "orders:write",
+    "shipments:write",
+    "payments:read",
+    "refunds:read",
+    "refunds:write",
+    "subscriptions:read",
+    "events:read",
+    "webhooks:manage",
+    "sync:read",
+    "sync:write",
+    "partners:read",
+    "partners:write",
+];
+
+/// A merchant and its test-mode key.
+#[derive(Clone, Debug)]
+pub struct Merchant {
+    /// `mer_…`
+    pub id: String,
+    /// The key that [`Merchant::api`] uses.
+    pub key: String,
+    /// The merchant root, in test mode, with every scope.
+    pub api: Api,
+    /// The operator root.
+    pub operator: Api,
+}
+
+/// A webhook endpoint and what its receiver must know.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// `we_…`
+    pub id: String,
+    /// `whsec_…`
+    pub secret: String,
+}
+
+/// What one event says where it stands in its stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its position.
+    pub sequence: u64,
+    /// Its name.
+    pub event_type: String,
+    /// The record's version; `None` when the event has none.
+    pub version: Option<u64>,
+}
+
+impl Merchant {
+    /// Makes one, with a key.
+    pub async fn create(authority: &Authority, slug: &str) -> Self {
+        Self::with_settings(authority, slug, json!({})).await
+    }
+
+    /// Makes one with these settings.
+    pub async fn with_settings(authority: &Authority, slug: &str, settings: Value) -> Self {
+        let operator = authority.operator();
+        let body = json!({ "slug": slug, "name": slug, "default_currency": "USD", "settings": settings });
+        let made = operator.post("/merchants", &body).await.expect(201);
+        let id = text(&made, "id");
+        let key = issue(&operator, &id, "test", &SCOPES).await;
+        Self { id, api: authority.merchant(&key), key, operator }
+    }
+
+    /// Issues another key of the merchant.
+    pub async fn issue_key(&self, mode: &str, scopes: &[&str]) -> String {
+        issue(&self.operator, &self.id, mode, scopes).await
+    }
+
+    /// Makes an endpoint for these events.
+    pub async fn endpoint(&self, url: &str, enabled_events: &[&str]) -> Endpoint {
+        let body = json!({ "url": url, "enabled_events": enabled_events });
+        let made = self.api.post("/webhook-endpoints", &body).await.expect(201);
+        Endpoint { id: text(&made, "id"), secret: text(&made, "secret") }
+    }
+
+    /// The endpoint as it is now.
+    pub async fn endpoint_now(&self, endpoint: &Endpoint) -> Value {
+        self.api.get(&format!("/webhook-endpoints/{}", endpoint.id)).await.expect(200)
+    }
+
+    /// The path on the operator root under which the platform writes this merchant's test data.
+    #[must_use]
+    pub fn platform_path(&self, collection: &str) -> String {
+        format!("/merchants/{}/test/{collection}", self.id)
+    }
+
+    /// Opens a checkout of two shirts and shipping, 53.00 USD.
+    pub async fn checkout(&self) -> Value {
+        self.operator.post(&self.platform_path("checkouts"), &checkout_body()).await.expect(201)
+    }
+
+    /// Starts a payment of the whole checkout.
+    pub async fn payment(&self, checkout: &Value, capture_method: &str) -> Value {
+        let body = payment_body(checkout, capture_method, &format!("start:{}", text(checkout, "id")));
+        self.operator.post(&self.platform_path("payments"), &body).await.expect(201)
+    }
+
+    /// Reports `status` on a payment; returns what the report did.
+    pub async fn report(&self, payment: &Value, status: &str) -> Value {
+        let body = report_body(status, &format!("{status}:{}", text(payment, "id")));
+        self.operator.post(&format!("/payments/{}/reports", text(payment, "id")), &body).await.expect(200)
+    }
+
+    /// One paid order, from the checkout on; returns its number.
+    pub async fn paid_order(&self) -> String {
+        let checkout = self.checkout().await;
+        let payment = self.payment(&checkout, "automatic").await;
+        text(&self.report(&payment, "succeeded").await["payment"], "order_number")
+    }
+
+    /// The order as it is now.
+    pub async fn order(&self, number: &str) -> Value {
+        self.api.get(&format!("/orders/{number}")).await.expect(200)
+    }
+
+    /// Every event of the stream, by the catch-up loop of the brief.
+    pub async fn events(&self) -> Vec<Value> {
+        let mut events = Vec::new();
+        let mut path = "/events".to_owned();
+        loop {
+            let mut page = self.api.get(&path).await.expect(200);
+            events.append(page["data"].as_array_mut().unwrap());
+            let Some(cursor) = page["next_cursor"].as_str() else { return events };
+            path = format!("/events?cursor={cursor}");
+        }
+    }
+
+    /// The events behind the first `known`, in short.
+    pub async fn told_after(&self, known: usize) -> Vec<Told> {
+        self.events().await.split_off(known).iter().map(told).collect()
+    }
+}
+
+/// An event in short.
+#[must_use]
+pub fn told(event: &Value) -> Told {
+    Told {
+        sequence: event["sequence"].as_u64().unwrap(),
+        event_type: text(event, "type"),
+        version: event["resource_version"].as_u64(),
+    }
+}
+
+/// Two shirts and shipping, 53.00 USD.
+#[must_use]
+pub fn checkout_body() -> Value {
+    let line = json!({ "name": "T-shirt", "sku": "TSHIRT-M", "quantity": 2, "unit_amount": 2400 });
+    json!({ "currency": "USD", "line_items": [line], "shipping": 500 })
+}
+
+/// A card payment of the whole checkout.
+#[must_use]
+pub fn payment_body(checkout: &Value, capture_method: &str, processor_event_id: &str) -> Value {
+    json!({
+        "checkout_id": checkout["id"],
+        "amount": checkout["amounts"]["total"],
+        "currency": checkout["currency"],
+        "capture_method": capture_method,
+        "method": { "type": "card", "brand": "visa", "last4": "4242" },
+        "processor": { "name": "acme-pay" },
+        "processor_event_id": processor_event_id,
+    })
+}
+
+/// A processor's report of a status and nothing else.
+#[must_use]
+pub fn report_body(status: &str, processor_event_id: &str) -> Value {
+    json!({ "status": status, "processor_event_id": processor_event_id })
+}
+
+/// A member that is a string.
+#[must_use]
+pub fn text(record: &Value, member: &str) -> String {
+    record[member].as_str().unwrap_or_else(|| panic!("no {member}: {record}")).to_owned()
+}
+
+async fn issue(operator: &Api, merchant: &str, mode: &str, scopes: &[&str]) -> String {
+    let body = json!({ "name": "tests", "mode": mode, "scopes": scopes });
+    let path = format!("/merchants/{merchant}/api-keys");
+    text(&operator.call(Method::POST, &path).json(&body).send().await.expect(201), "key")
+}

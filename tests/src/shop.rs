@@ -1,0 +1,79 @@
+//! A merchant in business, for requests that must be refused: exactly how, and without any effect.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::authority::Authority;
+use crate::http::{Call, Reply};
+use crate::merchant::{Endpoint, Merchant};
+
+/// A merchant with an order in each state that matters, and a disabled endpoint.
+#[derive(Debug)]
+pub struct Shop {
+    /// Where it is.
+    pub authority: Authority,
+    /// Whose it is.
+    pub merchant: Merchant,
+    /// A paid order of two shirts, nothing shipped, at version 2.
+    pub order: String,
+    /// An order whose payment is still pending.
+    pub pending: String,
+    /// An order that is shipped whole, by `dhl` under `JD01`.
+    pub shipped: String,
+    /// An endpoint that the merchant has switched off.
+    pub disabled: Endpoint,
+    events: usize,
+    provoked: BTreeSet<String>,
+}
+
+impl Shop {
+    /// Opens one on an authority with these variables.
+    pub async fn open(variables: &[(&str, &str)]) -> Self {
+        let authority = Authority::start(variables).await;
+        let merchant = Merchant::create(&authority, "shop").await;
+        let order = merchant.paid_order().await;
+        let payment = merchant.payment(&merchant.checkout().await, "automatic").await;
+        let reported = merchant.report(&payment, "pending").await;
+        let pending = reported["payment"]["order_number"].as_str().unwrap().to_owned();
+        let shipped = merchant.paid_order().await;
+        let parcel = json!({ "carrier": "dhl", "tracking_number": "JD01" });
+        merchant.api.post(&shipments(&shipped), &parcel).await.expect(201);
+        let body = json!({ "url": "http://127.0.0.1:9/", "status": "disabled" });
+        let made = merchant.api.post("/webhook-endpoints", &body).await.expect(201);
+        let member = |name: &str| made[name].as_str().unwrap().to_owned();
+        let disabled = Endpoint { id: member("id"), secret: member("secret") };
+        let events = merchant.events().await.len();
+        Self { authority, merchant, order, pending, shipped, disabled, events, provoked: BTreeSet::new() }
+    }
+
+    /// Sends a request that must be refused with this status and code, and must change nothing. `facts` are members
+    /// that the problem must have; its `errors` are given as pairs of pointer and code.
+    pub async fn refuses(&mut self, call: Call, status: u16, code: &str, facts: Value) -> Reply {
+        let reply = call.send().await;
+        let problem = reply.refused(status, code);
+        for (member, fact) in facts.as_object().unwrap() {
+            let errors = problem[member].as_array().into_iter().flatten();
+            let found = match member.as_str() {
+                "errors" => errors.map(|error| json!([error["pointer"], error["code"]])).collect(),
+                _ => problem[member].clone(),
+            };
+            assert_eq!(&found, fact, "{member} of {problem}");
+        }
+        assert_eq!(self.merchant.events().await.len(), self.events, "{code} had an effect");
+        self.provoked.insert(code.to_owned());
+        reply
+    }
+
+    /// Every code that was seen.
+    #[must_use]
+    pub fn provoked(&self) -> &BTreeSet<String> {
+        &self.provoked
+    }
+}
+
+/// The path of an order's shipments.
+#[must_use]
+pub fn shipments(order: &str) -> String {
+    format!("/orders/{order}/shipments")
+}
