@@ -1,0 +1,56 @@
+//! Too many requests (contract 4.2 row 4, 5.5): 429, and the fields that tell a client where it stands.
+
+use std::collections::BTreeSet;
+
+use http::Method;
+use serde_json::json;
+use tests::authority::Authority;
+use tests::http::Reply;
+use tests::merchant::Merchant;
+
+use super::get;
+
+/// Buckets so small that a test empties them; returns the code it saw.
+pub(super) async fn too_often() -> BTreeSet<String> {
+    let limits = [
+        ("AUTHORITY_RATE_LIMITS", "on"),
+        ("AUTHORITY_RATE_READ_TEST_PER_SECOND", "1000"),
+        ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", "50"),
+        ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "1"),
+        ("AUTHORITY_RATE_AUTH_PER_MINUTE", "2"),
+    ];
+    let authority = Authority::start(&limits).await;
+    let merchant = Merchant::create(&authority, "busy").await;
+    let reply = merchant.api.get("/orders").await;
+    assert_eq!((reply.status, standing(&reply)), (200, ("\"read\";q=1000;w=1", "\"read\";r=1999;t=1")));
+    let endpoint = merchant.endpoint("https://hooks.example.com/", &["order.*"]).await;
+
+    let test = || merchant.api.call(Method::POST, &format!("/webhook-endpoints/{}/test", endpoint.id));
+    let reply = test().send().await;
+    assert_eq!((reply.status, standing(&reply)), (202, ("\"delivery\";q=1;w=60", "\"delivery\";r=0;t=60")));
+    let reply = test().send().await;
+    let problem = reply.refused(429, "rate_limited");
+    assert_eq!(standing(&reply), ("\"delivery\";q=1;w=60", "\"delivery\";r=0;t=60"));
+    let retry_after: u32 = reply.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&retry_after), "{retry_after}");
+    assert_eq!(merchant.events().await.len(), 1);
+    // Another bucket, and the same bucket of another merchant, are not touched by it.
+    let other = Merchant::create(&authority, "quiet").await;
+    let endpoint = other.endpoint("https://hooks.example.com/", &["order.*"]).await;
+    other.api.post(&format!("/webhook-endpoints/{}/test", endpoint.id), &json!({})).await.expect(202);
+
+    let stranger = merchant.api.with_key(None);
+    for _ in 0..2 {
+        get(&stranger, "/orders").send().await.refused(401, "missing_credential");
+    }
+    let reply = get(&stranger, "/orders").send().await;
+    reply.refused(429, "rate_limited");
+    let retry_after: u32 = reply.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=30).contains(&retry_after), "{retry_after}");
+    assert_eq!(merchant.api.get("/orders").await.status, 200, "a good key passes from the same address");
+    BTreeSet::from([problem["code"].as_str().map(str::to_owned)]).into_iter().flatten().collect()
+}
+
+fn standing(reply: &Reply) -> (&str, &str) {
+    (reply.header("ratelimit-policy").unwrap(), reply.header("ratelimit").unwrap())
+}

@@ -1,0 +1,71 @@
+//! Every code of contract 5.2 that today's operations can give: the status, the media type, the facts and headers that
+//! belong to it, and that the refused request had no effect.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod limits;
+mod state;
+mod unreadable;
+mod who;
+
+use std::collections::BTreeSet;
+
+use authority_domain::error_code::ErrorCode;
+use http::Method;
+use tests::http::{Api, Call};
+use tests::shop::Shop;
+
+/// Codes that no request can get today, and why.
+const OUT_OF_REACH: [(&str, &[&str]); 6] = [
+    (
+        "no operation of today gives them",
+        &[
+            "test_mode_only",
+            "order_not_refundable",
+            "no_eligible_endpoint",
+            "rotation_in_progress",
+            "checkpoint_regression",
+            "checkpoint_limit_reached",
+            "external_reference_conflict",
+            "connection_exists",
+            "connection_not_active",
+            "share_exists",
+            "recovery_finished",
+            "refund_amount_exceeded",
+            "payment_required",
+        ],
+    ),
+    ("no operation of today suspends or closes a merchant", &["merchant_suspended", "merchant_closed"]),
+    (
+        "writes wait for one another, so that a second request with a key sees the end of the first",
+        &["idempotency_key_in_use"],
+    ),
+    ("events are kept for ever", &["cursor_expired"]),
+    ("a fault of the service or its disk, not of a request", &["internal_error", "service_unavailable"]),
+    ("of the transport, and tested at the door", &["invalid_request", "request_timeout"]),
+];
+
+#[tokio::test]
+async fn every_code_that_a_request_can_get() {
+    let mut shop = Shop::open(&[]).await;
+    unreadable::targets_and_headers(&mut shop).await;
+    unreadable::bodies(&mut shop).await;
+    who::credentials(&mut shop).await;
+    who::absent(&mut shop).await;
+    state::conflicts(&mut shop).await;
+    state::wrong_members(&mut shop).await;
+    state::strict_merchants(&mut shop).await;
+    state::reports(&mut shop).await;
+    let mut provoked = shop.provoked().clone();
+    provoked.extend(limits::too_often().await);
+
+    let out_of_reach = OUT_OF_REACH.iter().flat_map(|(_, codes)| codes.iter().map(|code| (*code).to_owned()));
+    let out_of_reach: BTreeSet<String> = out_of_reach.collect();
+    assert!(provoked.is_disjoint(&out_of_reach), "within reach after all");
+    let all: BTreeSet<String> = ErrorCode::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    assert_eq!(&provoked | &out_of_reach, all);
+}
+
+fn get(api: &Api, path: &str) -> Call {
+    api.call(Method::GET, path)
+}
