@@ -1,0 +1,186 @@
+//! One key, one effect (contract 4.3, invariant I13), and what is kept of the answers.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tests::authority::{Authority, KEK};
+use tests::http::{Api, Reply};
+use tests::merchant::{Merchant, SCOPES, text};
+use tests::receiver::Receiver;
+use tests::shop::shipments;
+
+fn is_replay(reply: &Reply) -> bool {
+    reply.header("idempotent-replayed").is_some_and(|value| value == "true")
+}
+
+/// An answer without what belongs to the request alone.
+fn answer(reply: &Reply) -> (u16, Value, Option<&str>, Option<&str>) {
+    (reply.status, reply.json(), reply.header("etag"), reply.header("location"))
+}
+
+async fn count(merchant: &Merchant, event_type: &str) -> usize {
+    merchant.events().await.iter().filter(|event| event["type"] == event_type).count()
+}
+
+#[tokio::test]
+async fn twenty_at_once_make_one_shipment() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "crowd").await;
+    let number = merchant.paid_order().await;
+    let line = merchant.order(&number).await["line_items"][0]["id"].clone();
+    let path = shipments(&number);
+    // One of two shirts: without the key, a second request would make a second shipment.
+    let body = json!({ "carrier": "dhl", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
+    let replies = join_all((0..20).map(|_| merchant.api.post_as("ship:1", &path, &body))).await;
+    assert_eq!(replies.iter().filter(|reply| is_replay(reply)).count(), 19);
+    for reply in &replies {
+        assert_eq!(answer(reply), answer(&replies[0]));
+        assert_eq!(reply.status, 201, "{}", reply.text());
+    }
+    let mut ids: Vec<_> = replies.iter().map(|reply| reply.header("service-request-id")).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 20, "every answer has a request id of its own");
+    assert_eq!(count(&merchant, "shipment.created").await, 1);
+    assert_eq!(merchant.order(&number).await["line_items"][0]["shipped_quantity"], 1);
+}
+
+#[tokio::test]
+async fn a_key_names_one_request() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "fingerprint").await;
+    let number = merchant.paid_order().await;
+    let path = shipments(&number);
+    let body = json!({ "carrier": "dhl", "service_level": "express" });
+    let first = merchant.api.post_as("k", &path, &body).await;
+    first.expect(201);
+
+    // The same request: written otherwise, with the key in quotes, with another API key, against another version.
+    let call = merchant.api.call(http::Method::POST, &path).header("content-type", "application/json");
+    let reordered = call.bytes("{ \"service_level\": \"express\",\n\t\"carrier\": \"dhl\" }");
+    let other_key = authority.merchant(&merchant.issue_key("test", &["shipments:write"]).await);
+    for same in [
+        reordered.header("idempotency-key", "\"k\""),
+        other_key.call(http::Method::POST, &path).json(&body).header("idempotency-key", "k"),
+        merchant
+            .api
+            .call(http::Method::POST, &path)
+            .json(&body)
+            .header("idempotency-key", "k")
+            .header("if-match", "1"),
+    ] {
+        let reply = same.send().await;
+        assert!(is_replay(&reply), "{}", reply.text());
+        assert_eq!(answer(&reply), answer(&first));
+    }
+    // Another request: another body, another path.
+    let others = [(path.clone(), json!({ "carrier": "dhl" })), (shipments("ORD-100002"), body)];
+    for (path, body) in others {
+        let reply = merchant.api.post_as("k", &path, &body).await;
+        assert_eq!(reply.refused(422, "idempotency_key_reused")["param"], "Idempotency-Key");
+    }
+    assert_eq!(count(&merchant, "shipment.created").await, 1);
+}
+
+/// What failed had no effect, so its key is still free.
+#[tokio::test]
+async fn a_key_works_again_after_a_refusal() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "refused-first").await;
+    let number = merchant.paid_order().await;
+    let ship = |version: &str, body: Value| {
+        let call = merchant.api.call(http::Method::POST, &shipments(&number)).json(&body);
+        call.header("idempotency-key", "ship:1").header("if-match", version).send()
+    };
+    let parcel = json!({ "carrier": "dhl" });
+    ship("\"1\"", parcel.clone()).await.refused(409, "resource_version_conflict");
+    ship("\"2\"", json!({ "carrier": "" })).await.refused(422, "validation_failed");
+    let made = ship("\"2\"", parcel.clone()).await;
+    assert!(!is_replay(&made));
+    made.expect(201);
+    let again = ship("\"3\"", parcel).await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&made));
+    assert_eq!(merchant.order(&number).await["resource_version"], 3);
+}
+
+#[tokio::test]
+async fn answers_outlive_the_process() {
+    let mut authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "restarted").await;
+    let number = merchant.paid_order().await;
+    let body = json!({ "carrier": "dhl" });
+    let first = merchant.api.post_as("ship:1", &shipments(&number), &body).await;
+    first.expect(201);
+    authority.kill().await;
+    authority.restart().await;
+    let again = merchant.api.post_as("ship:1", &shipments(&number), &body).await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&first));
+}
+
+/// A secret is shown to whoever repeats the request that made it, and lies nowhere in clear (acceptance A20).
+#[tokio::test]
+async fn secrets_are_repeated_but_not_stored() {
+    let mut authority = Authority::start(&[("AUTHORITY_LOG", "trace")]).await;
+    let receiver = Receiver::accepting().await;
+    let merchant = Merchant::create(&authority, "secrets").await;
+    let body = json!({ "url": receiver.url("/hook") });
+    let first = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
+    let secret = text(&first.expect(201), "secret");
+    let again = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&first));
+
+    let operator = authority.operator();
+    let issue = |body: Value| {
+        let (operator, path) = (operator.clone(), format!("/merchants/{}/api-keys", merchant.id));
+        async move { operator.post_as("issue", &path, &body).await }
+    };
+    let key_body = json!({ "name": "k", "mode": "live", "scopes": ["orders:read"] });
+    let issued = issue(key_body.clone()).await;
+    let live_key = text(&issued.expect(201), "key");
+    assert_eq!(answer(&issue(key_body).await), answer(&issued));
+
+    // Make it write and log of everything: deliveries, refusals, unknown keys, a repeated body.
+    merchant.paid_order().await;
+    let stranger = Api::clone(&merchant.api).with_key(Some(&live_key));
+    stranger.get("/events").await.refused(403, "insufficient_scope");
+    merchant
+        .api
+        .with_key(Some(&format!("{}x", merchant.key)))
+        .get("/orders")
+        .await
+        .refused(401, "invalid_api_key");
+    merchant
+        .api
+        .post("/webhook-endpoints", &json!({ "secret": secret }))
+        .await
+        .refused(422, "field_not_writable");
+    let arrivals = receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    assert!(arrivals.all.iter().all(|arrival| arrival.verify(&secret).is_ok()));
+    merchant.issue_key("test", &SCOPES).await;
+    let operator_key = authority.operator_key().to_owned();
+    let secrets = [&*secret, &merchant.key, &live_key, &operator_key, KEK];
+    check_files(&authority, &["authority.db", "authority.db-wal", "authority.log"], &secrets);
+    authority.terminate().await;
+    check_files(&authority, &["authority.db", "authority.log"], &secrets);
+}
+
+fn check_files(authority: &Authority, written: &[&str], secrets: &[&str]) {
+    let files = authority.files();
+    for name in written {
+        assert!(files.iter().any(|(file, bytes)| file == name && !bytes.is_empty()), "{name} is not there");
+    }
+    for (file, bytes) in &files {
+        for secret in secrets {
+            // Not even the part of it that a display would not show.
+            let random = &secret[secret.len() - 30..];
+            assert!(
+                !bytes.windows(random.len()).any(|window| window == random.as_bytes()),
+                "a secret is in {file}"
+            );
+        }
+    }
+}
