@@ -1,0 +1,129 @@
+//! Ending and starting: in order, at once, and only one at a time on a database (contract 12 T8, 16).
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use http::Method;
+use tests::authority::Authority;
+use tests::merchant::{Merchant, checkout_body};
+use tests::receiver::{Answer, Gate, Receiver};
+
+/// An authority with one delivery in flight, whose answer waits at the gate.
+async fn in_flight(gate: &Gate) -> (Authority, Receiver, Merchant) {
+    let held = gate.clone();
+    let receiver = Receiver::start(move |arrival| match arrival.nth {
+        1 => Answer::status(200).held_by(&held),
+        _ => Answer::status(200),
+    })
+    .await;
+    let authority = Authority::start(&[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")]).await;
+    let merchant = Merchant::create(&authority, "stopping").await;
+    merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    merchant.checkout().await;
+    receiver.until("a delivery in flight", |arrivals| arrivals.all.len() == 1).await;
+    (authority, receiver, merchant)
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_the_delivery_in_flight_and_keeps_its_outcome() {
+    let gate = Gate::closed();
+    let (mut authority, receiver, merchant) = in_flight(&gate).await;
+    authority.ask_to_stop();
+    authority.stopping().await;
+    gate.open();
+    assert_eq!(authority.ended().await.code(), Some(0));
+
+    authority.restart().await;
+    authority.nothing_pending().await;
+    merchant.checkout().await;
+    let arrivals = receiver.until("the next event", |arrivals| arrivals.accepted("/hook") == 2).await;
+    authority.terminate().await;
+    assert_eq!(arrivals.all.len(), 2, "the first was not sent again");
+    assert_eq!(receiver.arrivals().all.len(), 2);
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let gate = Gate::closed();
+    let (mut authority, receiver, _) = in_flight(&gate).await;
+    authority.ask_to_stop();
+    authority.stopping().await;
+    authority.ask_to_stop();
+    // The gate is still closed, and the delivery could go on for 50 s.
+    assert_eq!(authority.ended().await.code(), Some(0));
+
+    // Nobody knows what came of the delivery: it is made again.
+    authority.restart().await;
+    let arrivals = receiver.until("the same event again", |arrivals| arrivals.all.len() == 2).await;
+    assert_eq!(arrivals.all[0].event_id, arrivals.all[1].event_id);
+    assert_eq!(arrivals.all[0].header("service-delivery-id"), arrivals.all[1].header("service-delivery-id"));
+    assert_eq!(arrivals.all[1].header("service-attempt"), "1");
+    authority.nothing_pending().await;
+}
+
+#[tokio::test]
+async fn a_database_has_one_authority() {
+    let mut authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "the-only-one").await;
+    let second = authority.run(&["serve"]).await;
+    assert_eq!(second.status.code(), Some(1));
+    assert_eq!(second.stdout, b"");
+    let message = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(
+        message.contains("the database cannot be used") && message.contains("another process"),
+        "{message}"
+    );
+    merchant.checkout().await;
+
+    // A dead one holds nothing.
+    authority.kill().await;
+    authority.restart().await;
+    assert_eq!(merchant.events().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_key_encryption_key_that_does_not_fit_is_refused_before_anything_is_sent() {
+    let mut authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "kek").await;
+    let receiver = Receiver::accepting().await;
+    merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    authority.kill().await;
+    let other = ("AUTHORITY_SECRET_KEK", "YW5vdGhlciBrZXktZW5jcnlwdGlvbi1rZXktMzJieXQ=");
+    let refused = authority.run_with(&[other], &["serve"]).await;
+    assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("AUTHORITY_SECRET_KEK") && !message.contains(other.1), "{message}");
+
+    authority.restart().await;
+    merchant.checkout().await;
+    receiver.until("the event", |arrivals| arrivals.accepted("/hook") == 1).await;
+}
+
+/// Requests that were taken before the signal are finished and answered (T8): what is written and what was answered
+/// are the same.
+#[tokio::test]
+async fn a_stop_answers_what_it_has_begun() {
+    let mut authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "answered").await;
+    let write = |_| {
+        let merchant = merchant.clone();
+        let path = merchant.platform_path("checkouts");
+        tokio::spawn(async move {
+            merchant.operator.call(Method::POST, &path).json(&checkout_body()).try_send().await
+        })
+    };
+    let writes: Vec<_> = (0..100).map(write).collect();
+    merchant.checkout().await;
+    authority.terminate().await;
+    let mut answered = 1;
+    for write in writes {
+        if let Ok(reply) = write.await.unwrap() {
+            reply.expect(201);
+            answered += 1;
+        }
+    }
+    authority.restart().await;
+    assert_eq!(merchant.events().await.len(), answered);
+    println!("{answered} of 101 were answered before the end");
+}
