@@ -41,9 +41,10 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the connection or the whole transaction is in doubt, as opposed to one refused statement.
+    /// Whether the connection or the whole transaction is in doubt, as opposed to one statement or one row that can be
+    /// undone alone.
     pub(crate) fn ends_transaction(&self) -> bool {
-        !matches!(self, Self::Conflict(_))
+        matches!(self, Self::Unavailable(_))
     }
 }
 

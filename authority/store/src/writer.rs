@@ -88,14 +88,14 @@ where
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
             // A panic in one job must not take the writer, and with it every other request, away.
-            let result = AssertUnwindSafe(work(tx)).catch_unwind().await.unwrap_or_else(|_| {
-                tracing::error!("a writing job panicked; its writes are undone");
-                Err(StoreError::Broken("a writing job panicked".to_owned()).into())
-            });
-            let ran = match &result {
-                Ok(_) => Ran::Keep,
-                Err(error) if error.ends_transaction() => Ran::Abort,
-                Err(_) => Ran::Undo,
+            let (result, ran) = match AssertUnwindSafe(async { work(tx).await }).catch_unwind().await {
+                Ok(Ok(value)) => (Ok(value), Ran::Keep),
+                Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
+                Ok(Err(error)) => (Err(error), Ran::Undo),
+                Err(_) => {
+                    tracing::error!("a writing job panicked; its writes are undone");
+                    (Err(StoreError::Broken("a writing job panicked".to_owned()).into()), Ran::Undo)
+                }
             };
             self.result = Some(result);
             ran
