@@ -85,7 +85,11 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
             return Err(StoreError::UnknownSchema { found, known });
         }
     }
-    MIGRATIONS.run(conn).await.map_err(|error| StoreError::Unavailable(format!("migration: {error}")))
+    // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
+    MIGRATIONS
+        .run_direct(None, conn, false)
+        .await
+        .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))
 }
 
 /// The schema version this program knows: its newest migration.
