@@ -240,6 +240,8 @@ CREATE TABLE deliveries (
 CREATE UNIQUE INDEX deliveries_once ON deliveries (event_id, endpoint_id) WHERE triggered_by = 'event';
 -- The work list: finished deliveries are not in it, so that it costs the same beside a million of them.
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_attempt_at, sequence) WHERE status = 'pending';
+-- What is in flight: counts against the cap of its endpoint, and is never more than the processes can send at a time.
+CREATE INDEX deliveries_leased ON deliveries (endpoint_id, lease_until) WHERE lease_token IS NOT NULL;
 
 CREATE TABLE attempts (
     id                TEXT PRIMARY KEY,

@@ -1,5 +1,7 @@
 //! Deliveries, attempts and the health they give an endpoint.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use authority_domain::endpoint::{DEGRADED_AFTER, HealthState};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
@@ -7,7 +9,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbRow, LEASE_DUE, Session};
+use super::{Db, DbRow, LEASE_DUE, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SealedSecret, SettledAs, Settlement,
@@ -58,44 +60,45 @@ impl Deliveries for Session<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = sqlx::query(
+        let mut query = QueryBuilder::<Db>::new(
             "SELECT d.id, d.event_id, d.endpoint_id, d.triggered_by, d.livemode, d.attempt_count, e.url, e.api_version, \
                  v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
-             JOIN events v ON v.id = d.event_id WHERE d.lease_token = $1 AND d.status = 'pending' \
-             ORDER BY d.next_attempt_at, d.sequence",
-        )
-        .bind(&lease.token)
-        .fetch_all(&mut *self.conn)
-        .await?;
-        let secrets = sqlx::query(
-            "SELECT DISTINCT s.endpoint_id, s.version, s.sealed FROM endpoint_secrets s \
-             JOIN deliveries d ON d.endpoint_id = s.endpoint_id \
-             WHERE d.lease_token = $1 AND (s.expires_at IS NULL OR s.expires_at > $2) \
-             ORDER BY s.endpoint_id, s.version DESC",
-        )
-        .bind(&lease.token)
-        .bind(lease.now.as_ms())
-        .fetch_all(&mut *self.conn)
-        .await?;
+             JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
+        );
+        query.push_bind(&lease.token);
+        push_in(&mut query, "d.id", &ids);
+        query.push(" ORDER BY d.next_attempt_at, d.sequence");
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        let endpoints: BTreeSet<String> =
+            rows.iter().map(|row| row.try_get("endpoint_id")).collect::<Result<_, _>>()?;
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT endpoint_id, version, sealed FROM endpoint_secrets WHERE (expires_at IS NULL OR expires_at > ",
+        );
+        query.push_bind(lease.now.as_ms()).push(")");
+        push_in(&mut query, "endpoint_id", &Vec::from_iter(endpoints));
+        query.push(" ORDER BY endpoint_id, version DESC");
+        let secrets = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter().map(|row| leased(row, &secrets)).collect()
     }
 
     async fn delivery_lease_release(&mut self, token: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = $1")
-            .bind(token)
-            .execute(&mut *self.conn)
-            .await?;
-        Ok(())
+        let released: Vec<String> = sqlx::query_scalar(
+            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = $1 RETURNING id",
+        )
+        .bind(token)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        self.cancel_where_disabled(&released).await
     }
 
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError> {
-        let done = sqlx::query(
-            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL \
-             WHERE status = 'pending' AND lease_token IS NOT NULL",
+        let released: Vec<String> = sqlx::query_scalar(
+            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",
         )
-        .execute(&mut *self.conn)
+        .fetch_all(&mut *self.conn)
         .await?;
-        Ok(done.rows_affected())
+        self.cancel_where_disabled(&released).await?;
+        Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 
     async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError> {
@@ -130,6 +133,7 @@ impl Deliveries for Session<'_> {
              AND deliveries.status = 'pending' RETURNING deliveries.id",
         );
         let settled: Vec<String> = query.build_query_scalar().fetch_all(&mut *self.conn).await?;
+        self.cancel_where_disabled(&settled).await?;
         let settled: Vec<DeliveryId> = settled.into_iter().map(DeliveryId::from_store).collect();
         let ours: Vec<&Settlement> =
             settlements.iter().filter(|settlement| settled.contains(&settlement.delivery_id)).collect();
@@ -180,6 +184,22 @@ impl Deliveries for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Cancels those of `ids` that came back from their holder to wait for an endpoint that was disabled meanwhile
+    /// (contract 7.5); when it was disabled they were in flight.
+    async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL \
+             WHERE status = 'pending' AND lease_token IS NULL \
+             AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE status = 'disabled')",
+        );
+        push_in(&mut query, "id", ids);
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
     async fn attempts_insert(&mut self, settlements: &[&Settlement]) -> Result<(), StoreError> {
         if settlements.is_empty() {
             return Ok(());

@@ -47,15 +47,21 @@ pub(crate) struct Session<'c> {
     pub(crate) deliveries_made: bool,
 }
 
-/// Takes due deliveries (T4). A leased delivery keeps its `next_attempt_at` and so stays among the first of its
-/// endpoint: looking at the first `$4` of each endpoint, leased ones included, is what caps the endpoint's requests in
-/// flight, and costs the same however many wait behind them.
-pub(crate) const LEASE_DUE: &str = "UPDATE deliveries SET lease_token = $1, lease_until = $2 \
-     WHERE id IN (SELECT d.id FROM webhook_endpoints e CROSS JOIN deliveries d ON d.id IN ( \
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
+/// `$4` after what is in flight, and of all these the oldest `$5`. Both indexes it reads hold unfinished work only, and
+/// of each endpoint it looks at `$4` waiting deliveries, so that it costs the same however many wait or have ended.
+pub(crate) const LEASE_DUE: &str = "UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+     SELECT id FROM ( \
+         SELECT d.id, d.next_attempt_at, d.sequence, \
+             ROW_NUMBER() OVER (PARTITION BY e.id ORDER BY d.next_attempt_at, d.sequence) AS place, \
+             $4 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                 AND l.lease_until >= $3) AS room \
+         FROM webhook_endpoints e CROSS JOIN deliveries d ON d.id IN ( \
              SELECT w.id FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
-                 AND w.next_attempt_at <= $3 ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
-         WHERE e.status = 'enabled' AND (d.lease_until IS NULL OR d.lease_until < $3) \
-         ORDER BY d.next_attempt_at, d.sequence LIMIT $5) \
+                 AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
+             ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
+         WHERE e.status = 'enabled') \
+     WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
      RETURNING id";
 
 /// A write that must touch one row touched none: the version before it is not the one that was read, or the row is
