@@ -1,0 +1,191 @@
+//! What the schema itself refuses: contract 12 T6, I3, I5, I12.
+
+use authority_domain::id::KeyId;
+use authority_domain::scope::Scope;
+use authority_store::ports::ApiKeyRecord;
+use authority_store::{Constraint, StoreError};
+
+use super::fixtures::{dice, merchant, new_payment, noon, payment_id};
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn one_delivery_per_event_and_endpoint<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    let committed = shop.open_checkout().await;
+    let mut twin = committed.deliveries[0].clone();
+    twin.id = authority_domain::id::DeliveryId::generate(noon(), &mut dice());
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let inserted: Result<(), StoreError> =
+        job!(store.write, tx => tx.deliveries_insert(&tenant, std::slice::from_ref(&twin), noon()));
+    assert!(matches!(inserted, Err(StoreError::Conflict(Constraint::Other))));
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 1);
+    // Another trigger is another delivery.
+    let replay = "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+                  triggered_by, status, attempt_count, next_attempt_at, created_at) \
+                  SELECT 'dlv_replay', merchant_id, livemode, event_id, event_type, sequence, endpoint_id, 'replay', \
+                  status, attempt_count, next_attempt_at, created_at FROM deliveries";
+    assert_eq!(database.execute(replay).await, Ok(1));
+}
+
+pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (first, second) = (shop.sell().await.payment.id, shop.sell().await.payment.id);
+    let claim =
+        async |processor: &'static str, event: &'static str, payment: &authority_domain::id::PaymentId| {
+            let (store, payment) = (&shop.store, payment.clone());
+            let claimed: Result<_, StoreError> =
+                job!(store.write, tx => tx.processor_report_claim(processor, event, &payment, noon()));
+            claimed.unwrap()
+        };
+    assert_eq!(claim("acme-pay", "evt-1", &first).await, None, "it is new");
+    assert_eq!(claim("acme-pay", "evt-1", &first).await, Some(first.clone()));
+    assert_eq!(claim("acme-pay", "evt-1", &second).await, Some(first.clone()), "the first stands");
+    assert_eq!(claim("acme-pay", "evt-2", &second).await, None);
+    assert_eq!(claim("other-pay", "evt-1", &second).await, None, "each processor counts for itself");
+    let store = &shop.store;
+    let known: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get("acme-pay", "evt-1"));
+    assert_eq!(known.unwrap(), Some(first));
+    let unknown: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get("acme-pay", "evt-9"));
+    assert_eq!(unknown.unwrap(), None);
+}
+
+pub(crate) async fn one_open_payment_per_checkout<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (checkout, opened) = shop.opened();
+    let attempt = || {
+        let mut new = new_payment(&checkout);
+        new.id = payment_id();
+        authority_domain::payment_flow::start(&checkout, false, new, noon()).unwrap()
+    };
+    shop.commit(vec![opened, attempt()]).await.unwrap();
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
+    let open: Result<bool, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
+    assert!(open.unwrap());
+    shop.commit(vec![attempt()]).await.unwrap_err();
+    assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 1);
+    for ended in ["failed", "cancelled"] {
+        let sql = format!("UPDATE payments SET status = '{ended}' WHERE status = 'created'");
+        assert_eq!(database.execute(&sql).await, Ok(1));
+        shop.commit(vec![attempt()]).await.unwrap();
+    }
+    assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 3);
+}
+
+pub(crate) async fn one_shipment_per_idempotency_key<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let (first, changes) = shop.parcel(&sale.order, &[], None);
+    let Some(order) = changes.iter().find_map(|change| match &change.record {
+        authority_domain::change::Record::Order(order) => Some((**order).clone()),
+        _ => None,
+    }) else {
+        panic!("shipping changes the order")
+    };
+    shop.commit(changes).await.unwrap();
+    let (second, changes) = shop.parcel(&order, std::slice::from_ref(&first), None);
+    shop.commit(changes).await.unwrap();
+    let keep = async |shipment: &authority_domain::shipment::Shipment, key: &'static str| {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), shipment.id.clone());
+        let kept: Result<(), StoreError> = job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, key));
+        kept
+    };
+    keep(&first, "k-1").await.unwrap();
+    assert!(matches!(keep(&second, "k-1").await, Err(StoreError::Conflict(Constraint::Other))));
+    keep(&second, "k-2").await.unwrap();
+    for (key, expected) in [("k-1", Some(&first)), ("k-2", Some(&second)), ("k-3", None)] {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_by_key(&tenant, key));
+        assert_eq!(found.unwrap().as_ref(), expected, "{key}");
+    }
+}
+
+pub(crate) async fn one_parcel_per_tracking_number<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
+    let Some(authority_domain::change::Record::Order(order)) =
+        changes.last().map(|change| change.record.clone())
+    else {
+        panic!("shipping changes the order")
+    };
+    shop.commit(changes).await.unwrap();
+    // The use case did not look at what is there; the schema does.
+    let (_, twin) = shop.parcel(&order, &[], Some("T-1"));
+    shop.commit(twin).await.unwrap_err();
+    assert_eq!(database.number("SELECT COUNT(*) FROM shipments").await, 1);
+    let (_, another) = shop.parcel(&order, &[], Some("T-2"));
+    shop.commit(another).await.unwrap();
+    let elsewhere = shop.sell().await;
+    let (_, changes) = shop.parcel(&elsewhere.order, &[], Some("T-1"));
+    shop.commit(changes).await.unwrap();
+}
+
+pub(crate) async fn slugs_and_keys_are_unique<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let twin = merchant("acme");
+    let taken: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&twin));
+    assert!(matches!(taken, Err(StoreError::Conflict(Constraint::MerchantSlug))));
+    let key = |hash| ApiKeyRecord {
+        id: KeyId::generate(noon(), &mut dice()),
+        merchant_id: shop.tenant.merchant_id.clone(),
+        livemode: true,
+        hash: [hash; 32],
+        name: "till".into(),
+        display: "svc_live_ab12…".into(),
+        scopes: vec![Scope::OrdersRead],
+        expires_at: None,
+        revoked_at: None,
+        created_by: "key_1".into(),
+        created_at: noon(),
+    };
+    let (first, twin) = (key(1), key(1));
+    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&first));
+    inserted.unwrap();
+    let taken: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&twin));
+    assert!(matches!(taken, Err(StoreError::Conflict(Constraint::Other))));
+}
+
+pub(crate) async fn rows_that_break_an_invariant_are_refused<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    let sale = shop.sell().await;
+    let (_, changes) = shop.parcel(&sale.order, &[], None);
+    shop.commit(changes).await.unwrap();
+    for sql in [
+        "UPDATE payments SET amount_captured = amount_authorized + 1",
+        "UPDATE payments SET amount_authorized = amount + 1",
+        "UPDATE payments SET amount_refunded = amount_captured + 1",
+        "UPDATE payments SET amount_refunded = -1",
+        "UPDATE payments SET amount = 0",
+        "UPDATE payments SET status = 'lost'",
+        "UPDATE orders SET total = -1",
+        "UPDATE orders SET status = 'lost'",
+        "UPDATE orders SET payment_status = 'lost'",
+        "UPDATE orders SET fulfillment_status = 'lost'",
+        "UPDATE order_lines SET delivered_quantity = shipped_quantity + 1",
+        "UPDATE order_lines SET shipped_quantity = fulfilled_quantity + 1",
+        "UPDATE order_lines SET fulfilled_quantity = quantity + 1",
+        "UPDATE order_lines SET delivered_quantity = -1",
+        "UPDATE shipments SET status = 'lost'",
+        "UPDATE shipments SET order_number = 'ORD-1'",
+        "UPDATE checkouts SET status = 'lost'",
+        "UPDATE checkouts SET resource_version = 0",
+        "UPDATE streams SET last_sequence = -1",
+        "UPDATE webhook_endpoints SET status = 'lost'",
+        "UPDATE deliveries SET status = 'succeeded'",
+        "UPDATE deliveries SET next_attempt_at = NULL",
+        "UPDATE deliveries SET endpoint_id = 'we_nobody'",
+    ] {
+        let refused = database.execute(sql).await;
+        assert!(refused.is_err(), "{sql} touched {refused:?} rows");
+    }
+}

@@ -1,0 +1,93 @@
+//! Events once they are stored: contract 4.5, 8.6, T3 and I9.
+
+use authority_domain::list_filter::EventFilter;
+use authority_store::StoreError;
+use authority_store::commit::Audience;
+use serde_json::Value;
+
+use super::fixtures::at;
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn events_refuse_update_and_delete<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.open_checkout().await;
+    let before = shop.events().await;
+    for sql in [
+        "UPDATE events SET body = '{}'",
+        "UPDATE events SET sequence = 2",
+        "UPDATE events SET created_at = created_at + 1 WHERE sequence = 1",
+        "DELETE FROM events",
+        "DELETE FROM events WHERE sequence = 1",
+    ] {
+        let refused = database.execute(sql).await.unwrap_err();
+        assert!(refused.contains("events are immutable"), "{sql}: {refused}");
+    }
+    assert_eq!(shop.events().await, before);
+}
+
+pub(crate) async fn pages_narrow_by_type_record_and_time<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    // 1 checkout.created, 2 payment.created, 3 checkout.completed, 4 order.created, 5 payment.succeeded,
+    // 6 order.confirmed; a minute later 7 checkout.created.
+    let sale = shop.sell().await;
+    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(60)).await.unwrap();
+    let none = EventFilter::default;
+    let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let number = sale.order.order_number.to_string();
+    let table: [(EventFilter, &[i64]); 9] = [
+        (none(), &[1, 2, 3, 4, 5, 6, 7]),
+        (EventFilter { types: types(&["order.created"]), ..none() }, &[4]),
+        (EventFilter { types: types(&["payment.created", "checkout.created"]), ..none() }, &[1, 2, 7]),
+        (EventFilter { types: types(&["order.shipped"]), ..none() }, &[]),
+        (EventFilter { resource: Some(number.clone()), ..none() }, &[4, 6]),
+        (EventFilter { resource: Some(sale.payment.id.to_string()), ..none() }, &[2, 5]),
+        (EventFilter { created_from: Some(at(1)), ..none() }, &[7]),
+        (EventFilter { created_to: Some(at(60)), ..none() }, &[1, 2, 3, 4, 5, 6]),
+        (
+            EventFilter {
+                types: types(&["order.confirmed"]),
+                resource: Some(number),
+                created_from: Some(at(0)),
+                created_to: Some(at(1)),
+            },
+            &[6],
+        ),
+    ];
+    for (filter, expected) in table {
+        let (store, tenant, asked) = (&shop.store, shop.tenant.clone(), filter.clone());
+        let page: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.events_page(&tenant, &asked, 0, 100));
+        let sequences: Vec<i64> = page.unwrap().iter().map(|(sequence, _)| *sequence).collect();
+        assert_eq!(sequences, expected, "{filter:?}");
+    }
+}
+
+pub(crate) async fn pages_begin_where_they_are_told<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let mut committed = Vec::new();
+    for _ in 0..5 {
+        committed.extend(shop.open_checkout().await.events);
+    }
+    let table: [(i64, i64, &[i64]); 5] =
+        [(0, 2, &[1, 2]), (2, 2, &[3, 4]), (4, 2, &[5]), (5, 2, &[]), (9_000_000_000, 2, &[])];
+    for (after, limit, expected) in table {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, limit));
+        let page = page.unwrap();
+        assert_eq!(page.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), expected);
+        for (sequence, body) in page {
+            let event = &committed[usize::try_from(sequence - 1).unwrap()];
+            assert_eq!(body, event.body, "the very bytes");
+            let (store, tenant, id) = (&shop.store, shop.tenant.clone(), event.id.clone());
+            let one: Result<Option<String>, StoreError> = job!(store.read, tx => tx.event_body(&tenant, &id));
+            assert_eq!(one.unwrap().as_deref(), Some(body.as_str()));
+            let parsed: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(parsed["id"], event.id.as_str());
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Times, dice and bodies that the cases begin with.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use authority_domain::checkout::Checkout;
+use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+use authority_domain::id::{AttemptId, EndpointId, PaymentId};
+use authority_domain::merchant::Merchant;
+use authority_domain::payment::{NewPayment, Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::requests::{CheckoutRequest, EndpointRequest, MerchantRequest, PaymentRequest};
+use authority_domain::time::Timestamp;
+use authority_store::ports::{LeasedDelivery, SettledAs, Settlement};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use serde_json::json;
+
+/// 2026-09-01T12:00:00.000Z
+pub(crate) fn noon() -> Timestamp {
+    Timestamp::from_ms(1_788_264_000_000)
+}
+
+/// `s` seconds after noon.
+pub(crate) fn at(s: i64) -> Timestamp {
+    noon().plus_ms(s * 1000)
+}
+
+/// Dice that never fall like any others of this process.
+pub(crate) fn dice() -> StdRng {
+    static SEED: AtomicU64 = AtomicU64::new(0);
+    StdRng::seed_from_u64(SEED.fetch_add(1, Ordering::Relaxed))
+}
+
+pub(crate) fn merchant(slug: &str) -> Merchant {
+    let body = json!({"slug": slug, "name": slug, "default_currency": "USD"});
+    let id = authority_domain::id::MerchantId::generate(noon(), &mut dice());
+    MerchantRequest::read(&body).unwrap().into_merchant(id, noon())
+}
+
+/// Two shirts and three stickers that ship: 5100.
+pub(crate) fn checkout(livemode: bool) -> Checkout {
+    let body = json!({"currency": "USD", "customer": {"reference": "c-77"}, "line_items": [
+        {"name": "T-shirt", "quantity": 2, "unit_amount": 2400},
+        {"name": "Sticker", "quantity": 3, "unit_amount": 100},
+    ]});
+    let new = CheckoutRequest::read(&body).unwrap().into_new(noon(), &mut dice()).unwrap();
+    Checkout::open(new, livemode, noon())
+}
+
+pub(crate) fn new_payment(checkout: &Checkout) -> NewPayment {
+    let body = json!({"checkout_id": checkout.id, "processor_event_id": "evt-1", "currency": checkout.currency,
+                      "amount": checkout.amounts.total, "method": {"type": "card"}, "processor": {"name": "acme-pay"}});
+    PaymentRequest::read(&body).unwrap().into_new(noon(), &mut dice())
+}
+
+pub(crate) fn payment_id() -> PaymentId {
+    PaymentId::generate(noon(), &mut dice())
+}
+
+/// The payment after a report of this status.
+pub(crate) fn reported(payment: &Payment, status: PaymentStatus) -> Box<Payment> {
+    let report = PaymentReport {
+        status,
+        amount_authorized: None,
+        amount_captured: None,
+        failure: None,
+        occurred_at: None,
+        processor_reference: None,
+    };
+    match payment.clone().report(&report, noon()).unwrap() {
+        Reported::Changed(payment) => payment,
+        Reported::Unchanged => panic!("the report says nothing new"),
+    }
+}
+
+pub(crate) fn endpoint(livemode: bool, filters: &[&str]) -> authority_domain::endpoint::Endpoint {
+    let body = json!({"url": "https://shop.example.com/hooks", "enabled_events": filters});
+    let request = EndpointRequest::read(&body, &UrlRules::new(UrlPolicy::Public), livemode).unwrap();
+    request.into_endpoint(EndpointId::generate(noon(), &mut dice()), "…q3M".into(), livemode, noon())
+}
+
+/// What became of one attempt of `delivery`, which the holder of `token` made.
+pub(crate) fn settlement(delivery: &LeasedDelivery, token: &str, settled_as: SettledAs) -> Settlement {
+    let outcome = if settled_as == SettledAs::Succeeded { "success" } else { "http_error" };
+    Settlement {
+        delivery_id: delivery.id.clone(),
+        token: token.to_owned(),
+        attempt_id: AttemptId::generate(noon(), &mut dice()),
+        number: delivery.attempt_count + 1,
+        started_at: at(60),
+        finished_at: at(61),
+        signed_timestamp: at(60).as_unix_seconds(),
+        duration_ms: 1000,
+        outcome,
+        response_status: Some(if settled_as == SettledAs::Succeeded { 200 } else { 500 }),
+        response_excerpt: Some("hello".to_owned()),
+        settled_as,
+    }
+}

@@ -1,0 +1,169 @@
+//! Tenants do not meet: contract 1 and 12 T2. Another merchant, and the same merchant in the other mode, read nothing
+//! and write nothing.
+
+use authority_domain::list_filter::{EventFilter, OrderFilter};
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{IdempotencyRecord, Tx};
+
+use super::Database;
+use super::fixtures::{at, noon};
+use super::job;
+use super::shop::{Sale, Shop};
+
+/// Everything a tenant can have, and who may not see it.
+async fn stocked<D: Database>(database: &D) -> (Shop, Sale, [Shop; 2]) {
+    let shop = Shop::open(database).await;
+    let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
+    shop.endpoint(&["*"]).await;
+    let sale = shop.sell().await;
+    (shop, sale, strangers)
+}
+
+pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
+    let database = D::start().await;
+    let (shop, sale, strangers) = stocked(&database).await;
+    let (open_checkout, opened) = shop.opened();
+    let created = authority_domain::payment_flow::start(
+        &open_checkout,
+        false,
+        super::fixtures::new_payment(&open_checkout),
+        noon(),
+    );
+    shop.commit(vec![opened, created.unwrap()]).await.unwrap();
+    let (shipment, changes) = shop.parcel(&sale.order, &[], None);
+    let events = shop.commit(changes).await.unwrap().events;
+    let record = IdempotencyRecord {
+        tenant: Some(shop.tenant.clone()),
+        key: "k-1".into(),
+        fingerprint: [7; 32],
+        operation: "POST /x",
+        answer: "{}".into(),
+        request_id: authority_domain::id::RequestId::generate(noon(), &mut super::fixtures::dice()),
+        created_at: noon(),
+        expires_at: at(60),
+    };
+    let (tenant, id) = (shop.tenant.clone(), shipment.id.clone());
+    let kept: Result<(), StoreError> = shop
+        .store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                tx.idempotency_insert(&record).await?;
+                tx.shipment_keep_key(&tenant, &id, "k-1").await
+            })
+        })
+        .await;
+    kept.unwrap();
+
+    let [other, test] = strangers;
+    for (reader, sees) in [(&shop, true), (&other, false), (&test, false)] {
+        let store = &reader.store;
+        let tenant = reader.tenant.clone();
+        let (order, payment, shipment) = (sale.order.clone(), sale.payment.clone(), shipment.clone());
+        let (checkout, event) = (open_checkout.id.clone(), events[0].id.clone());
+        let endpoint = database_endpoint(&shop).await;
+        let found: Result<Vec<(&str, bool)>, StoreError> = store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let (t, number) = (&tenant, &order.order_number);
+                    Ok(vec![
+                        ("checkout_get", tx.checkout_get(t, &checkout).await?.is_some()),
+                        ("payment_get", tx.payment_get(t, &payment.id).await?.is_some()),
+                        ("payments_of_order", !tx.payments_of_order(t, number).await?.is_empty()),
+                        ("payment_open_on", tx.payment_open_on(t, &checkout).await?),
+                        ("order_get", tx.order_get(t, number).await?.is_some()),
+                        ("order_body", tx.order_body(t, number).await?.is_some()),
+                        (
+                            "orders_page",
+                            !tx.orders_page(t, &OrderFilter::default(), None, 9).await?.is_empty(),
+                        ),
+                        ("shipment_body", tx.shipment_body(t, &shipment.id).await?.is_some()),
+                        ("shipments_of_order", !tx.shipments_of_order(t, number).await?.is_empty()),
+                        ("shipment_by_key", tx.shipment_by_key(t, "k-1").await?.is_some()),
+                        ("events_page", !tx.events_page(t, &EventFilter::default(), 0, 9).await?.is_empty()),
+                        ("event_body", tx.event_body(t, &event).await?.is_some()),
+                        ("stream_range", tx.stream_range(t).await?.latest > 0),
+                        ("endpoint_get", tx.endpoint_get(t, &endpoint).await?.is_some()),
+                        ("endpoint_count", tx.endpoint_count(t).await? > 0),
+                        ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
+                        ("endpoints_enabled", !tx.endpoints_enabled(t).await?.is_empty()),
+                        ("idempotency_get", tx.idempotency_get(Some(t), "k-1", noon()).await?.is_some()),
+                    ])
+                })
+            })
+            .await;
+        for (read, seen) in found.unwrap() {
+            assert_eq!(seen, sees, "{read} as {:?}", reader.tenant);
+        }
+    }
+    let store = &shop.store;
+    let operator: Result<_, StoreError> = job!(store.read, tx => tx.idempotency_get(None, "k-1", noon()));
+    assert!(operator.unwrap().is_none(), "the operator's keys are another room");
+}
+
+async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 1));
+    page.unwrap().remove(0).1.id
+}
+
+pub(crate) async fn nobody_writes_anothers_records<D: Database>() {
+    let database = D::start().await;
+    let (shop, sale, [other, test]) = stocked(&database).await;
+    let (shipment, changes) = shop.parcel(&sale.order, &[], None);
+    shop.commit(changes).await.unwrap();
+    let sums = "SELECT (SELECT SUM(resource_version) FROM payments) + (SELECT SUM(resource_version) FROM shipments) \
+                + (SELECT SUM(resource_version) FROM checkouts) + (SELECT SUM(last_sequence) FROM orders)";
+    let before = database.number(sums).await;
+    for stranger in [other, test] {
+        let livemode = stranger.tenant.livemode;
+        let mut payment = sale.payment.clone();
+        payment.resource_version += 1;
+        payment.livemode = livemode;
+        let mut parcel = shipment.clone();
+        parcel.resource_version += 1;
+        parcel.livemode = livemode;
+        let (store, tenant, stolen) = (&stranger.store, stranger.tenant.clone(), payment);
+        let put: Result<(), Refusal> = store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move { Ok(tx.payment_put(&tenant.merchant_id, &stolen).await?) })
+            })
+            .await;
+        put.unwrap_err();
+        let (tenant, stolen) = (stranger.tenant.clone(), parcel);
+        let put: Result<(), StoreError> =
+            job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen));
+        put.unwrap_err();
+        let (tenant, id) = (stranger.tenant.clone(), shipment.id.clone());
+        let kept: Result<(), StoreError> = job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, "k"));
+        kept.unwrap_err();
+        let (tenant, number) = (stranger.tenant.clone(), sale.order.order_number.clone());
+        let placed: Result<(), StoreError> = job!(store.write, tx => tx.order_place(&tenant, &number, 1, 99));
+        placed.unwrap_err();
+        assert_eq!(database.number(sums).await, before);
+    }
+}
+
+pub(crate) async fn numbers_are_each_tenants_own<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let next = async |shop: &Shop| -> i64 {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let n: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
+        n.unwrap()
+    };
+    assert_eq!((next(&shop).await, next(&shop).await), (100_001, 100_002));
+    assert_eq!((next(&other).await, next(&shop.in_test_mode()).await), (100_001, 100_001));
+    assert_eq!(next(&shop).await, 100_003);
+    // The same number in two tenants names two orders.
+    let ours = shop.sell().await;
+    let theirs = other.sell().await;
+    assert_eq!(ours.order.order_number.as_str(), "ORD-100004");
+    assert_eq!(theirs.order.order_number.as_str(), "ORD-100002");
+    let (again, test) = (other.sell().await, shop.in_test_mode().sell().await);
+    assert_eq!(again.order.order_number.as_str(), "ORD-100003");
+    assert_eq!(test.order.order_number.as_str(), "ORD-100002");
+    let named = "SELECT COUNT(*) FROM orders WHERE order_number = 'ORD-100002'";
+    assert_eq!(database.number(named).await, 2);
+}

@@ -1,0 +1,92 @@
+//! What every database behind the ports must do, said once: async functions over a [`Database`], which each database's
+//! own test file implements and runs with [`conformance!`](crate::conformance).
+//!
+//! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
+//! writes, it does so with SQL that every database understands.
+
+pub(crate) mod commits;
+pub(crate) mod constraints;
+pub(crate) mod events;
+pub(crate) mod fixtures;
+pub(crate) mod isolation;
+pub(crate) mod leases;
+pub(crate) mod requests;
+pub(crate) mod schema;
+pub(crate) mod settling;
+pub(crate) mod shop;
+pub(crate) mod streams;
+pub(crate) mod writer;
+
+use authority_store::{Store, StoreError};
+
+/// An empty database for one test.
+#[async_trait::async_trait]
+pub(crate) trait Database: Send + Sync + Sized + 'static {
+    /// Makes it.
+    async fn start() -> Self;
+
+    /// Opens it as the process that serves it.
+    async fn open(&self) -> Result<Store, StoreError>;
+
+    /// Runs a statement beside the store; the rows it touched, or what the database says against it.
+    async fn execute(&self, sql: &str) -> Result<u64, String>;
+
+    /// The integer a query gives.
+    async fn number(&self, sql: &str) -> i64;
+}
+
+/// Runs a job that reads or writes through the ports: `job!(store.read, tx => tx.merchant_get(&id))`.
+macro_rules! job {
+    ($store:ident . $way:ident, $tx:ident => $work:expr) => {
+        $store
+            .$way(move |$tx: &mut dyn authority_store::ports::Tx| Box::pin(async move { $work.await }))
+            .await
+    };
+}
+pub(crate) use job;
+
+/// Makes a test of every case for one database. A case that is not listed here is an unused function, which the
+/// compiler reports.
+#[macro_export]
+macro_rules! conformance {
+    ($database:ty) => {
+        $crate::conformance!(@cases $database;
+            commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
+                a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
+                a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event;
+            constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
+                one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
+                slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
+            events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
+                pages_begin_where_they_are_told;
+            isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
+            leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
+                the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,
+                deliveries_go_by_time_then_sequence, two_leases_never_share_a_delivery,
+                an_expired_lease_is_anothers, a_released_lease_can_be_taken_at_once,
+                a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
+            requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were, every_write_of_an_operator_is_kept;
+            schema: a_newer_schema_is_refused, reopening_keeps_everything;
+            settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
+                failures_and_successes_make_an_endpoints_health, gone_disables_and_cancels_what_waits,
+                what_comes_back_to_a_disabled_endpoint_is_cancelled;
+            streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
+                every_merchant_and_mode_has_its_own;
+            writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
+                a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,
+                a_caller_that_hangs_up_does_not_stop_its_work, callers_that_hang_up_at_random_lose_nothing,
+                closing_finishes_what_was_submitted, a_commit_with_deliveries_wakes_the_dispatcher;
+        );
+    };
+    (@cases $database:ty; $($module:ident: $($case:ident),+;)+) => {
+        $(mod $module {
+            use super::*;
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    $crate::conformance::$module::$case::<$database>().await;
+                }
+            )+
+        })+
+    };
+}

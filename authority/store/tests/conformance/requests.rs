@@ -1,0 +1,120 @@
+//! Idempotency records, keys and the audit log: contract 1.2, 2.11, 2.15, 4.3.
+
+use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::scope::{OperatorScope, Scope};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{ApiKeyRecord, AuditEntry, IdempotencyRecord, OperatorKeyRecord};
+
+use super::fixtures::{at, dice, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+fn record(tenant: Option<&Tenant>, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
+    IdempotencyRecord {
+        tenant: tenant.cloned(),
+        key: "k-1".into(),
+        fingerprint: [answer.len().try_into().unwrap(); 32],
+        operation: "POST /x",
+        answer: answer.into(),
+        request_id: RequestId::generate(noon(), &mut dice()),
+        created_at,
+        expires_at: created_at.plus_ms(60_000),
+    }
+}
+
+pub(crate) async fn an_answer_is_kept_until_it_expires<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let insert = async |record: IdempotencyRecord| {
+        let store = &shop.store;
+        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
+        inserted
+    };
+    let get = async |tenant: Option<&Tenant>, now: Timestamp| {
+        let (store, tenant) = (&shop.store, tenant.cloned());
+        let found: Result<_, StoreError> =
+            job!(store.read, tx => tx.idempotency_get(tenant.as_ref(), "k-1", now));
+        found.unwrap()
+    };
+    let tenant = Some(&shop.tenant);
+    assert_eq!(get(tenant, noon()).await, None);
+    insert(record(tenant, "first", noon())).await.unwrap();
+    insert(record(None, "operator", noon())).await.unwrap();
+    assert_eq!(get(tenant, at(60).plus_ms(-1)).await, Some(([5; 32], "first".to_owned())));
+    assert_eq!(get(None, at(1)).await, Some(([8; 32], "operator".to_owned())));
+    insert(record(tenant, "too early", at(60).plus_ms(-1))).await.unwrap_err();
+    assert_eq!(get(tenant, at(1)).await, Some(([5; 32], "first".to_owned())), "it stands");
+    assert_eq!(get(tenant, at(60)).await, None, "it has expired");
+    insert(record(tenant, "second", at(60))).await.unwrap();
+    assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())));
+    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 2);
+}
+
+pub(crate) async fn keys_come_back_as_they_were<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let key = ApiKeyRecord {
+        id: KeyId::generate(noon(), &mut dice()),
+        merchant_id: shop.tenant.merchant_id.clone(),
+        livemode: true,
+        hash: [1; 32],
+        name: "till".into(),
+        display: "svc_live_ab12…".into(),
+        scopes: Scope::ALL.to_vec(),
+        expires_at: Some(at(60)),
+        revoked_at: None,
+        created_by: "key_1".into(),
+        created_at: noon(),
+    };
+    let inserted = key.clone();
+    let made: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&inserted));
+    made.unwrap();
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[1; 32]));
+    let (found, merchant) = found.unwrap().unwrap();
+    assert_eq!(format!("{found:?}"), format!("{key:?}"));
+    assert_eq!(merchant.id, shop.tenant.merchant_id);
+    let unknown: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[2; 32]));
+    assert!(unknown.unwrap().is_none());
+
+    let operator = OperatorKeyRecord {
+        id: KeyId::generate(noon(), &mut dice()),
+        hash: [3; 32],
+        name: "ops".into(),
+        display: "svc_op_ab12…".into(),
+        scopes: OperatorScope::ALL.to_vec(),
+        revoked_at: Some(at(1)),
+        created_at: noon(),
+    };
+    let inserted = operator.clone();
+    let made: Result<(), StoreError> = job!(store.write, tx => tx.operator_key_insert(&inserted));
+    made.unwrap();
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[3; 32]));
+    assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
+    let merchants: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[1; 32]));
+    assert!(merchants.unwrap().is_none(), "a merchant's key is no operator's");
+}
+
+pub(crate) async fn every_write_of_an_operator_is_kept<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    for resource in [None, Some("mer_1".to_owned())] {
+        let entry = AuditEntry {
+            id: AuditId::generate(noon(), &mut dice()),
+            at: noon(),
+            key_id: KeyId::generate(noon(), &mut dice()),
+            request_id: RequestId::generate(noon(), &mut dice()),
+            operation: "POST /merchants",
+            resource_version: resource.as_ref().map(|_| 1),
+            resource_id: resource,
+        };
+        let kept: Result<(), StoreError> = job!(store.write, tx => tx.audit_insert(&entry));
+        kept.unwrap();
+    }
+    let told = "SELECT COUNT(*) FROM audit_log WHERE operation = 'POST /merchants'";
+    assert_eq!(database.number(told).await, 2);
+    assert_eq!(database.number("SELECT COUNT(*) FROM audit_log WHERE resource_id = 'mer_1'").await, 1);
+}

@@ -1,0 +1,204 @@
+//! Outcomes of attempts, and what they make of an endpoint: contract 2.9, 7.3, 7.5.
+
+use authority_domain::endpoint::{Endpoint, HealthState};
+use authority_domain::id::EndpointId;
+use authority_store::StoreError;
+use authority_store::ports::{HealthUpdate, SettledAs};
+
+use super::fixtures::{at, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    let endpoint: Result<Option<Endpoint>, StoreError> =
+        job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+    endpoint.unwrap().unwrap()
+}
+
+async fn gone(shop: &Shop, id: &EndpointId) {
+    let (store, id) = (&shop.store, id.clone());
+    let disabled: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_disable_gone(&id, at(70)));
+    disabled.unwrap();
+}
+
+pub(crate) async fn each_outcome_leaves_its_marks<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let settlements = vec![
+        settlement(&taken[0], "a", SettledAs::Succeeded),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(300) }),
+        settlement(&taken[2], "a", SettledAs::Failed { reason: "gone" }),
+    ];
+    assert_eq!(shop.settle(settlements).await, 3);
+    let at_ms = |s: i64| at(s).as_ms();
+    let common = "attempt_count = 1 AND lease_token IS NULL AND lease_until IS NULL";
+    let expected = [
+        format!(
+            "status = 'succeeded' AND next_attempt_at IS NULL AND succeeded_at = {} AND failed_at IS NULL \
+             AND failure_reason IS NULL AND last_outcome = 'success' AND last_response_status = 200",
+            at_ms(61)
+        ),
+        format!(
+            "status = 'pending' AND next_attempt_at = {} AND succeeded_at IS NULL AND failed_at IS NULL \
+             AND failure_reason IS NULL AND last_outcome = 'http_error' AND last_response_status = 500",
+            at_ms(300)
+        ),
+        format!(
+            "status = 'failed' AND next_attempt_at IS NULL AND succeeded_at IS NULL AND failed_at = {} \
+             AND failure_reason = 'gone' AND last_outcome = 'http_error'",
+            at_ms(61)
+        ),
+    ];
+    for (delivery, marks) in taken.iter().zip(expected) {
+        let sql =
+            format!("SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND {common} AND {marks}", delivery.id);
+        assert_eq!(database.number(&sql).await, 1, "{marks}");
+    }
+    let attempts = format!(
+        "SELECT COUNT(*) FROM attempts WHERE number = 1 AND started_at = {} AND signed_timestamp = {} \
+         AND duration_ms = 1000 AND response_excerpt = 'hello'",
+        at_ms(60),
+        at(60).as_unix_seconds()
+    );
+    assert_eq!(database.number(&attempts).await, 3);
+    let retries = format!("SELECT COUNT(*) FROM attempts WHERE retry_at = {}", at_ms(300));
+    assert_eq!(database.number(&retries).await, 1);
+}
+
+pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    assert_eq!(shop.settle(Vec::new()).await, 0);
+    let taken = shop.lease("mine", noon(), 9, 9).await;
+    let settled = settlement(&taken[0], "mine", SettledAs::Succeeded);
+    assert_eq!(shop.settle(vec![settled.clone()]).await, 1);
+    // Of a batch, what was settled before and what another token holds is left alone, the rest is written.
+    let batch = vec![
+        settled,
+        settlement(&taken[1], "another", SettledAs::Succeeded),
+        settlement(&taken[2], "mine", SettledAs::Succeeded),
+    ];
+    assert_eq!(shop.settle(batch).await, 1);
+    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 2);
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 2);
+    let held =
+        format!("SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = 'mine'", taken[1].id);
+    assert_eq!(database.number(&held).await, 1);
+}
+
+pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let untouched = shop.endpoint(&["*"]).await;
+    let update = |succeeded: bool, failures: i64, s: i64| HealthUpdate {
+        endpoint_id: id.clone(),
+        succeeded,
+        failures,
+        last_success_at: succeeded.then(|| at(s)),
+        last_failure_at: (failures > 0).then(|| at(s + 1)),
+        last_response_status: Some(if failures > 0 { 500 } else { 204 }),
+        last_error: (failures > 0).then(|| "http_error".to_owned()),
+    };
+    // (a success in the batch, failures after it) → the state and the count.
+    let table = [
+        (false, 1, HealthState::Unknown, 1),
+        (true, 0, HealthState::Healthy, 0),
+        (false, 4, HealthState::Healthy, 4),
+        (false, 1, HealthState::Degraded, 5),
+        (true, 4, HealthState::Healthy, 4),
+        (true, 5, HealthState::Degraded, 5),
+        (true, 0, HealthState::Healthy, 0),
+    ];
+    for (n, (succeeded, failures, state, count)) in table.into_iter().enumerate() {
+        let (store, update) = (&shop.store, update(succeeded, failures, 10 * i64::try_from(n).unwrap()));
+        let told: Result<HealthState, StoreError> = job!(store.write, tx => tx.endpoint_health_add(&update));
+        assert_eq!(told.unwrap(), state, "batch {n}");
+        let health = endpoint_of(&shop, &id).await.health;
+        assert_eq!((health.state, health.consecutive_failures), (state, count), "batch {n}");
+    }
+    let health = endpoint_of(&shop, &id).await.health;
+    assert_eq!((health.last_success_at, health.last_failure_at), (Some(at(60)), Some(at(51))));
+    assert_eq!((health.last_response_status, health.last_error.as_deref()), (Some(204), Some("http_error")));
+    assert_eq!(endpoint_of(&shop, &untouched).await.health.state, HealthState::Unknown);
+}
+
+pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let other = shop.endpoint(&["*"]).await;
+    for _ in 0..4 {
+        shop.open_checkout().await;
+    }
+    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{other}'");
+    database.execute(&sql).await.unwrap();
+    let taken = shop.lease("a", noon(), 2, 9).await;
+    let sql = format!("UPDATE webhook_endpoints SET status = 'enabled' WHERE id = '{other}'");
+    database.execute(&sql).await.unwrap();
+    gone(&shop, &id).await;
+    let endpoint = endpoint_of(&shop, &id).await;
+    assert_eq!(serde_json::to_value(endpoint.disabled_reason).unwrap(), "gone");
+    assert_eq!(
+        (endpoint.disabled_at, endpoint.updated_at, endpoint.resource_version),
+        (Some(at(70)), at(70), 2)
+    );
+    let count = async |endpoint: &EndpointId, marks: &str| {
+        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.number(&sql).await
+    };
+    let cancelled =
+        "status = 'cancelled' AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
+    assert_eq!(count(&id, cancelled).await, 2);
+    assert_eq!(count(&id, "status = 'pending'").await, 2, "what is in flight is its holder's to settle");
+    assert_eq!(count(&other, "status = 'pending'").await, 4);
+    assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
+    assert_eq!(count(&id, "status = 'succeeded'").await, 1);
+    // Said twice, it counts once; new events make no deliveries for it.
+    gone(&shop, &id).await;
+    assert_eq!(endpoint_of(&shop, &id).await.resource_version, 2);
+    shop.open_checkout().await;
+    assert_eq!((count(&id, "1 = 1").await, count(&other, "1 = 1").await), (4, 5));
+}
+
+/// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.
+pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    let settled = shop.lease("settled", noon(), 1, 9).await;
+    shop.lease("released", noon(), 1, 9).await;
+    shop.lease("lost", noon(), 1, 9).await;
+    gone(&shop, &id).await;
+    let cancelled = "SELECT COUNT(*) FROM deliveries WHERE status = 'cancelled' \
+                     AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
+    assert_eq!(database.number(cancelled).await, 0);
+    let retry = settlement(&settled[0], "settled", SettledAs::Retry { at: at(300) });
+    assert_eq!(shop.settle(vec![retry]).await, 1);
+    assert_eq!(database.number(cancelled).await, 1);
+    assert_eq!(
+        database.number("SELECT COUNT(*) FROM attempts").await,
+        1,
+        "the attempt was made all the same"
+    );
+    let store = &shop.store;
+    let released: Result<(), StoreError> = job!(store.write, tx => tx.delivery_lease_release("released"));
+    released.unwrap();
+    assert_eq!(database.number(cancelled).await, 2);
+    let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
+    assert_eq!(released.unwrap(), 1);
+    assert_eq!(database.number(cancelled).await, 3);
+}

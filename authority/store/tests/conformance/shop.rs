@@ -1,0 +1,190 @@
+//! A merchant in one mode with a store behind it: the use cases that the cases need, without HTTP.
+
+use authority_domain::change::{Change, Record};
+use authority_domain::checkout::Checkout;
+use authority_domain::event::MerchantContext;
+use authority_domain::id::{EndpointId, ShipmentId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::parts::Metadata;
+use authority_domain::payment::{Payment, PaymentStatus};
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
+use authority_domain::shipping;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::commit::{Audience, Committed, commit_changes};
+use authority_store::ports::{Lease, LeasedDelivery, SealedSecret, Settlement, Tx};
+use authority_store::{Store, StoreError};
+use verify_core::catalog::EventType;
+
+use super::fixtures::{checkout, dice, endpoint, merchant, new_payment, noon, reported};
+use super::{Database, job};
+
+/// A merchant's data in one mode.
+#[derive(Clone)]
+pub(crate) struct Shop {
+    pub(crate) store: Store,
+    pub(crate) tenant: Tenant,
+    pub(crate) context: MerchantContext,
+}
+
+/// What was sold.
+pub(crate) struct Sale {
+    pub(crate) payment: Payment,
+    pub(crate) order: Order,
+}
+
+impl Shop {
+    /// Opens the database; the merchant is `acme`, live.
+    pub(crate) async fn open<D: Database>(database: &D) -> Self {
+        Self::new(&database.open().await.unwrap(), "acme").await
+    }
+
+    pub(crate) async fn new(store: &Store, slug: &str) -> Self {
+        let merchant = merchant(slug);
+        let context = merchant.context();
+        let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: true };
+        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
+        inserted.unwrap();
+        Self { store: store.clone(), tenant, context }
+    }
+
+    /// The same merchant's test data.
+    pub(crate) fn in_test_mode(&self) -> Self {
+        let tenant = Tenant { livemode: false, ..self.tenant.clone() };
+        Self { tenant, ..self.clone() }
+    }
+
+    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Committed, Refusal> {
+        self.commit_at(changes, Audience::Subscribers, noon()).await
+    }
+
+    pub(crate) async fn commit_at(
+        &self,
+        changes: Vec<Change>,
+        audience: Audience,
+        now: Timestamp,
+    ) -> Result<Committed, Refusal> {
+        let shop = self.clone();
+        self.store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move { shop.commit_in(tx, &changes, &audience, now).await })
+            })
+            .await
+    }
+
+    /// Commits within a job that does more.
+    pub(crate) async fn commit_in(
+        &self,
+        tx: &mut dyn Tx,
+        changes: &[Change],
+        audience: &Audience,
+        now: Timestamp,
+    ) -> Result<Committed, Refusal> {
+        commit_changes(tx, &self.tenant, &self.context, changes, audience, now, &mut dice()).await
+    }
+
+    /// A checkout that is not stored yet.
+    pub(crate) fn opened(&self) -> (Checkout, Change) {
+        let checkout = checkout(self.tenant.livemode);
+        let change = Change::checkout(EventType::CheckoutCreated, &checkout);
+        (checkout, change)
+    }
+
+    /// Stores one checkout: the smallest change there is, with one event.
+    pub(crate) async fn open_checkout(&self) -> Committed {
+        self.commit(vec![self.opened().1]).await.unwrap()
+    }
+
+    /// Opens a checkout and has it paid: five events in two commits.
+    pub(crate) async fn sell(&self) -> Sale {
+        let (checkout, opened) = self.opened();
+        let created = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+        let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
+        self.commit(vec![opened, created]).await.unwrap();
+        let (store, tenant) = (&self.store, self.tenant.clone());
+        let n: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
+        let surroundings = Surroundings::Completing {
+            checkout: Box::new(checkout),
+            order_number: OrderNumber::generated("ORD-", n.unwrap()),
+        };
+        let next = reported(&payment, PaymentStatus::Succeeded);
+        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        self.commit(changes.clone()).await.unwrap();
+        let (mut sold, mut paid) = (None, None);
+        for change in changes {
+            match change.record {
+                Record::Order(order) => sold = Some(*order),
+                Record::Payment(payment) => paid = Some(*payment),
+                _ => {}
+            }
+        }
+        Sale { payment: paid.unwrap(), order: sold.unwrap() }
+    }
+
+    /// One sticker of an order in a parcel, not stored yet.
+    pub(crate) fn parcel(
+        &self,
+        order: &Order,
+        existing: &[Shipment],
+        tracking: Option<&str>,
+    ) -> (Shipment, Vec<Change>) {
+        let line = ShipmentLine { line_item_id: order.line_items[1].id.clone(), quantity: 1 };
+        let new = NewShipment {
+            carrier: "dhl".into(),
+            service_level: None,
+            tracking_number: tracking.map(str::to_owned),
+            tracking_url: None,
+            line_items: Some(vec![line]),
+            shipped_at: None,
+            estimated_delivery_at: None,
+            metadata: Metadata::new(),
+        };
+        let id = ShipmentId::generate(noon(), &mut dice());
+        shipping::create(order.clone(), existing, id, new, noon()).unwrap()
+    }
+
+    /// Stores an endpoint with one secret.
+    pub(crate) async fn endpoint(&self, filters: &[&str]) -> EndpointId {
+        let endpoint = endpoint(self.tenant.livemode, filters);
+        let id = endpoint.id.clone();
+        let (store, tenant) = (&self.store, self.tenant.clone());
+        let secret = SealedSecret { version: 1, sealed: vec![1, 2, 3] };
+        let made: Result<(), StoreError> =
+            job!(store.write, tx => tx.endpoint_insert(&tenant, &endpoint, &secret));
+        made.unwrap();
+        id
+    }
+
+    /// Every event of the stream as (sequence, body).
+    pub(crate) async fn events(&self) -> Vec<(i64, String)> {
+        let (store, tenant) = (&self.store, self.tenant.clone());
+        let page: Result<_, StoreError> =
+            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), 0, 1000));
+        page.unwrap()
+    }
+
+    pub(crate) async fn lease(
+        &self,
+        token: &str,
+        now: Timestamp,
+        limit: i64,
+        per_endpoint: i64,
+    ) -> Vec<LeasedDelivery> {
+        let until = now.plus_ms(60_000);
+        let lease = Lease { token: token.to_owned(), now, until, limit, per_endpoint };
+        let store = &self.store;
+        let leased: Result<_, StoreError> = job!(store.write, tx => tx.delivery_lease_due(&lease));
+        leased.unwrap()
+    }
+
+    /// How many deliveries were settled.
+    pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> usize {
+        let store = &self.store;
+        let settled: Result<Vec<_>, StoreError> = job!(store.write, tx => tx.delivery_settle(&settlements));
+        settled.unwrap().len()
+    }
+}

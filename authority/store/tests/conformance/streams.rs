@@ -1,0 +1,137 @@
+//! Streams: contract 8.1 and I8.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use authority_domain::list_filter::EventFilter;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::commit::Audience;
+use authority_store::ports::{StreamRange, Tx};
+use rand::RngExt;
+use serde_json::Value;
+
+use super::fixtures::{at, dice, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+const WRITERS: usize = 8;
+const CHANGES: usize = 100;
+
+/// Commits changes of one to three events with a clock that jitters; every third job refuses at its end, when its
+/// events already have their places. The ids of the checkouts that were committed.
+async fn write(shop: Shop) -> Vec<String> {
+    let mut dice = dice();
+    let mut committed = Vec::new();
+    for _ in 0..CHANGES {
+        let changes: Vec<_> = (0..dice.random_range(1..=3)).map(|_| shop.opened().1).collect();
+        let ids: Vec<String> = changes.iter().map(|change| change.record.resource_id().to_owned()).collect();
+        let refuses = dice.random_range(0..3) == 0;
+        let now = noon().plus_ms(dice.random_range(0..1000));
+        let work = shop.clone();
+        let written: Result<(), Refusal> = shop
+            .store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    work.commit_in(tx, &changes, &Audience::Subscribers, now).await?;
+                    if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
+                })
+            })
+            .await;
+        assert_eq!(written.is_err(), refuses);
+        if !refuses {
+            committed.extend(ids);
+        }
+    }
+    committed
+}
+
+/// Pages forward through the stream until the writers are done and nothing more comes.
+async fn follow(shop: Shop, done: Arc<AtomicBool>) -> Vec<(i64, String)> {
+    let mut seen: Vec<(i64, String)> = Vec::new();
+    loop {
+        let last_round = done.load(Ordering::SeqCst);
+        let after = seen.last().map_or(0, |(sequence, _)| *sequence);
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
+        let page = page.unwrap();
+        if page.is_empty() && last_round {
+            return seen;
+        }
+        seen.extend(page);
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) async fn a_paging_reader_misses_nothing_and_sees_nothing_twice<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    // Two streams at once: a number must not stray from one into the other.
+    let shops = [shop.clone(), shop.in_test_mode()];
+    let done = Arc::new(AtomicBool::new(false));
+    let readers = shops.clone().map(|shop| tokio::spawn(follow(shop, Arc::clone(&done))));
+    let writers: Vec<_> =
+        (0..WRITERS).map(|writer| (writer % 2, tokio::spawn(write(shops[writer % 2].clone())))).collect();
+    let mut committed = [BTreeSet::new(), BTreeSet::new()];
+    for (stream, writer) in writers {
+        committed[stream].extend(writer.await.unwrap());
+    }
+    done.store(true, Ordering::SeqCst);
+    for (reader, committed) in readers.into_iter().zip(committed) {
+        let seen = reader.await.unwrap();
+        let sequences: Vec<i64> = seen.iter().map(|(sequence, _)| *sequence).collect();
+        assert_eq!(sequences, Vec::from_iter(1..=i64::try_from(committed.len()).unwrap()));
+        let bodies: Vec<Value> = seen.iter().map(|(_, body)| serde_json::from_str(body).unwrap()).collect();
+        let told: BTreeSet<String> =
+            bodies.iter().map(|body| body["data"]["object"]["id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(told, committed);
+        let times: Vec<&str> = bodies.iter().map(|body| body["created_at"].as_str().unwrap()).collect();
+        assert!(times.is_sorted(), "created_at steps back");
+        for (body, sequence) in bodies.iter().zip(sequences) {
+            assert_eq!(body["sequence"], sequence, "the bytes and the row agree");
+        }
+    }
+}
+
+pub(crate) async fn created_at_never_steps_back<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    for now in [at(10), at(0), at(-3600), at(11)] {
+        shop.commit_at(vec![shop.opened().1, shop.opened().1], Audience::Subscribers, now).await.unwrap();
+    }
+    let expected = [10, 10, 10, 10, 10, 10, 11, 11].map(|s| at(s).to_string());
+    let bodies = shop.events().await;
+    let times: Vec<Value> = bodies
+        .iter()
+        .map(|(_, body)| serde_json::from_str::<Value>(body).unwrap()["created_at"].clone())
+        .collect();
+    assert_eq!(times, expected);
+    let stored = database
+        .number("SELECT COUNT(*) FROM (SELECT DISTINCT created_at FROM events WHERE sequence <= 6) AS times")
+        .await;
+    assert_eq!(stored, 1);
+}
+
+pub(crate) async fn every_merchant_and_mode_has_its_own<D: Database>() {
+    let database = D::start().await;
+    let acme = Shop::open(&database).await;
+    let other = Shop::new(&acme.store, "other").await;
+    let range = async |shop: &Shop| -> StreamRange {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
+        range.unwrap()
+    };
+    assert_eq!(range(&acme).await, StreamRange { oldest: 1, latest: 0 });
+    for (shop, events) in [(&acme, 3), (&other, 2), (&acme.in_test_mode(), 1)] {
+        for _ in 0..events {
+            shop.open_checkout().await;
+        }
+        assert_eq!(range(shop).await, StreamRange { oldest: 1, latest: events });
+        let sequences: Vec<i64> = shop.events().await.iter().map(|(sequence, _)| *sequence).collect();
+        assert_eq!(sequences, Vec::from_iter(1..=events));
+    }
+    assert_eq!(range(&acme).await.latest, 3);
+    assert_eq!(range(&other.in_test_mode()).await.latest, 0);
+}

@@ -1,0 +1,283 @@
+//! Jobs that share transactions, fail, panic and lose their callers: contract 12 T1 and T10.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::MerchantId;
+use authority_domain::refusal::Refusal;
+use authority_store::commit::Audience;
+use authority_store::ports::Tx;
+use authority_store::{Constraint, Store, StoreError};
+use futures_util::FutureExt;
+use rand::RngExt;
+use tokio::sync::oneshot;
+
+use super::fixtures::{dice, merchant, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Holds the writer inside a job until the gate opens, so that what is submitted meanwhile waits together.
+async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<(), StoreError>>) {
+    let (open, gate) = oneshot::channel::<()>();
+    let (entered, inside) = oneshot::channel::<()>();
+    let store = store.clone();
+    let holding = submit(async move {
+        store
+            .write(move |_: &mut dyn Tx| {
+                Box::pin(async move {
+                    let _ = entered.send(());
+                    let _ = gate.await;
+                    Ok(())
+                })
+            })
+            .await
+    });
+    inside.await.unwrap();
+    (open, holding)
+}
+
+/// Runs `work` until it waits, which for a writing job is when it stands in the queue.
+fn submit<T>(work: impl Future<Output = T> + Send + 'static) -> Pending<T> {
+    let mut work: Pending<T> = Box::pin(work);
+    assert!((&mut work).now_or_never().is_none(), "the job cannot have been answered yet");
+    work
+}
+
+/// Makes a merchant and then ends as `end` says.
+fn make(
+    store: &Store,
+    slug: &str,
+    end: impl FnOnce() -> Result<(), Refusal> + Send + 'static,
+) -> Pending<Result<(), Refusal>> {
+    let (store, merchant) = (store.clone(), merchant(slug));
+    submit(async move {
+        store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    tx.merchant_insert(&merchant).await?;
+                    end()
+                })
+            })
+            .await
+    })
+}
+
+/// The slugs that are there.
+async fn slugs<D: Database>(database: &D, among: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for slug in among {
+        if database.number(&format!("SELECT COUNT(*) FROM merchants WHERE slug = '{slug}'")).await == 1 {
+            found.push((*slug).to_owned());
+        }
+    }
+    found
+}
+
+pub(crate) async fn an_answer_comes_after_the_commit<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let writers = (0..64).map(|n| {
+        let (store, merchant) = (store.clone(), merchant(&format!("m{n}")));
+        tokio::spawn(async move {
+            let (id, expected) = (merchant.id.clone(), merchant.clone());
+            let written: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
+            written.unwrap();
+            let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+            assert_eq!(read.unwrap(), Some(expected), "answered before it was committed");
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+}
+
+pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let kept = make(&store, "kept", || Ok(()));
+    let refused = make(&store, "refused", || Err(Refusal::not_found("reason")));
+    // The same slug again: the constraint fires, and only this job is told.
+    let twin = merchant("kept");
+    let waiting = store.clone();
+    let taken = submit(async move {
+        let taken: Result<(), StoreError> = job!(waiting.write, tx => tx.merchant_insert(&twin));
+        taken
+    });
+    let after = make(&store, "after", || Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(kept.await, Ok(()));
+    assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
+    assert!(matches!(taken.await, Err(StoreError::Conflict(Constraint::MerchantSlug))));
+    assert_eq!(after.await, Ok(()));
+    assert_eq!(slugs(&database, &["kept", "refused", "after"]).await, ["kept", "after"]);
+}
+
+pub(crate) async fn a_panic_harms_nobody_else<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let before = make(&store, "before", || Ok(()));
+    let panicking = make(&store, "panicking", || panic!("a test panics on purpose"));
+    let waiting = store.clone();
+    let of_the_store = submit(async move {
+        let panicked: Result<(), StoreError> = waiting
+            .write(|_: &mut dyn Tx| {
+                Box::pin(async { panic!("a test panics on purpose, with a store error") })
+            })
+            .await;
+        panicked
+    });
+    let waiting = store.clone();
+    let at_once = submit(async move {
+        let panicked: Result<(), StoreError> =
+            waiting.write(|_: &mut dyn Tx| panic!("a test panics on purpose, before its first await")).await;
+        panicked
+    });
+    let after = make(&store, "after", || Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(before.await, Ok(()));
+    assert_eq!(panicking.await.unwrap_err().code, ErrorCode::InternalError);
+    assert!(matches!(of_the_store.await, Err(StoreError::Broken(_))));
+    assert!(matches!(at_once.await, Err(StoreError::Broken(_))));
+    assert_eq!(after.await, Ok(()));
+    assert_eq!(slugs(&database, &["before", "panicking", "after"]).await, ["before", "after"]);
+
+    let reading: Result<(), StoreError> =
+        store.read(|_: &mut dyn Tx| Box::pin(async { panic!("a test panics on purpose, reading") })).await;
+    assert!(matches!(reading, Err(StoreError::Broken(_))));
+}
+
+pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let broken = merchant("broken");
+    let (id, inserted) = (broken.id.clone(), broken.clone());
+    let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&inserted));
+    made.unwrap();
+    database.execute("UPDATE merchants SET body = 'no JSON' WHERE slug = 'broken'").await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let before = make(&store, "before", || Ok(()));
+    let waiting = store.clone();
+    let unreadable = submit(async move {
+        let read: Result<_, StoreError> = job!(waiting.write, tx => tx.merchant_get(&id));
+        read
+    });
+    let after = make(&store, "after", || Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert!(matches!(unreadable.await, Err(StoreError::Broken(_))));
+    assert_eq!((before.await, after.await), (Ok(()), Ok(())));
+    assert_eq!(slugs(&database, &["before", "after"]).await, ["before", "after"]);
+}
+
+pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let abandoned = make(&store, "abandoned", || Ok(()));
+    drop(abandoned);
+    // The one who holds the writer hangs up too, in the middle of its job.
+    drop(holding);
+    let behind = make(&store, "behind", || Ok(()));
+    open.send(()).unwrap();
+    behind.await.unwrap();
+    assert_eq!(slugs(&database, &["abandoned", "behind"]).await, ["abandoned", "behind"]);
+}
+
+/// Defect 1 of the measurements that shaped this store: a future dropped in the middle of a transaction made the
+/// acknowledged writes of others vanish.
+pub(crate) async fn callers_that_hang_up_at_random_lose_nothing<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    let callers: Vec<_> = (0..300)
+        .map(|_| {
+            let shop = shop.clone();
+            let patience = dice().random_range(0..12);
+            tokio::spawn(async move {
+                let (_, change) = shop.opened();
+                let id = change.record.resource_id().to_owned();
+                let mut writing = Box::pin(shop.commit_at(vec![change], Audience::Subscribers, noon()));
+                for _ in 0..patience {
+                    if (&mut writing).now_or_never().is_some_and(|committed| committed.is_ok()) {
+                        return Some(id);
+                    }
+                    tokio::task::yield_now().await;
+                }
+                None
+            })
+        })
+        .collect();
+    let mut acknowledged = Vec::new();
+    for caller in callers {
+        acknowledged.extend(caller.await.unwrap());
+    }
+    // Behind everything that was submitted.
+    shop.open_checkout().await;
+    for id in &acknowledged {
+        let rows = database.number(&format!("SELECT COUNT(*) FROM checkouts WHERE id = '{id}'")).await;
+        assert_eq!(rows, 1, "an acknowledged write is gone");
+    }
+    let checkouts = database.number("SELECT COUNT(*) FROM checkouts").await;
+    assert_eq!(database.number("SELECT COUNT(*) FROM events").await, checkouts, "half a write");
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, checkouts, "half a write");
+    assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, checkouts, "a gap");
+}
+
+pub(crate) async fn closing_finishes_what_was_submitted<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let submitted = make(&store, "submitted", || Ok(()));
+    let closing = store.clone();
+    let closing = submit(async move { closing.close().await });
+    let late = make(&store, "late", || Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    closing.await;
+    assert_eq!(submitted.await, Ok(()));
+    assert_eq!(late.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
+    assert_eq!(slugs(&database, &["submitted", "late"]).await, ["submitted"]);
+    let id = MerchantId::generate(noon(), &mut dice());
+    let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    assert!(matches!(read, Err(StoreError::Unavailable(_))));
+}
+
+pub(crate) async fn a_commit_with_deliveries_wakes_the_dispatcher<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let committed = shop.store.deliveries_committed();
+    // Whoever asked is answered before the dispatcher is woken; a job behind it comes after both.
+    let woken = async || {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let behind: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
+        behind.unwrap();
+        committed.notified().now_or_never().is_some()
+    };
+    shop.open_checkout().await;
+    assert!(!woken().await, "nobody wants the event");
+    shop.endpoint(&["*"]).await;
+    assert!(!woken().await, "no delivery was made");
+    let refused = shop.clone();
+    let change = shop.opened().1;
+    let undone: Result<(), Refusal> = shop
+        .store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                refused.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+                Err(Refusal::not_found("reason"))
+            })
+        })
+        .await;
+    undone.unwrap_err();
+    assert!(!woken().await, "the delivery was undone");
+    shop.open_checkout().await;
+    assert!(woken().await, "there is something to send");
+    assert!(!woken().await, "once");
+}

@@ -1,0 +1,50 @@
+//! A SQLite file of its own for each test, and the cases that concern files.
+
+mod full_disk;
+mod opening;
+mod sharing;
+
+use std::path::PathBuf;
+
+use authority_store::{Access, Store, StoreError, StoreUrl};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
+use tempfile::TempDir;
+
+use crate::conformance::Database;
+
+/// A database file in a directory that goes away with it.
+pub(crate) struct SqliteFile {
+    directory: TempDir,
+}
+
+impl SqliteFile {
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("authority.db")
+    }
+
+    async fn connect(&self) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(self.path()).foreign_keys(true);
+        options.connect().await.unwrap()
+    }
+}
+
+#[async_trait::async_trait]
+impl Database for SqliteFile {
+    async fn start() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    async fn open(&self) -> Result<Store, StoreError> {
+        Store::open(&StoreUrl::Sqlite(self.path()), Access::Exclusive).await
+    }
+
+    async fn execute(&self, sql: &str) -> Result<u64, String> {
+        let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut self.connect().await).await;
+        done.map(|done| done.rows_affected()).map_err(|error| error.to_string())
+    }
+
+    async fn number(&self, sql: &str) -> i64 {
+        sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut self.connect().await).await.unwrap()
+    }
+}

@@ -1,0 +1,45 @@
+//! Jobs that wait at the same time share one transaction, and so one fsync (the reason for the writer).
+
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+use futures_util::FutureExt;
+use tokio::sync::oneshot;
+
+use super::SqliteFile;
+use crate::conformance::fixtures::merchant;
+use crate::conformance::{Database, job};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_that_wait_together_share_a_transaction() {
+    let database = SqliteFile::start().await;
+    let store = database.open().await.unwrap();
+    let (open, gate) = oneshot::channel::<()>();
+    let (first, second) = (merchant("first"), merchant("second"));
+    let (first_id, second_id) = (first.id.clone(), second.id.clone());
+    let mut writing_first = Box::pin(store.write(move |tx: &mut dyn Tx| {
+        Box::pin(async move {
+            let _ = gate.await;
+            tx.merchant_insert(&first).await
+        })
+    }));
+    assert!((&mut writing_first).now_or_never().is_none());
+    let (beside, seen_id) = (store.clone(), first_id.clone());
+    let mut writing_second = Box::pin(store.write(move |tx: &mut dyn Tx| {
+        Box::pin(async move {
+            // The first job's row is there for the second, and not yet for anybody else.
+            let inside = tx.merchant_get(&seen_id).await?.is_some();
+            let outside: Result<_, StoreError> = job!(beside.read, tx => tx.merchant_get(&seen_id));
+            tx.merchant_insert(&second).await?;
+            Ok::<_, StoreError>((inside, outside?.is_some()))
+        })
+    }));
+    assert!((&mut writing_second).now_or_never().is_none());
+    open.send(()).unwrap();
+    let written: Result<(), StoreError> = writing_first.await;
+    written.unwrap();
+    assert_eq!(writing_second.await.unwrap(), (true, false));
+    for id in [first_id, second_id] {
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+        assert!(found.unwrap().is_some());
+    }
+}
