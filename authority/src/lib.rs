@@ -6,7 +6,7 @@ pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod config;
-pub mod dev;
+mod dev;
 pub mod dice;
 pub mod dispatch;
 pub mod http;

@@ -18,6 +18,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use authority_store::StoreError;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -36,7 +37,6 @@ use crate::dev::{feed, scenario};
 use crate::dice::SystemDice;
 use crate::service::StartError;
 use crate::telemetry;
-use authority_store::StoreError;
 use screen::Screen;
 
 /// How long the events of the order may be under way. They take milliseconds; the second attempt of one that failed

@@ -106,3 +106,20 @@ fn a_person_sees_every_event_and_every_answer() {
     }
     assert!(secrets(&data).iter().all(|secret| !stdout.contains(secret)), "--once shows no keys: {stdout}");
 }
+
+/// A receiver with another secret than its endpoint accepts nothing. The command waits its 30 s for what cannot come.
+#[test]
+fn the_exit_code_is_one_when_something_did_not_hold() {
+    let (_folder, data) = folder();
+    assert_eq!(ended(&mut command(&data, &["--once", "--json"], &[])).0, Some(0));
+    let mut kept = kept(&data);
+    *kept.pointer_mut("/endpoint/secret").unwrap() = format!("whsec_{}", "0".repeat(43)).into();
+    fs::write(data.join("dev.json"), kept.to_string()).unwrap();
+    let environment = [("AUTHORITY_LOG", "off")];
+    let (code, stdout, stderr) = ended(&mut command(&data, &["--once", "--json"], &environment));
+    let summary: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
+    let counts = ["events_emitted", "delivered", "verified", "claimed", "lost"].map(|name| &summary[name]);
+    assert_eq!((code, counts), (Some(1), [9, 0, 0, 0, 9].map(Value::from).each_ref()), "{stderr}");
+    assert!(stderr.starts_with("authority: not everything held: 0 of 9 events were delivered; "), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}

@@ -1,3 +1,5 @@
+//! The tally over made-up arrivals, and each rule of the summary.
+
 use verify_core::code::VerificationCode::{InvalidJson, InvalidSignature, StaleTimestamp};
 use verify_core::receiver::Verdict::{self, Duplicate, First, Rejected as Refused, StorageUnavailable};
 
