@@ -2,7 +2,7 @@
 //!
 //! A use case hands the [`Store`] a job; the job runs inside one transaction and speaks to the [`ports::Tx`] it is
 //! given. Writing jobs that wait at the same time share a transaction, each behind its own savepoint, and every one of
-//! them is answered only after the commit ([`writer`], contract 12 T1). Database work never runs inside the future of
+//! them is answered only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of
 //! the request that asked for it (T10).
 //!
 //! The SQL of an aggregate stands once, in `sql/`, and is compiled for each database; what differs between databases

@@ -114,7 +114,8 @@ impl Store {
 
     /// Finishes the jobs already submitted and closes the database. Later jobs are refused.
     pub async fn close(&self) {
-        self.writer.close().await;
+        // The writer last: the last connection to go is the one that checkpoints and truncates the log.
         self.readers.close().await;
+        self.writer.close().await;
     }
 }

@@ -5,7 +5,11 @@
 //! away from the same database, which is why a starting process may take back every lease it finds.
 
 mod connection;
+#[cfg(test)]
+mod full;
 mod open;
+#[cfg(test)]
+mod plans;
 
 use sqlx::{QueryBuilder, SqliteConnection};
 

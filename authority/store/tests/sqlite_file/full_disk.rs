@@ -1,5 +1,5 @@
 //! A disk that fills up under the database, on a small filesystem of its own. Mounting one takes root: elsewhere the
-//! test says so and ends; the same on a full database file runs everywhere (`sqlite/full.rs`).
+//! test says so and ends; the same on a full database file runs everywhere (`src/sqlite/full.rs`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ async fn a_full_disk_refuses_whole_changes_and_harms_nothing() {
     for _ in 0..3 {
         assert_eq!(shop.commit(vec![shop.opened().1]).await.unwrap_err().code, ErrorCode::ServiceUnavailable);
     }
-    assert_eq!(shop.events().await.len().min(committed), shop.events().await.len(), "reading goes on");
+    assert_eq!(shop.events().await.len(), committed.min(1000), "reading goes on");
 
     fs::remove_file(&ballast).unwrap();
     shop.open_checkout().await;
@@ -65,6 +65,4 @@ async fn a_full_disk_refuses_whole_changes_and_harms_nothing() {
     }
     assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, committed);
     store.close().await;
-    drop((shop, store, database));
-    drop(disk);
 }

@@ -1,0 +1,172 @@
+//! What the frequent queries cost beside a large history: counted in steps of SQLite's virtual machine, which do not
+//! depend on the machine or its load, and read from the query plan.
+//!
+//! The tables hold one merchant's 50,000 events and orders, 100,000 finished deliveries, 50,000 deliveries that wait
+//! for a dead endpoint, and five for a live one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use authority_domain::id::MerchantId;
+use authority_domain::list_filter::{EventFilter, OrderFilter};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions};
+use tempfile::TempDir;
+
+use super::{DbConnection, LEASE_DUE, Session};
+use crate::ports::{Commerce, Deliveries, Events, Lease};
+use crate::store::Access;
+
+/// Steps between two calls of the counter: the resolution of what is measured.
+const RESOLUTION: u16 = 50;
+
+const MANY: i64 = 50_000;
+
+const FILL: [&str; 7] = [
+    "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
+    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+         health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
+     SELECT value, 'mer', TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', 1, \
+         key, 0, 0 FROM json_each('[\"dead\", \"live\", \"idle\"]')",
+    "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+     WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000) \
+     SELECT 'mer', TRUE, n, 'evt_' || n, CASE WHEN n % 10000 = 0 THEN 'rare' WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, \
+         'ORD-' || (n / 5), n, '{}' FROM n",
+    "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
+         total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
+     SELECT 'mer', TRUE, 'ORD-' || sequence, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, sequence, sequence, \
+         sequence, sequence, '{}' FROM events",
+    // Finished: every event to the live endpoint, and once more by a replay to the dead one.
+    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+         status, attempt_count, succeeded_at, created_at) \
+     SELECT 'done_' || t.value || sequence, 'mer', TRUE, e.id, e.type, sequence, t.value, t.key, 'succeeded', 1, 1, 1 \
+     FROM events e CROSS JOIN json_each('{\"event\": \"live\", \"replay\": \"dead\"}') t",
+    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+         status, attempt_count, next_attempt_at, created_at) \
+     SELECT 'dead_' || sequence, 'mer', TRUE, id, type, sequence, 'dead', 'event', 'pending', 1, sequence, 1 FROM events",
+    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+         status, attempt_count, next_attempt_at, created_at) \
+     SELECT 'live_' || sequence, 'mer', TRUE, id, type, sequence, 'live', 'replay', 'pending', 0, 60000, 1 \
+     FROM events WHERE sequence > 49995",
+];
+
+struct Large {
+    conn: DbConnection,
+    steps: Arc<AtomicU64>,
+    _directory: TempDir,
+}
+
+impl Large {
+    async fn fill() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("large.db");
+        drop(super::open(&path, Access::Shared).await.unwrap());
+        let mut conn =
+            SqliteConnectOptions::new().filename(&path).foreign_keys(false).connect().await.unwrap();
+        for sql in FILL {
+            sqlx::query(sql).execute(&mut conn).await.unwrap();
+        }
+        let steps = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&steps);
+        conn.lock_handle().await.unwrap().set_progress_handler(RESOLUTION.into(), move || {
+            counter.fetch_add(RESOLUTION.into(), Ordering::Relaxed);
+            true
+        });
+        Self { conn, steps, _directory: directory }
+    }
+
+    fn session(&mut self) -> Session<'_> {
+        Session { conn: &mut self.conn, deliveries_made: false }
+    }
+
+    /// The steps since the last call.
+    fn steps(&self) -> u64 {
+        self.steps.swap(0, Ordering::Relaxed)
+    }
+
+    async fn plan(&mut self, sql: &str) -> String {
+        let rows: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")))
+                .fetch_all(&mut self.conn)
+                .await
+                .unwrap();
+        rows.into_iter().map(|row| row.3).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn tenant() -> Tenant {
+    Tenant { merchant_id: MerchantId::from_store("mer".to_owned()), livemode: true }
+}
+
+#[tokio::test]
+async fn a_lease_reads_only_what_it_takes() {
+    let mut large = Large::fill().await;
+    let plan = large.plan(LEASE_DUE).await;
+    assert!(plan.contains("USING INDEX deliveries_due (endpoint_id=? AND next_attempt_at<?)"), "{plan}");
+    assert!(plan.contains("INDEX deliveries_leased (endpoint_id=? AND lease_until>?)"), "{plan}");
+    for table in ["deliveries", "d", "w", "l"] {
+        assert!(!plan.contains(&format!("SCAN {table}\n")), "{plan}");
+    }
+    let now = Timestamp::from_ms(60_000);
+    let mut lease = Lease { token: "a".into(), now, until: now.plus_ms(60_000), limit: 256, per_endpoint: 8 };
+    large.steps();
+    let taken = large.session().delivery_lease_due(&lease).await.unwrap();
+    let steps = large.steps();
+    assert_eq!(taken.len(), 13, "8 for the dead endpoint, 5 for the live one");
+    assert!(steps < 6_000, "{steps} steps");
+    // Nothing more may be taken: the cap of the one is reached, the other has nothing left.
+    lease.token = "b".into();
+    assert_eq!(large.session().delivery_lease_due(&lease).await.unwrap().len(), 0);
+    let steps = large.steps();
+    assert!(steps < 2_500, "{steps} steps");
+    large.session().delivery_lease_release("a").await.unwrap();
+    let steps = large.steps();
+    assert!(steps < 2_500, "{steps} steps");
+    assert_eq!(large.session().delivery_lease_release_all().await.unwrap(), 0);
+    let steps = large.steps();
+    assert!(steps < 1_000, "{steps} steps");
+}
+
+#[tokio::test]
+async fn a_page_of_events_reads_only_what_it_shows() {
+    let mut large = Large::fill().await;
+    let none = EventFilter::default;
+    let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let table = [
+        ("from the start", none(), 0, 101),
+        ("from the middle", none(), MANY / 2, 101),
+        ("one frequent type", EventFilter { types: types(&["even"]), ..none() }, 0, 101),
+        ("two frequent types", EventFilter { types: types(&["even", "odd"]), ..none() }, 0, 101),
+        ("a rare type", EventFilter { types: types(&["rare"]), ..none() }, 0, 5),
+        ("a record", EventFilter { resource: Some("ORD-9999".into()), ..none() }, 0, 5),
+    ];
+    for (what, filter, after, expected) in table {
+        large.steps();
+        let page = large.session().events_page(&tenant(), &filter, after, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.len(), expected, "{what}");
+        assert!(steps < 2_000, "{what}: {steps} steps");
+    }
+    large.session().stream_range(&tenant()).await.unwrap();
+    let steps = large.steps();
+    assert!(steps < 500, "{steps} steps");
+}
+
+#[tokio::test]
+async fn a_page_of_orders_reads_only_what_it_shows() {
+    let mut large = Large::fill().await;
+    let confirmed = OrderFilter { status: vec!["confirmed".into()], ..OrderFilter::default() };
+    for (filter, before) in [
+        (OrderFilter::default(), None),
+        (OrderFilter::default(), Some(MANY / 2)),
+        (confirmed, Some(MANY / 2)),
+    ] {
+        large.steps();
+        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.len(), 101);
+        assert!(steps < 2_000, "{filter:?}: {steps} steps");
+    }
+}
