@@ -222,15 +222,18 @@ impl Drop for Authority {
     }
 }
 
-/// The binary, built at the first call, so that no test runs against what the sources were yesterday.
+/// The binary, built at the first call, so that no test runs against what the sources were yesterday; in the profile
+/// that the caller was built in, so that a benchmark measures a release build.
 fn binary() -> &'static Path {
     static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let arguments = ["build", "--quiet", "--package", "authority", "--message-format", "json"];
+        let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
         let built = std::process::Command::new(cargo)
             .current_dir(root)
             .args(arguments)
+            .args(["--profile", profile])
             .stderr(Stdio::inherit())
             .output()
             .expect("cargo must be on the PATH");

@@ -13,6 +13,8 @@ use crate::{package, prerequisites, process};
 pub(crate) enum Benchmark {
     /// Verification in Node: the npm package beside `node:crypto` alone.
     Verify,
+    /// The authority on SQLite: from the operator's request to the receiver's door.
+    Deliver,
 }
 
 /// Builds what is measured and measures it.
@@ -22,6 +24,10 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             prerequisites::node()?;
             package::build(workspace)?;
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))
+        }
+        Benchmark::Deliver => {
+            let arguments = ["run", "--release", "--package", "tests", "--bin", "bench-deliver"];
+            process::run(process::cargo().current_dir(workspace.root()).args(arguments))
         }
     }
 }
