@@ -216,7 +216,7 @@ impl Payment {
         if report.status == self.status || report.status.rank() < self.status.rank() {
             return Ok(Reported::Unchanged);
         }
-        if report.status.rank() == self.status.rank() || self.is_terminal() {
+        if report.status.rank() == self.status.rank() {
             return Err(self.contradicted_by(report.status));
         }
         let at = report.occurred_at.unwrap_or(now);
@@ -241,10 +241,6 @@ impl Payment {
         next.resource_version += 1;
         next.updated_at = now.max(next.updated_at);
         Ok(Reported::Changed(Box::new(next)))
-    }
-
-    fn is_terminal(&self) -> bool {
-        matches!(self.status, PaymentStatus::Failed | PaymentStatus::Cancelled | PaymentStatus::Refunded)
     }
 
     fn authorize(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {

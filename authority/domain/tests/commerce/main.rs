@@ -2,6 +2,7 @@
 //! of contract 2, 3 and 9. One binary, so that it is linked once.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
+mod completion;
 mod event_rendering;
 mod event_sequences;
 mod fixtures;

@@ -1,0 +1,78 @@
+//! When an order is done: contract 3.1, `confirmed` → `completed`, in the same change that makes both halves true.
+
+use authority_domain::fulfillment_status::{self, FulfillmentStatus};
+use authority_domain::order::{ConfirmOn, Order, OrderStatus};
+use authority_domain::payment::PaymentStatus;
+use authority_domain::payment_flow::{self, Surroundings};
+
+use crate::fixtures::{
+    completed, created_payment, event_names, last_order, last_payment, noon, report, reported,
+};
+
+/// An order that waits for its money, while its lines have come as far as `lines` says: fulfilled, shipped, delivered.
+fn waiting(
+    status: OrderStatus,
+    digital: bool,
+    lines: [bool; 3],
+) -> (Order, authority_domain::payment::Payment) {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, PaymentStatus::Pending, ConfirmOn::Paid, noon());
+    let (mut order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+    for line in &mut order.line_items {
+        line.requires_shipping &= !digital;
+        let reached = |done: bool| if done { line.quantity } else { 0 };
+        let (fulfilled, shipped, delivered) = (reached(lines[0]), reached(lines[1]), reached(lines[2]));
+        line.fulfilled_quantity = fulfilled;
+        line.shipped_quantity = if line.requires_shipping { shipped } else { 0 };
+        line.delivered_quantity = if line.requires_shipping { delivered } else { 0 };
+    }
+    order.fulfillment_status = fulfillment_status::derive(&order.line_items);
+    order.status = status;
+    (order, payment)
+}
+
+#[test]
+fn an_order_is_done_when_it_is_confirmed_paid_and_all_of_it_arrived() {
+    use FulfillmentStatus as Is;
+    const ALL: [bool; 3] = [true, true, true];
+    let table = [
+        (OrderStatus::Confirmed, false, ALL, Is::Delivered, OrderStatus::Completed),
+        (OrderStatus::Confirmed, false, [true, true, false], Is::Shipped, OrderStatus::Confirmed),
+        (OrderStatus::Confirmed, false, [true, false, false], Is::Fulfilled, OrderStatus::Confirmed),
+        (OrderStatus::Confirmed, false, [false; 3], Is::Unfulfilled, OrderStatus::Confirmed),
+        // What does not ship is done when it is fulfilled.
+        (OrderStatus::Confirmed, true, [true, false, false], Is::Fulfilled, OrderStatus::Completed),
+        (OrderStatus::Confirmed, true, [false; 3], Is::Unfulfilled, OrderStatus::Confirmed),
+        // The money confirms what waited for it, and that may be all that was missing.
+        (OrderStatus::Pending, true, [true, false, false], Is::Fulfilled, OrderStatus::Completed),
+        // An end is not left, whatever comes.
+        (OrderStatus::Cancelled, true, [true, false, false], Is::Fulfilled, OrderStatus::Cancelled),
+    ];
+    for (status, digital, lines, fulfillment, expected) in table {
+        let (order, payment) = waiting(status, digital, lines);
+        assert_eq!(order.fulfillment_status, fulfillment);
+        let next = reported(payment.clone(), &report(PaymentStatus::Succeeded), noon());
+        let version = order.resource_version;
+        let surroundings = Surroundings::Order { order: Box::new(order), payments: vec![payment.clone()] };
+        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon().plus_ms(1));
+        let order = last_order(&changes).unwrap();
+        assert_eq!(order.status, expected, "{status}, {fulfillment}, digital: {digital}");
+        assert_eq!(order.completed_at.is_some(), expected == OrderStatus::Completed);
+        // Completion has no event of its own: one change, one version, one order event.
+        let event = if status == OrderStatus::Pending { "order.confirmed" } else { "order.updated" };
+        assert_eq!(event_names(&changes), ["payment.succeeded", event]);
+        assert_eq!(order.resource_version, version + 1);
+    }
+}
+
+#[test]
+fn delivery_without_the_money_does_not_complete() {
+    let (order, payment) = waiting(OrderStatus::Confirmed, false, [true, true, true]);
+    for status in [PaymentStatus::Authorized, PaymentStatus::Failed, PaymentStatus::Cancelled] {
+        let next = reported(payment.clone(), &report(status), noon());
+        let surroundings =
+            Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
+        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        assert_eq!(last_order(&changes).unwrap().status, OrderStatus::Confirmed, "{status}");
+    }
+}
