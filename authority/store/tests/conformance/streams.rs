@@ -60,6 +60,8 @@ async fn follow(shop: Shop, done: Arc<AtomicBool>) -> Vec<(i64, String)> {
         if page.is_empty() && last_round {
             return seen;
         }
+        let first = page.first().map_or(after + 1, |(sequence, _)| *sequence);
+        assert!(first == after + 1, "after {after} comes {first}");
         seen.extend(page);
         tokio::task::yield_now().await;
     }
