@@ -4,6 +4,7 @@ use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
@@ -177,4 +178,19 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event<D: Database>() {
     let filter = OrderFilter { created_from: Some(noon().plus_ms(1)), ..OrderFilter::default() };
     assert_eq!(page(filter, None, 10).await, []);
     assert_eq!(database.number("SELECT last_sequence FROM orders WHERE created_sequence = 4").await, 20);
+}
+
+/// An operator chooses order numbers; one may look like the id of another record in the same commit.
+pub(crate) async fn records_of_different_kinds_may_share_a_name<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
+    assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
+    assert_eq!(rows(&database).await, [1, 1, 1, 2, 0, 6, 0]);
+    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), sale.order.order_number.clone());
+    let order: Result<Option<Order>, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    assert_eq!(order.unwrap(), Some(sale.order));
+    let (tenant, id) = (shop.tenant.clone(), sale.payment.id.clone());
+    let payment: Result<Option<Payment>, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
+    assert_eq!(payment.unwrap(), Some(sale.payment));
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod commits;
 pub(crate) mod constraints;
+pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod fixtures;
 pub(crate) mod isolation;
@@ -53,10 +54,12 @@ macro_rules! conformance {
         $crate::conformance!(@cases $database;
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
-                a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event;
+                a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,
+                records_of_different_kinds_may_share_a_name;
             constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
+            endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told;
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;

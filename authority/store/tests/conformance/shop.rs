@@ -99,18 +99,22 @@ impl Shop {
         self.commit(vec![self.opened().1]).await.unwrap()
     }
 
-    /// Opens a checkout and has it paid: five events in two commits.
+    /// Opens a checkout and has it paid: six events in two commits.
     pub(crate) async fn sell(&self) -> Sale {
+        let (store, tenant) = (&self.store, self.tenant.clone());
+        let n: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
+        let n = n.unwrap();
+        self.sell_as(|_| OrderNumber::generated("ORD-", n)).await
+    }
+
+    /// Like [`Shop::sell`], under an order number of the operator's choice.
+    pub(crate) async fn sell_as(&self, number: impl FnOnce(&Payment) -> OrderNumber) -> Sale {
         let (checkout, opened) = self.opened();
         let created = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
         let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
         self.commit(vec![opened, created]).await.unwrap();
-        let (store, tenant) = (&self.store, self.tenant.clone());
-        let n: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
-        let surroundings = Surroundings::Completing {
-            checkout: Box::new(checkout),
-            order_number: OrderNumber::generated("ORD-", n.unwrap()),
-        };
+        let order_number = number(&payment);
+        let surroundings = Surroundings::Completing { checkout: Box::new(checkout), order_number };
         let next = reported(&payment, PaymentStatus::Succeeded);
         let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
         self.commit(changes.clone()).await.unwrap();
