@@ -9,6 +9,7 @@ pub mod config;
 mod dev;
 pub mod dice;
 pub mod dispatch;
+pub mod housekeeping;
 pub mod http;
 pub mod secret_box;
 pub mod service;

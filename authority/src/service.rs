@@ -22,6 +22,7 @@ use crate::dice::Dice;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::connector::SystemResolver;
 use crate::dispatch::engine::Dispatcher;
+use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
 use crate::http::entry::Roots;
 use crate::http::problem::ProblemWriter;
@@ -66,6 +67,7 @@ pub struct Service {
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<Stopped>>,
     dispatcher: JoinHandle<()>,
+    housekeeping: JoinHandle<()>,
 }
 
 impl Service {
@@ -99,7 +101,7 @@ impl Service {
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
         let roots = Roots { app: app.clone(), limiter };
         let door = |realm, tls| {
-            let problems = ProblemWriter { docs_base: None, realm };
+            let problems = ProblemWriter { realm };
             Arc::new(Door { clock: Arc::clone(&clock), dice: Arc::clone(&dice), problems, tls })
         };
         let merchant = dress(merchant::routes(), door("merchant-api", tls)).with_state(roots.clone());
@@ -108,8 +110,9 @@ impl Service {
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
         ];
+        let housekeeping = tokio::spawn(keep_house(app.store.clone(), Arc::clone(&clock), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
-        Ok(Self { merchant_address, operator_address, app, stop, servers, dispatcher })
+        Ok(Self { merchant_address, operator_address, app, stop, servers, dispatcher, housekeeping })
     }
 
     /// Stops in order (T8); returns when everything that was begun is written.
@@ -124,6 +127,9 @@ impl Service {
         }
         if self.dispatcher.await.is_err() {
             tracing::error!("the dispatcher panicked; what it held is sent again after the next start");
+        }
+        if self.housekeeping.await.is_err() {
+            tracing::error!("housekeeping panicked");
         }
         self.app.store.close().await;
     }

@@ -38,8 +38,17 @@ test("the README's receiver accepts a delivery and refuses an altered one", asyn
   const headers = sign(SECRET, body);
   assert.equal(await post(port, headers, body), 200);
   assert.equal((await lines.next()).value, "evt_readme order.confirmed");
-  assert.equal(await post(port, headers, body.replace("evt_readme", "evt_forged")), 400);
+  assert.equal(await post(port, headers, body.replace("evt_readme", "evt_forged")), 401);
+  await broken(port, headers);
+  assert.equal(await post(port, headers, body), 200); // an upload that breaks off harms nobody else
 });
+
+async function broken(port, headers) {
+  const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers: { ...headers, "Content-Length": "100" } });
+  outgoing.on("error", () => {}); // what the test provokes
+  outgoing.write("{", () => outgoing.destroy());
+  await once(outgoing, "close");
+}
 
 async function post(port, headers, content) {
   const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers }).end(content);

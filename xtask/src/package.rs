@@ -26,9 +26,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             out_name: "core",
             out_dir: bindings.clone(),
             glue: Glue::Bundler,
-            typescript: false,
-            reset_state: false,
-            abort_handler: false,
+            restartable: false,
             environment: &[],
         },
     )?;
@@ -44,7 +42,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
 /// Puts the glue and the inlined module where the TypeScript sources expect them.
 fn generate_sources(bindings: &Path, generated: &Path) -> Result<()> {
     let module = read(&bindings.join("core_bg.wasm"))?;
-    let base64 = format!("export const base64 = \"{}\";\n", BASE64_STANDARD.encode(module));
+    let base64 = format!("export const base64: string = \"{}\";\n", BASE64_STANDARD.encode(module));
     replace_folder(generated)?;
     write(&generated.join("base64.ts"), base64.as_bytes())?;
     write(&generated.join("core_bg.js"), &read(&bindings.join("core_bg.js"))?)

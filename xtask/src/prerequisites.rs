@@ -19,7 +19,7 @@ const NODE_MAJOR_MIN: u32 = 20;
 /// Checks that `node` (20 or newer) and `npm` are on the PATH.
 pub(crate) fn node() -> Result<()> {
     let version = process::read(Command::new("node").arg("--version"))
-        .context("Node.js 20 or newer is needed: install it (on Debian: `apt install nodejs npm`)")?;
+        .context("Node.js 20 or newer is needed: install it (Debian 13: `apt install nodejs npm`; otherwise https://nodejs.org)")?;
     accept_node(&version)?;
     process::read(Command::new("npm").arg("--version"))
         .context("npm is needed: install it beside Node.js (on Debian: `apt install npm`)")?;

@@ -37,12 +37,9 @@ pub(crate) struct Build<'a> {
     /// Folder for the glue and the module. Emptied first, so that no file of an earlier build survives.
     pub(crate) out_dir: PathBuf,
     pub(crate) glue: Glue,
-    /// Write TypeScript declarations beside the glue.
-    pub(crate) typescript: bool,
-    /// Export `__wbg_reset_state`, which gives the glue a fresh instance after a panic.
-    pub(crate) reset_state: bool,
-    /// Mark the instance as dead when it aborts, so that the next call is refused instead of run on broken state.
-    pub(crate) abort_handler: bool,
+    /// Let the glue take a fresh instance after a panic: export `__wbg_reset_state`, and mark an instance that aborts as
+    /// dead, so that the next call is refused instead of run on broken state.
+    pub(crate) restartable: bool,
     /// Extra environment of the cargo call.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
@@ -92,11 +89,11 @@ fn bind(module: &Path, build: &Build<'_>) -> Result<()> {
     bindgen
         .input_path(module)
         .out_name(build.out_name)
-        .typescript(build.typescript)
+        .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
-        .reset_state_function(build.reset_state)
-        .force_enable_abort_handler(build.abort_handler);
+        .reset_state_function(build.restartable)
+        .force_enable_abort_handler(build.restartable);
     match build.glue {
         Glue::Bundler => bindgen.bundler(true)?,
         Glue::SourcePhase => bindgen.module(true)?,

@@ -25,9 +25,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             out_name: "index",
             out_dir: dist.clone(),
             glue: Glue::SourcePhase,
-            typescript: false,
-            reset_state: true,
-            abort_handler: true,
+            restartable: true,
             // The futures of js-sys instead of those of wasm-bindgen-futures, as the worker crate expects.
             environment: &[("WASM_BINDGEN_USE_JS_SYS", "1")],
         },

@@ -62,7 +62,7 @@ impl App {
                     if work.tx.endpoint_count(&tenant).await? >= ENDPOINTS_MAX {
                         return Err(Refusal::new(
                             ErrorCode::EndpointLimitReached,
-                            format!("There are {ENDPOINTS_MAX} endpoints already; delete one first."),
+                            format!("There are {ENDPOINTS_MAX} endpoints already."),
                         ));
                     }
                     let id = EndpointId::generate(work.now, &mut work.dice);

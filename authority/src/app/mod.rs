@@ -1,4 +1,4 @@
-//! Use cases: one function is one use case is one transaction (house rule 4, contract 12 T1).
+//! Use cases: one function is one use case is one transaction (contract 12 T1).
 //!
 //! The door has parsed the request and knows who asks; a function here loads records, calls a transition of the
 //! domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no HTTP type: the same

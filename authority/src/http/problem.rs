@@ -35,8 +35,6 @@ impl IntoResponse for Problem {
 /// Writes problem bodies for one root.
 #[derive(Debug, Clone)]
 pub struct ProblemWriter {
-    /// `type` is `<docs base>/<code>` when there is one, else `urn:service:error:<code>`.
-    pub docs_base: Option<String>,
     /// The protection space in `WWW-Authenticate`, e.g. `merchant-api`.
     pub realm: &'static str,
 }
@@ -45,7 +43,7 @@ impl ProblemWriter {
     /// Fills in the body and the headers of a response that carries a [`Problem`]; leaves any other as it is.
     pub fn write(&self, response: &mut Response, request_id: &RequestId) {
         let Some(Problem(refusal)) = response.extensions_mut().remove() else { return };
-        let document = Document { refusal: &refusal, request_id, docs_base: self.docs_base.as_deref() };
+        let document = Document { refusal: &refusal, request_id };
         // Texts and JSON values only: there is nothing in it that cannot be written.
         let body = serde_json::to_vec(&document).unwrap_or_default();
         *response.status_mut() = status(refusal.code);
@@ -99,18 +97,13 @@ fn required_scopes(refusal: &Refusal) -> String {
 struct Document<'a> {
     refusal: &'a Refusal,
     request_id: &'a RequestId,
-    docs_base: Option<&'a str>,
 }
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let refusal = self.refusal;
         let mut map = serializer.serialize_map(None)?;
-        let kind = match self.docs_base {
-            Some(base) => format!("{}/{}", base.trim_end_matches('/'), refusal.code),
-            None => format!("urn:service:error:{}", refusal.code),
-        };
-        map.serialize_entry("type", &kind)?;
+        map.serialize_entry("type", &format_args!("urn:service:error:{}", refusal.code))?;
         map.serialize_entry("title", refusal.code.title())?;
         map.serialize_entry("status", &refusal.code.status())?;
         map.serialize_entry("code", refusal.code.as_str())?;

@@ -28,7 +28,7 @@ impl<'s, 'e> Screen<'s, 'e> {
     /// The heading of the events.
     pub(super) fn open(&mut self, data: &DataDir, endpoint: &KeptEndpoint) -> io::Result<()> {
         let (path, url) = (data.path().display(), receiver::url(endpoint.port));
-        self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents as they arrive, verified:\n"))
+        self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents as they arrive, verified (sent in parallel: `sequence` is their order):\n"))
     }
 
     /// One line for an event that arrived for the first time.
@@ -89,9 +89,9 @@ impl<'s, 'e> Screen<'s, 'e> {
         let demo = &stage.demo;
         let (merchant, operator) = (demo.merchant.root(), demo.operator.root());
         let (merchant_id, endpoint_id) = (&demo.merchant_id, &demo.endpoint.id);
-        let as_merchant = "curl -s -H \"Authorization: Bearer $KEY\"";
+        let as_merchant = "curl -sw '\\n' -H \"Authorization: Bearer $KEY\"";
         let as_operator =
-            "curl -s -H \"Authorization: Bearer $OPERATOR_KEY\" -H 'Content-Type: application/json'";
+            "curl -sw '\\n' -H \"Authorization: Bearer $OPERATOR_KEY\" -H 'Content-Type: application/json'";
         let checkout = r#"{"currency":"USD","line_items":[{"name":"Mug","quantity":1,"unit_amount":900}]}"#;
         Ok(self.text(&format!(
             "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only (kept in {kept}):\n\n\

@@ -32,8 +32,8 @@ impl Dice for Still {
     }
 }
 
-fn door(docs_base: Option<&str>, tls: Tls) -> Arc<Door> {
-    let problems = ProblemWriter { docs_base: docs_base.map(str::to_owned), realm: "merchant-api" };
+fn door(tls: Tls) -> Arc<Door> {
+    let problems = ProblemWriter { realm: "merchant-api" };
     Arc::new(Door { clock: Arc::new(Still), dice: Arc::new(Still), problems, tls })
 }
 
@@ -49,7 +49,7 @@ async fn ask(router: Router, method: Method, path: &str) -> (http::response::Par
 }
 
 async fn refused(refusal: Refusal) -> (http::response::Parts, Value) {
-    let (parts, body) = ask(dress(refusing(refusal), door(None, Tls::Absent)), Method::GET, "/").await;
+    let (parts, body) = ask(dress(refusing(refusal), door(Tls::Absent)), Method::GET, "/").await;
     (parts, serde_json::from_slice(&body).unwrap())
 }
 
@@ -62,7 +62,7 @@ async fn unknown_routes_and_methods_are_problems_and_head_follows_get() {
     let router = || {
         let routes = Router::new().route("/orders", get(async || "orders").post(async || "made"));
         let nested = Router::new().route("/deep", post(async || "deep"));
-        dress(routes.nest("/v1", nested), door(None, Tls::Absent))
+        dress(routes.nest("/v1", nested), door(Tls::Absent))
     };
     let table = [
         (Method::GET, "/orders", 200, None),
@@ -105,7 +105,7 @@ async fn the_problem_body_is_the_contract_s() {
     )
     .with("current_version", 8)
     .with("supplied_version", 7);
-    let (parts, body) = ask(dress(refusing(refusal), door(None, Tls::Absent)), Method::GET, "/").await;
+    let (parts, body) = ask(dress(refusing(refusal), door(Tls::Absent)), Method::GET, "/").await;
     let expected = format!(
         "{{\"type\":\"urn:service:error:resource_version_conflict\",\"title\":\"Resource version conflict\",\
          \"status\":409,\"code\":\"resource_version_conflict\",\
@@ -173,7 +173,7 @@ async fn challenges_follow_rfc_6750() {
 #[tokio::test]
 async fn a_panic_is_a_500_that_tells_nothing() {
     let router = Router::new().route("/", get(async || -> &'static str { panic!("svc_live_secret") }));
-    let (parts, body) = ask(dress(router, door(None, Tls::Absent)), Method::GET, "/").await;
+    let (parts, body) = ask(dress(router, door(Tls::Absent)), Method::GET, "/").await;
     assert_eq!(parts.status, StatusCode::INTERNAL_SERVER_ERROR);
     let text = String::from_utf8(body).unwrap();
     assert!(text.contains("\"code\":\"internal_error\"") && !text.contains("svc_live"), "{text}");
@@ -184,7 +184,7 @@ async fn a_panic_is_a_500_that_tells_nothing() {
 async fn the_headers_are_on_every_answer() {
     for tls in [Tls::Absent, Tls::InFront] {
         for path in ["/", "/nowhere"] {
-            let router = dress(Router::new().route("/", get(async || "ok")), door(None, tls));
+            let router = dress(Router::new().route("/", get(async || "ok")), door(tls));
             let (parts, _) = ask(router, Method::GET, path).await;
             assert_eq!(parts.headers[CACHE_CONTROL], "no-store");
             assert_eq!(parts.headers[X_CONTENT_TYPE_OPTIONS], "nosniff");
@@ -195,17 +195,9 @@ async fn the_headers_are_on_every_answer() {
 }
 
 #[tokio::test]
-async fn the_type_leads_to_the_documentation_when_there_is_one() {
-    let router = dress(Router::new(), door(Some("https://docs.example.com/errors/"), Tls::Absent));
-    let (_, body) = ask(router, Method::GET, "/").await;
-    let body: Value = serde_json::from_slice(&body).unwrap();
-    assert_eq!(body["type"], "https://docs.example.com/errors/route_not_found");
-}
-
-#[tokio::test]
 async fn the_handler_knows_the_request_id() {
     let echo = async |axum::Extension(id): axum::Extension<RequestId>| id.to_string();
-    let router = dress(Router::new().route("/", get(echo)), door(None, Tls::Absent));
+    let router = dress(Router::new().route("/", get(echo)), door(Tls::Absent));
     let (parts, body) = ask(router, Method::GET, "/").await;
     assert_eq!(parts.headers[SERVICE_REQUEST_ID].as_bytes(), body);
     assert!(verify_core::id::is_issued("req", std::str::from_utf8(&body).unwrap()));

@@ -55,7 +55,7 @@ async fn start(limits: Limits) -> Running {
     let door = Door {
         clock: Arc::new(SystemClock::new()),
         dice: Arc::new(SystemDice),
-        problems: ProblemWriter { docs_base: None, realm: "merchant-api" },
+        problems: ProblemWriter { realm: "merchant-api" },
         tls: Tls::Absent,
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

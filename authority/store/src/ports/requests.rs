@@ -50,6 +50,9 @@ pub trait Requests {
     /// Keeps an answer; replaces one that has expired.
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
 
+    /// Removes up to `limit` answers that have expired; tells how many went.
+    async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
+
     /// Adds an audit entry.
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
 }

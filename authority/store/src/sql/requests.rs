@@ -68,6 +68,19 @@ impl Requests for Session<'_> {
         one_row(done.rows_affected(), "idempotency record")
     }
 
+    async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "DELETE FROM idempotency WHERE (merchant_id, livemode, key) IN ( \
+                 SELECT merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
+                 ORDER BY expires_at LIMIT $2)",
+        )
+        .bind(now.as_ms())
+        .bind(limit)
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected())
+    }
+
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, resource_version) \

@@ -49,7 +49,9 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         .busy_timeout(BUSY_TIMEOUT)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .optimize_on_close(true, None);
-    let mut conn = options.connect().await?;
+    let cannot_open =
+        |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
+    let mut conn = options.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
     let readers =
         SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(READER_WAIT).connect_lazy_with(
