@@ -46,7 +46,7 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together<D: Database>()
     let (tenant, number) = (shop.tenant.clone(), sale.order.order_number.clone());
     let parcels: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shipments_of_order(&tenant, &number));
     assert_eq!(parcels.unwrap(), [shipment]);
-    assert_eq!(database.number("SELECT SUM(shipped_quantity) FROM order_lines").await, 1);
+    assert_eq!(database.number("SELECT CAST(SUM(shipped_quantity) AS BIGINT) FROM order_lines").await, 1);
     let waiting = database
         .number("SELECT COUNT(*) FROM deliveries WHERE status = 'pending' AND lease_token IS NULL AND attempt_count = 0")
         .await;

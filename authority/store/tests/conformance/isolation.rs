@@ -112,8 +112,9 @@ pub(crate) async fn nobody_writes_anothers_records<D: Database>() {
     let (shop, sale, [other, test]) = stocked(&database).await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     shop.commit(changes).await.unwrap();
-    let sums = "SELECT (SELECT SUM(resource_version) FROM payments) + (SELECT SUM(resource_version) FROM shipments) \
-                + (SELECT SUM(resource_version) FROM checkouts) + (SELECT SUM(last_sequence) FROM orders)";
+    let sums = "SELECT CAST((SELECT SUM(resource_version) FROM payments) \
+                + (SELECT SUM(resource_version) FROM shipments) + (SELECT SUM(resource_version) FROM checkouts) \
+                + (SELECT SUM(last_sequence) FROM orders) AS BIGINT)";
     let before = database.number(sums).await;
     for stranger in [other, test] {
         let livemode = stranger.tenant.livemode;

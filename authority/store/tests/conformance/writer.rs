@@ -230,6 +230,15 @@ pub(crate) async fn callers_that_hang_up_at_random_lose_nothing<D: Database>() {
     assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, checkouts, "a gap");
 }
 
+pub(crate) async fn a_reading_job_cannot_write<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let merchant = merchant("reader");
+    let written: Result<(), StoreError> = job!(store.read, tx => tx.merchant_insert(&merchant));
+    written.unwrap_err();
+    assert_eq!(slugs(&database, &["reader"]).await, Vec::<String>::new());
+}
+
 pub(crate) async fn closing_finishes_what_was_submitted<D: Database>() {
     let database = D::start().await;
     let store = database.open().await.unwrap();
