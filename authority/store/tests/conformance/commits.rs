@@ -177,7 +177,11 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event<D: Database>() {
     assert_eq!(page(filter, None, 10).await.len(), 3);
     let filter = OrderFilter { created_from: Some(noon().plus_ms(1)), ..OrderFilter::default() };
     assert_eq!(page(filter, None, 10).await, []);
-    assert_eq!(database.number("SELECT last_sequence FROM orders WHERE created_sequence = 4").await, 20);
+    let last = async |created| {
+        database.number(&format!("SELECT last_sequence FROM orders WHERE created_sequence = {created}")).await
+    };
+    assert_eq!(last(4).await, 20, "the parcel's");
+    assert_eq!(last(10).await, 12, "the confirmation in the commit that created it");
 }
 
 /// An operator chooses order numbers; one may look like the id of another record in the same commit.

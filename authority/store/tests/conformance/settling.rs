@@ -18,7 +18,7 @@ async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
 
 async fn gone(shop: &Shop, id: &EndpointId) {
     let (store, id) = (&shop.store, id.clone());
-    let disabled: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_disable_gone(&id, at(70)));
+    let disabled: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_disable_gone(&id, at(50)));
     disabled.unwrap();
 }
 
@@ -151,7 +151,7 @@ pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
     assert_eq!(serde_json::to_value(endpoint.disabled_reason).unwrap(), "gone");
     assert_eq!(
         (endpoint.disabled_at, endpoint.updated_at, endpoint.resource_version),
-        (Some(at(70)), at(70), 2)
+        (Some(at(50)), at(50), 2)
     );
     let count = async |endpoint: &EndpointId, marks: &str| {
         let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
