@@ -1,5 +1,7 @@
 //! What a use case answers, and how the answer is kept for a repeated request (contract 2.15, 4.3).
 
+use std::fmt;
+
 use authority_domain::refusal::Refusal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::dice::Dice;
 use crate::secret_box::{SecretBox, SecretContext};
 
-/// A successful answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A successful answer. `Debug` shows no body: it may hold a secret.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status, 2xx.
     pub status: u16,
@@ -36,6 +38,15 @@ struct Kept {
     body: Option<String>,
     /// Base64 of the sealed body, in place of `body`.
     sealed: Option<String>,
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer")
+            .field("status", &self.status)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Answer {

@@ -9,7 +9,7 @@ use authority_store::commit::{Audience, commit_changes};
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::mutation::Work;
+use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -24,7 +24,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         mutation
-            .run(self, None, move |work| {
+            .run(self, operator_scope(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let new = CheckoutRequest::read(&body)?.into_new(work.now, &mut work.dice)?;

@@ -11,7 +11,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::{SealedSecret, Tx};
+use authority_store::ports::{KeyScope, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
@@ -56,7 +56,7 @@ impl App {
         let app = self.clone();
         let tenant = caller.tenant.clone();
         mutation
-            .run(self, Some(tenant.clone()), move |work| {
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
                     if work.tx.endpoint_count(&tenant).await? >= ENDPOINTS_MAX {
@@ -118,7 +118,7 @@ impl App {
         let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
         let rows = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.endpoints_page(&tenant, &status, before, wanted).await })
             })
             .await
@@ -145,7 +145,7 @@ impl App {
         let merchant = caller.merchant.context();
         let requested_by = caller.key_id.to_string();
         mutation
-            .run(self, Some(tenant.clone()), move |work| {
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("webhook endpoint");
                     let id = id.ok_or_else(missing)?;

@@ -43,7 +43,7 @@ impl App {
         let wanted = rows_wanted(request);
         let (rows, expired) =
             self.store
-                .read(move |tx: &mut dyn Tx| {
+                .read_list(move |tx: &mut dyn Tx| {
                     Box::pin(async move {
                         let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
                         let oldest = match after {

@@ -7,6 +7,7 @@ use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ApiKeyRequest;
 use authority_domain::scope::OperatorScope;
+use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{ApiKeyRecord, OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
@@ -16,7 +17,7 @@ use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::mutation::Work;
+use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
 use crate::clock::Clock;
 use crate::dice::Dice;
@@ -63,29 +64,35 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let by = mutation.operator.as_ref().map_or_else(String::new, KeyId::to_string);
         mutation
-            .run(self, None, move |work| {
-                Box::pin(async move {
-                    let merchant = find_merchant(work, merchant).await?;
-                    let request = ApiKeyRequest::read(&body, work.now)?;
-                    let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
-                    let key = ApiKey::generate(kind, &random(work));
-                    let record = ApiKeyRecord {
-                        id: KeyId::generate(work.now, &mut work.dice),
-                        merchant_id: merchant,
-                        livemode: request.livemode,
-                        hash: key.hash(),
-                        name: request.name,
-                        display: key.display(),
-                        scopes: request.scopes,
-                        expires_at: request.expires_at,
-                        revoked_at: None,
-                        created_by: by,
-                        created_at: work.now,
-                    };
-                    work.tx.api_key_insert(&record).await?;
-                    Ok(Answer::record(201, &shown(&record, &key))?.about(record.id.as_str()).confidential())
-                })
-            })
+            .run(
+                self,
+                operator_scope(merchant.clone().map(|merchant_id| Tenant { merchant_id, livemode: false })),
+                move |work| {
+                    Box::pin(async move {
+                        let merchant = find_merchant(work, merchant).await?;
+                        let request = ApiKeyRequest::read(&body, work.now)?;
+                        let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+                        let key = ApiKey::generate(kind, &random(work));
+                        let record = ApiKeyRecord {
+                            id: KeyId::generate(work.now, &mut work.dice),
+                            merchant_id: merchant,
+                            livemode: request.livemode,
+                            hash: key.hash(),
+                            name: request.name,
+                            display: key.display(),
+                            scopes: request.scopes,
+                            expires_at: request.expires_at,
+                            revoked_at: None,
+                            created_by: by,
+                            created_at: work.now,
+                        };
+                        work.tx.api_key_insert(&record).await?;
+                        Ok(Answer::record(201, &shown(&record, &key))?
+                            .about(record.id.as_str())
+                            .confidential())
+                    })
+                },
+            )
             .await
     }
 }

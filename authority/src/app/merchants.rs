@@ -3,6 +3,7 @@
 use authority_domain::id::MerchantId;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::MerchantRequest;
+use authority_store::ports::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ impl App {
     /// 422 for wrong members and for a slug that is taken.
     pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
         mutation
-            .run(self, None, move |work| {
+            .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let request = MerchantRequest::read(&body)?;
                     let merchant =

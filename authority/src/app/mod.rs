@@ -24,7 +24,7 @@ use authority_domain::cursor::CursorKeys;
 use authority_domain::endpoint_url::UrlRules;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
+use authority_store::ports::{KeyScope, Tx};
 use authority_store::{Store, StoreError};
 
 pub use answer::Answer;
@@ -79,7 +79,9 @@ impl App {
         let now = self.now();
         let answered = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.idempotency_get(None, "", now).await }))
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.idempotency_get(&KeyScope::Operator, "", now).await })
+            })
             .await;
         answered.map(|_| ()).map_err(|error: StoreError| Refusal::from(error))
     }

@@ -11,7 +11,7 @@ use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{AuditEntry, IdempotencyRecord, Tx};
+use authority_store::ports::{AuditEntry, IdempotencyRecord, KeyScope, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -85,18 +85,23 @@ impl Mutation {
     }
 
     /// Runs `work` in one transaction, at most once per idempotency key.
-    pub(super) async fn run<F>(self, app: &App, tenant: Option<Tenant>, work: F) -> Result<Answer, Refusal>
+    pub(super) async fn run<F>(self, app: &App, scope: KeyScope, work: F) -> Result<Answer, Refusal>
     where
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
     {
-        let job = Job { app: app.clone(), tenant, mutation: self };
+        let job = Job { app: app.clone(), scope, mutation: self };
         app.store.write(move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
     }
 }
 
+/// The scope of an operator's request about `tenant`; `None` is a path that names none.
+pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
+    tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
+}
+
 struct Job {
     app: App,
-    tenant: Option<Tenant>,
+    scope: KeyScope,
     mutation: Mutation,
 }
 
@@ -108,8 +113,7 @@ impl Job {
         // The time of the work, not of the arrival: jobs wait for one another.
         let now = self.app.now();
         if let Some(key) = &self.mutation.idempotency
-            && let Some((fingerprint, answer)) =
-                tx.idempotency_get(self.tenant.as_ref(), &key.key, now).await?
+            && let Some((fingerprint, answer)) = tx.idempotency_get(&self.scope, &key.key, now).await?
         {
             return replay(key, fingerprint, &answer, &self.app.secrets);
         }
@@ -145,7 +149,7 @@ impl Job {
             return Ok(());
         }
         let record = IdempotencyRecord {
-            tenant: self.tenant,
+            scope: self.scope,
             fingerprint,
             operation: self.mutation.operation,
             answer: answer.keep(&key, &self.app.secrets, self.app.dice.as_ref())?,

@@ -43,7 +43,7 @@ impl App {
         let wanted = rows_wanted(request);
         let rows = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.orders_page(&tenant, &filter, before, wanted).await })
             })
             .await

@@ -13,13 +13,13 @@ use authority_domain::requests::{PaymentReportRequest, PaymentRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::Tx;
+use authority_store::ports::{KeyScope, ProcessorMessage, Tx};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::access::Caller;
 use super::checkouts::find_tenant;
-use super::mutation::Work;
+use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
 
 /// What a report did: the payment as it is now, and whether this report changed it.
@@ -42,14 +42,16 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         mutation
-            .run(self, None, move |work| {
+            .run(self, operator_scope(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = PaymentRequest::read(&body)?;
                     let (processor, event_id) =
                         (request.processor_name(), request.processor_event_id.as_str());
-                    if let Some(known) = work.tx.processor_report_get(processor, event_id).await? {
-                        return started_before(work, &tenant, &known).await;
+                    if let Some(known) =
+                        work.tx.processor_report_get(processor, ProcessorMessage::Start, event_id).await?
+                    {
+                        return started_before(work, &tenant, &known, &request).await;
                     }
                     let payment = start(work, &tenant, &merchant, request).await?;
                     Ok(Answer::record(201, &payment)?
@@ -71,7 +73,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         mutation
-            .run(self, None, move |work| {
+            .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("payment");
                     let id = payment.ok_or_else(missing)?;
@@ -104,16 +106,21 @@ impl App {
     }
 }
 
-/// A repeated start answers with the payment of the first one, if it was this tenant's.
-async fn started_before(work: &mut Work<'_>, tenant: &Tenant, known: &PaymentId) -> Result<Answer, Refusal> {
+/// A repeated start answers with the payment of the first one; an id that was used for another start is refused.
+async fn started_before(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    known: &PaymentId,
+    request: &PaymentRequest,
+) -> Result<Answer, Refusal> {
     match work.tx.payment_get(tenant, known).await? {
-        Some(payment) => {
+        Some(payment) if request.is_start_of(&payment) => {
             Ok(Answer::record(200, &payment)?.version(payment.resource_version).about(known.as_str()))
         }
-        None => Err(Refusal::member(
+        _ => Err(Refusal::member(
             "/processor_event_id",
             MemberCode::Duplicate,
-            "was used before, for another merchant or mode",
+            "was used before, for another payment",
         )),
     }
 }
@@ -139,7 +146,7 @@ async fn start(
     let context = merchant.context();
     let audience = Audience::Subscribers;
     commit_changes(work.tx, tenant, &context, &[change], &audience, work.now, &mut work.dice).await?;
-    work.tx.processor_report_claim(&processor, &event_id, &id, work.now).await?;
+    work.tx.processor_report_claim(&processor, ProcessorMessage::Start, &event_id, &id, work.now).await?;
     work.tx.payment_get(tenant, &id).await?.ok_or_else(Refusal::internal)
 }
 
@@ -152,7 +159,13 @@ async fn report(
     let processor = payment.processor.name.clone();
     let claimed = work
         .tx
-        .processor_report_claim(&processor, &request.processor_event_id, &payment.id, work.now)
+        .processor_report_claim(
+            &processor,
+            ProcessorMessage::Report,
+            &request.processor_event_id,
+            &payment.id,
+            work.now,
+        )
         .await?;
     match claimed {
         Some(first) if first == payment.id => return Ok((false, payment)),

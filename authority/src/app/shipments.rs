@@ -8,7 +8,7 @@ use authority_domain::shipment::Shipment;
 use authority_domain::shipping;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::Tx;
+use authority_store::ports::{KeyScope, Tx};
 use serde_json::Value;
 
 use super::access::Caller;
@@ -32,7 +32,7 @@ impl App {
         let merchant = caller.merchant.clone();
         let if_match = mutation.if_match;
         mutation
-            .run(self, Some(tenant.clone()), move |work| {
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
                 Box::pin(async move {
                     // Beyond the retention of the idempotency record the shipment itself remembers its key.
                     if let Some(key) = work.key.clone()

@@ -140,16 +140,23 @@ impl Leases {
         if limit == 0 {
             return Found::Rest;
         }
-        let now = Timestamp::from_ms(self.clock.now_ms());
         let token = hex::encode(random::<16>(self.dice.as_ref()));
-        let until = now.plus_ms(LEASE_MS);
         let asked = i64::try_from(limit).unwrap_or(i64::MAX);
-        let lease = Lease { token: token.clone(), now, until, limit: asked, per_endpoint: self.per_endpoint };
+        let (clock, per_endpoint) = (Arc::clone(&self.clock), self.per_endpoint);
+        let named = token.clone();
         let leased = self
             .store
-            .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_due(&lease).await }))
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    // Read when the job's turn has come: a lease that aged in the queue would be born half over.
+                    let now = Timestamp::from_ms(clock.now_ms());
+                    let until = now.plus_ms(LEASE_MS);
+                    let lease = Lease { token: named, now, until, limit: asked, per_endpoint };
+                    Ok((tx.delivery_lease_due(&lease).await?, until))
+                })
+            })
             .await;
-        let leased: Vec<LeasedDelivery> = match leased {
+        let (leased, until): (Vec<LeasedDelivery>, Timestamp) = match leased {
             Ok(leased) => leased,
             Err(error) => {
                 let error: StoreError = error;

@@ -2,7 +2,8 @@
 //!
 //! Attempts end one by one and report here; whatever has ended while the last batch was written makes the next one.
 //! When the database cannot be written the batch is tried again until its leases have run out; then the deliveries are
-//! sent again, which at-least-once allows.
+//! sent again, which at-least-once allows. A batch that the database refuses is written one outcome at a time, so that a
+//! single one holds nothing up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,19 +60,34 @@ impl Settler {
     }
 
     async fn settle(&mut self, batch: Vec<Finished>) {
-        let give_up_at =
-            batch.iter().map(|finished| finished.leased_until).max().unwrap_or(Timestamp::from_ms(0));
-        let verdict = Arc::new(self.judge(&batch));
+        let verdict = self.judge(&batch);
+        if self.written(verdict, &batch).await || batch.len() < 2 {
+            return;
+        }
+        for finished in batch {
+            let alone = [finished];
+            let verdict = self.judge(&alone);
+            self.written(verdict, &alone).await;
+        }
+    }
+
+    /// Tries until the verdict is written or its leases are over. False when the database refuses it as it is.
+    async fn written(&self, verdict: Verdict, batch: &[Finished]) -> bool {
+        let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
+        let verdict = Arc::new(verdict);
         loop {
             let verdict = Arc::clone(&verdict);
             let written = self
                 .store
                 .write(move |tx: &mut dyn Tx| Box::pin(async move { write(tx, &verdict).await }))
                 .await;
-            let Err(error) = written else { return };
+            let Err(error) = written else { return true };
             tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
-            if Timestamp::from_ms(self.clock.now_ms()) >= give_up_at {
-                return;
+            if !matches!(error, StoreError::Unavailable(_)) {
+                return false;
+            }
+            if give_up_at.is_none_or(|at| Timestamp::from_ms(self.clock.now_ms()) >= at) {
+                return true;
             }
             tokio::time::sleep(RETRY_WRITE).await;
         }

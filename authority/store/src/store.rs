@@ -43,7 +43,8 @@ pub enum Access {
 #[derive(Clone)]
 pub struct Store {
     writer: Writer,
-    readers: SqlitePool,
+    record_readers: SqlitePool,
+    list_readers: SqlitePool,
     committed: Arc<Notify>,
     _lock: Option<Arc<File>>,
 }
@@ -66,7 +67,8 @@ impl Store {
         let committed = Arc::new(Notify::new());
         Ok(Self {
             writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
-            readers: opened.readers,
+            record_readers: opened.record_readers,
+            list_readers: opened.list_readers,
             committed,
             _lock: opened.lock.map(Arc::new),
         })
@@ -88,7 +90,7 @@ impl Store {
         answer.await.unwrap_or_else(|_| Err(closed().into()))
     }
 
-    /// Runs `work` on a connection that reads committed data.
+    /// Runs `work`, which reads single committed records.
     ///
     /// # Errors
     /// Whatever `work` returned, or a [`StoreError`] turned into `E` when no reader could be had.
@@ -98,12 +100,20 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        let readers = self.readers.clone();
-        let reading = tokio::spawn(async move {
-            let mut conn = readers.acquire().await.map_err(StoreError::from)?;
-            work(&mut sqlite::Session { conn: &mut conn, deliveries_made: false }).await
-        });
-        reading.await.unwrap_or_else(|_| Err(StoreError::Broken("a reading job panicked".to_owned()).into()))
+        read(self.record_readers.clone(), work).await
+    }
+
+    /// Runs `work`, which may have to look far: a list. Lists wait for one another and for nobody else.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub async fn read_list<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
+    {
+        read(self.list_readers.clone(), work).await
     }
 
     /// Is notified after a commit that made deliveries: a hint only, the poll is the truth (T5).
@@ -115,7 +125,22 @@ impl Store {
     /// Finishes the jobs already submitted and closes the database. Later jobs are refused.
     pub async fn close(&self) {
         // The writer last: the last connection to go is the one that checkpoints and truncates the log.
-        self.readers.close().await;
+        self.record_readers.close().await;
+        self.list_readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// In a task of its own: whoever asked may hang up, and the connection still goes back whole (T10).
+async fn read<T, E, F>(readers: SqlitePool, work: F) -> Result<T, E>
+where
+    F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    T: Send + 'static,
+    E: JobError,
+{
+    let reading = tokio::spawn(async move {
+        let mut conn = readers.acquire().await.map_err(StoreError::from)?;
+        work(&mut sqlite::Session { conn: &mut conn, deliveries_made: false }).await
+    });
+    reading.await.unwrap_or_else(|_| Err(StoreError::Broken("a reading job panicked".to_owned()).into()))
 }

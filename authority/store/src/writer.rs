@@ -103,11 +103,12 @@ where
     }
 
     fn answer(self: Box<Self>, committed: bool) {
-        let lost = || Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into());
+        // A refusal, too, holds only when the transaction does: it may rest on what another job of it wrote. The error
+        // that ended the transaction is its own reason.
         let result = match self.result {
-            Some(Ok(value)) if committed => Ok(value),
-            Some(Err(error)) => Err(error),
-            Some(Ok(_)) | None => lost(),
+            Some(result) if committed => result,
+            Some(Err(error)) if error.ends_transaction() => Err(error),
+            _ => Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into()),
         };
         // Whoever asked may have hung up; the work is done all the same.
         let _ = self.waiting.send(result);
@@ -194,8 +195,7 @@ async fn batch(
 ) -> Option<oneshot::Sender<()>> {
     if let Err(error) = connection.begin().await {
         tracing::error!(error = %error, "no transaction could be opened");
-        first.answer(false);
-        return None;
+        return refuse_waiting(first, queue);
     }
     let mut ran = Vec::new();
     let mut made_deliveries = false;
@@ -233,6 +233,19 @@ async fn batch(
         committed.notify_one();
     }
     closing
+}
+
+/// Refuses `first` and everyone who waits behind it: what could not be begun for one cannot be begun for the others,
+/// and each of them would wait for the database's lock in its turn.
+fn refuse_waiting(first: Box<dyn Job>, queue: &mut mpsc::Receiver<Message>) -> Option<oneshot::Sender<()>> {
+    first.answer(false);
+    loop {
+        match queue.try_recv() {
+            Ok(Message::Job(job)) => job.answer(false),
+            Ok(Message::Close(done)) => return Some(done),
+            Err(_) => return None,
+        }
+    }
 }
 
 async fn commit(connection: &mut dyn WritingConnection) -> bool {

@@ -9,7 +9,7 @@ use crate::id::{CheckoutId, PaymentId};
 use crate::members::{self, Members, Text};
 use crate::parts::{Metadata, Money};
 use crate::payment::{
-    CaptureMethod, Method, MethodType, NewPayment, PaymentReport, PaymentStatus, Processor,
+    CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, Processor,
 };
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
@@ -58,6 +58,14 @@ impl PaymentRequest {
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })
+    }
+
+    /// Whether `payment` is what this request asks for.
+    #[must_use]
+    pub fn is_start_of(&self, payment: &Payment) -> bool {
+        payment.checkout_id.as_ref() == Some(&self.checkout_id)
+            && payment.amount == self.amount
+            && payment.currency == self.currency
     }
 
     /// The processor's name.

@@ -89,13 +89,15 @@ CREATE INDEX payments_by_order ON payments (merchant_id, livemode, order_number)
 CREATE UNIQUE INDEX payments_open_by_checkout ON payments (merchant_id, livemode, checkout_id)
     WHERE checkout_id IS NOT NULL AND status IN ('created', 'pending', 'authorized');
 
--- Reports are idempotent for ever by the processor's own event id (contract 6.2).
+-- What processors tell is idempotent for ever by the processor's own event id (contract 6.2). One event of theirs may
+-- be the first news of a payment and its outcome at once, so the two messages it becomes are told apart.
 CREATE TABLE processor_reports (
     processor           TEXT NOT NULL,
+    message             TEXT NOT NULL CHECK (message IN ('start', 'report')),
     processor_event_id  TEXT NOT NULL,
     payment_id          TEXT NOT NULL REFERENCES payments (id),
     received_at         BIGINT NOT NULL,
-    PRIMARY KEY (processor, processor_event_id)
+    PRIMARY KEY (processor, message, processor_event_id)
 );
 
 CREATE TABLE orders (
@@ -119,6 +121,8 @@ CREATE TABLE orders (
     PRIMARY KEY (merchant_id, livemode, order_number)
 );
 CREATE UNIQUE INDEX orders_by_creation ON orders (merchant_id, livemode, created_sequence);
+CREATE INDEX orders_by_customer ON orders (merchant_id, livemode, customer_reference, created_sequence)
+    WHERE customer_reference IS NOT NULL;
 
 CREATE TABLE order_lines (
     merchant_id         TEXT NOT NULL,
@@ -258,8 +262,8 @@ CREATE TABLE attempts (
     UNIQUE (delivery_id, number)
 );
 
--- The answer to a request that committed, under the key the client gave (contract 2.15, 4.3). Operator requests,
--- which name no tenant, stand under merchant_id '-'.
+-- The answer to a request that committed, under the key the client gave (contract 2.15, 4.3). The operator's
+-- stand under `operator:<merchant>` or, where they name no merchant, under `operator`.
 CREATE TABLE idempotency (
     merchant_id  TEXT NOT NULL,
     livemode     BOOLEAN NOT NULL,

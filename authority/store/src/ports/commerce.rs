@@ -16,6 +16,26 @@ use authority_domain::time::Timestamp;
 
 use crate::StoreError;
 
+/// What a processor tells of a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessorMessage {
+    /// That an attempt began.
+    Start,
+    /// How it went.
+    Report,
+}
+
+impl ProcessorMessage {
+    /// The word in the store.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Report => "report",
+        }
+    }
+}
+
 /// One order of a page.
 #[derive(Clone, Debug)]
 pub struct StoredOrder {
@@ -60,19 +80,21 @@ pub trait Commerce {
     /// Writes a version of a payment.
     async fn payment_put(&mut self, merchant: &MerchantId, payment: &Payment) -> Result<(), StoreError>;
 
-    /// Notes a processor's report for ever. `None` when it is new; else the payment the first one was about.
+    /// Notes a processor's message for ever. `None` when it is new; else the payment the first one was about.
     async fn processor_report_claim(
         &mut self,
         processor: &str,
+        message: ProcessorMessage,
         processor_event_id: &str,
         payment: &PaymentId,
         now: Timestamp,
     ) -> Result<Option<PaymentId>, StoreError>;
 
-    /// The payment an earlier report with this id was about.
+    /// The payment an earlier message with this id was about.
     async fn processor_report_get(
         &mut self,
         processor: &str,
+        message: ProcessorMessage,
         processor_event_id: &str,
     ) -> Result<Option<PaymentId>, StoreError>;
 

@@ -11,13 +11,13 @@ mod events;
 mod requests;
 
 pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
-pub use commerce::{Commerce, StoredOrder};
+pub use commerce::{Commerce, ProcessorMessage, StoredOrder};
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
-pub use requests::{AuditEntry, IdempotencyRecord, Requests};
+pub use requests::{AuditEntry, IdempotencyRecord, KeyScope, Requests};
 
 /// Everything a job can reach, inside its transaction.
 pub trait Tx: Access + Commerce + Deliveries + Endpoints + Events + Requests + Send {}

@@ -7,11 +7,22 @@ use authority_domain::time::Timestamp;
 
 use crate::StoreError;
 
-/// The answer that a repeated request gets (contract 2.15). `tenant` is `None` for operator requests.
+/// Within what an idempotency key names one write (contract 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyScope {
+    /// A merchant's requests in one mode, whichever of its API keys they use.
+    Merchant(Tenant),
+    /// The operator's requests about one merchant in one mode.
+    OperatorFor(Tenant),
+    /// The operator's other requests.
+    Operator,
+}
+
+/// The answer that a repeated request gets (contract 2.15).
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct IdempotencyRecord {
-    pub tenant: Option<Tenant>,
+    pub scope: KeyScope,
     pub key: String,
     pub fingerprint: [u8; 32],
     pub operation: &'static str,
@@ -42,7 +53,7 @@ pub trait Requests {
     /// Fingerprint and answer under a key that has not expired.
     async fn idempotency_get(
         &mut self,
-        tenant: Option<&Tenant>,
+        scope: &KeyScope,
         key: &str,
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>, StoreError>;

@@ -13,7 +13,7 @@ use authority_domain::time::Timestamp;
 
 use super::{Session, checkouts, orders, payments, shipments};
 use crate::StoreError;
-use crate::ports::{Commerce, StoredOrder};
+use crate::ports::{Commerce, ProcessorMessage, StoredOrder};
 
 #[async_trait]
 impl Commerce for Session<'_> {
@@ -60,19 +60,21 @@ impl Commerce for Session<'_> {
     async fn processor_report_claim(
         &mut self,
         processor: &str,
+        message: ProcessorMessage,
         processor_event_id: &str,
         payment: &PaymentId,
         now: Timestamp,
     ) -> Result<Option<PaymentId>, StoreError> {
-        payments::report_claim(self.conn, processor, processor_event_id, payment, now).await
+        payments::report_claim(self.conn, processor, message, processor_event_id, payment, now).await
     }
 
     async fn processor_report_get(
         &mut self,
         processor: &str,
+        message: ProcessorMessage,
         processor_event_id: &str,
     ) -> Result<Option<PaymentId>, StoreError> {
-        payments::report_get(self.conn, processor, processor_event_id).await
+        payments::report_get(self.conn, processor, message, processor_event_id).await
     }
 
     async fn order_get(

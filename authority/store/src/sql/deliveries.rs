@@ -1,6 +1,6 @@
 //! Deliveries, attempts and the health they give an endpoint.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use authority_domain::endpoint::{DEGRADED_AFTER, HealthState};
@@ -105,12 +105,16 @@ impl Deliveries for Session<'_> {
         if settlements.is_empty() {
             return Ok(Vec::new());
         }
+        let ours = self.still_held(settlements).await?;
+        if ours.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut query = QueryBuilder::<Db>::new(
             "UPDATE deliveries SET status = s.column3, attempt_count = s.column4, next_attempt_at = s.column5, \
                  last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
                  succeeded_at = s.column9, failed_at = s.column10, lease_token = NULL, lease_until = NULL FROM (",
         );
-        query.push_values(settlements, |mut row, settlement| {
+        query.push_values(&ours, |mut row, settlement| {
             let at = settlement.finished_at.as_ms();
             let (status, next, reason) = match settlement.settled_as {
                 SettledAs::Succeeded => ("succeeded", None, None),
@@ -128,17 +132,12 @@ impl Deliveries for Session<'_> {
                 .push_bind((status == "succeeded").then_some(at))
                 .push_bind((status == "failed").then_some(at));
         });
-        query.push(
-            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
-             AND deliveries.status = 'pending' RETURNING deliveries.id",
-        );
-        let settled: Vec<String> = query.build_query_scalar().fetch_all(&mut *self.conn).await?;
-        self.cancel_where_disabled(&settled).await?;
-        let settled: Vec<DeliveryId> = settled.into_iter().map(DeliveryId::from_store).collect();
-        let ours: Vec<&Settlement> =
-            settlements.iter().filter(|settlement| settled.contains(&settlement.delivery_id)).collect();
+        query.push(") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2");
+        query.build().execute(&mut *self.conn).await?;
         self.attempts_insert(&ours).await?;
-        Ok(settled)
+        let ids: Vec<String> = ours.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
+        self.cancel_where_disabled(&ids).await?;
+        Ok(ids.into_iter().map(DeliveryId::from_store).collect())
     }
 
     async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<HealthState, StoreError> {
@@ -184,6 +183,25 @@ impl Deliveries for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Those of `settlements` whose delivery is still held by their token. A batch may bring the outcomes of a former
+    /// and of the present holder of one delivery; only the latter counts.
+    async fn still_held<'s>(
+        &mut self,
+        settlements: &'s [Settlement],
+    ) -> Result<Vec<&'s Settlement>, StoreError> {
+        let mut query =
+            QueryBuilder::<Db>::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL");
+        let ids: Vec<String> =
+            settlements.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
+        push_in(&mut query, "id", &ids);
+        let held: BTreeMap<String, String> =
+            query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
+        let is_held = |settlement: &&Settlement| {
+            held.get(settlement.delivery_id.as_str()).is_some_and(|token| *token == settlement.token)
+        };
+        Ok(settlements.iter().filter(is_held).collect())
+    }
+
     /// Cancels those of `ids` that came back from their holder to wait for an endpoint that was disabled meanwhile
     /// (contract 7.5); when it was disabled they were in flight.
     async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
@@ -193,7 +211,8 @@ impl Session<'_> {
         let mut query = QueryBuilder::<Db>::new(
             "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL \
              WHERE status = 'pending' AND lease_token IS NULL \
-             AND endpoint_id IN (SELECT id FROM webhook_endpoints WHERE status = 'disabled')",
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e \
+                 WHERE e.id = deliveries.endpoint_id AND e.status = 'disabled')",
         );
         push_in(&mut query, "id", ids);
         query.build().execute(&mut *self.conn).await?;

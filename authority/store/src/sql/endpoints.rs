@@ -139,10 +139,12 @@ impl Endpoints for Session<'_> {
         .await?;
         // What another holder is sending right now keeps its lease and is settled by that holder.
         sqlx::query(
-            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL \
-             WHERE endpoint_id = $1 AND status = 'pending' AND lease_token IS NULL",
+            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL, \
+                 lease_token = NULL, lease_until = NULL \
+             WHERE endpoint_id = $1 AND status = 'pending' AND (lease_until IS NULL OR lease_until < $2)",
         )
         .bind(id.as_str())
+        .bind(now.as_ms())
         .execute(&mut *self.conn)
         .await?;
         Ok(())

@@ -9,6 +9,7 @@ use sqlx::Row;
 
 use super::{DbConnection, bodies, one_row};
 use crate::StoreError;
+use crate::ports::ProcessorMessage;
 
 pub(super) async fn get(
     conn: &mut DbConnection,
@@ -101,15 +102,17 @@ pub(super) async fn put(
 pub(super) async fn report_claim(
     conn: &mut DbConnection,
     processor: &str,
+    message: ProcessorMessage,
     processor_event_id: &str,
     payment: &PaymentId,
     now: Timestamp,
 ) -> Result<Option<PaymentId>, StoreError> {
     let done = sqlx::query(
-        "INSERT INTO processor_reports (processor, processor_event_id, payment_id, received_at) \
-         VALUES ($1, $2, $3, $4) ON CONFLICT (processor, processor_event_id) DO NOTHING",
+        "INSERT INTO processor_reports (processor, message, processor_event_id, payment_id, received_at) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (processor, message, processor_event_id) DO NOTHING",
     )
     .bind(processor)
+    .bind(message.as_str())
     .bind(processor_event_id)
     .bind(payment.as_str())
     .bind(now.as_ms())
@@ -118,18 +121,21 @@ pub(super) async fn report_claim(
     if done.rows_affected() == 1 {
         return Ok(None);
     }
-    report_get(conn, processor, processor_event_id).await
+    report_get(conn, processor, message, processor_event_id).await
 }
 
 pub(super) async fn report_get(
     conn: &mut DbConnection,
     processor: &str,
+    message: ProcessorMessage,
     processor_event_id: &str,
 ) -> Result<Option<PaymentId>, StoreError> {
     let payment: Option<String> = sqlx::query_scalar(
-        "SELECT payment_id FROM processor_reports WHERE processor = $1 AND processor_event_id = $2",
+        "SELECT payment_id FROM processor_reports \
+         WHERE processor = $1 AND message = $2 AND processor_event_id = $3",
     )
     .bind(processor)
+    .bind(message.as_str())
     .bind(processor_event_id)
     .fetch_optional(conn)
     .await?;

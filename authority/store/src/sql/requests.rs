@@ -1,30 +1,35 @@
 //! Idempotency records and the audit log.
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
-use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
 use super::{Session, one_row};
 use crate::StoreError;
-use crate::ports::{AuditEntry, IdempotencyRecord, Requests};
+use crate::ports::{AuditEntry, IdempotencyRecord, KeyScope, Requests};
 
-/// What stands for the tenant of an operator's request; no merchant id looks like it.
-const NO_TENANT: (&str, bool) = ("-", false);
-
-fn scope(tenant: Option<&Tenant>) -> (&str, bool) {
-    tenant.map_or(NO_TENANT, |tenant| (tenant.merchant_id.as_str(), tenant.livemode))
+/// How a scope is written: merchant ids begin with `mer_`, so the operator's scopes are nobody's.
+fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
+    match scope {
+        KeyScope::Merchant(tenant) => (Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode),
+        KeyScope::OperatorFor(tenant) => {
+            (Cow::Owned(format!("operator:{}", tenant.merchant_id)), tenant.livemode)
+        }
+        KeyScope::Operator => (Cow::Borrowed("operator"), false),
+    }
 }
 
 #[async_trait]
 impl Requests for Session<'_> {
     async fn idempotency_get(
         &mut self,
-        tenant: Option<&Tenant>,
+        scope: &KeyScope,
         key: &str,
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>, StoreError> {
-        let (merchant_id, livemode) = scope(tenant);
+        let (merchant_id, livemode) = columns(scope);
         let row = sqlx::query(
             "SELECT fingerprint, answer FROM idempotency \
              WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
@@ -44,7 +49,7 @@ impl Requests for Session<'_> {
     }
 
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
-        let (merchant_id, livemode) = scope(record.tenant.as_ref());
+        let (merchant_id, livemode) = columns(&record.scope);
         let done = sqlx::query(
             "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, \
                  created_at, expires_at) \

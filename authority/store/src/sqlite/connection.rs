@@ -66,12 +66,10 @@ impl WritingConnection for SqliteWriting {
     }
 
     async fn rollback(&mut self) {
-        // After an I/O error SQLite may already have rolled back by itself; a connection that still says "no" is
-        // given up, which rolls back as well.
-        if self.execute("ROLLBACK").await.is_err()
-            && let Some(conn) = self.conn.take()
-        {
-            let _ = conn.close().await;
+        // "No transaction is active" is an ordinary answer here: nothing was begun, or after an I/O error SQLite has
+        // rolled back by itself. A connection that cannot even read is given up.
+        if self.execute("ROLLBACK").await.is_err() && self.execute("SELECT 1").await.is_err() {
+            self.conn = None;
         }
     }
 

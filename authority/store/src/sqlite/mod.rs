@@ -52,15 +52,23 @@ pub(crate) struct Session<'c> {
 }
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
-/// `$4` after what is in flight, and of all these the oldest `$5`. Both indexes it reads hold unfinished work only, and
-/// of each endpoint it looks at `$4` waiting deliveries, so that it costs the same however many wait or have ended.
-pub(crate) const LEASE_DUE: &str = "UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+/// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have
+/// unfinished work, by the index alone; of each of them `$4` waiting deliveries are looked at. So it costs the same
+/// however many deliveries wait or have ended and however many endpoints are idle.
+pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
+         SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+         UNION ALL \
+         SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                 WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+         FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
+     UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
      SELECT id FROM ( \
          SELECT d.id, d.next_attempt_at, d.sequence, \
              ROW_NUMBER() OVER (PARTITION BY e.id ORDER BY d.next_attempt_at, d.sequence) AS place, \
              $4 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                  AND l.lease_until >= $3) AS room \
-         FROM webhook_endpoints e CROSS JOIN deliveries d ON d.id IN ( \
+         FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+         CROSS JOIN deliveries d ON d.id IN ( \
              SELECT w.id FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
                  AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
              ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \

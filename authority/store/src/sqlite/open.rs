@@ -17,8 +17,10 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Readers beside the writer; SQLite reads scale with cores, and each reader is a thread.
-const READERS: u32 = 4;
+/// Readers for single records, authentication among them, and readers for lists. Apart from one another, so that a
+/// list that has to look far keeps nobody from being let in. Each reader is a thread.
+const RECORD_READERS: u32 = 4;
+const LIST_READERS: u32 = 4;
 
 /// How long a request waits for a reader before it is told 503.
 const READER_WAIT: Duration = Duration::from_secs(5);
@@ -29,7 +31,8 @@ const CHECKPOINT_PAGES: &str = "8000";
 /// An opened database.
 pub(crate) struct Sqlite {
     pub(crate) writing: SqliteWriting,
-    pub(crate) readers: SqlitePool,
+    pub(crate) record_readers: SqlitePool,
+    pub(crate) list_readers: SqlitePool,
     /// Held as long as the store lives.
     pub(crate) lock: Option<File>,
 }
@@ -47,17 +50,19 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
-        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
-        .optimize_on_close(true, None);
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
     let mut conn = options.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
-    let readers =
-        SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(READER_WAIT).connect_lazy_with(
-            options.clone().create_if_missing(false).read_only(true).optimize_on_close(false, None),
-        );
-    Ok(Sqlite { writing: SqliteWriting::new(options, conn), readers, lock })
+    let readers = |most| {
+        SqlitePoolOptions::new()
+            .max_connections(most)
+            .acquire_timeout(READER_WAIT)
+            .connect_lazy_with(options.clone().create_if_missing(false).read_only(true))
+    };
+    let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
+    Ok(Sqlite { writing: SqliteWriting::new(options, conn), record_readers, list_readers, lock })
 }
 
 fn take_lock(path: &Path) -> Result<File, StoreError> {

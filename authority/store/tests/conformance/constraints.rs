@@ -2,7 +2,7 @@
 
 use authority_domain::id::KeyId;
 use authority_domain::scope::Scope;
-use authority_store::ports::ApiKeyRecord;
+use authority_store::ports::{ApiKeyRecord, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{dice, merchant, new_payment, noon, payment_id};
@@ -33,22 +33,29 @@ pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
     let (first, second) = (shop.sell().await.payment.id, shop.sell().await.payment.id);
-    let claim =
-        async |processor: &'static str, event: &'static str, payment: &authority_domain::id::PaymentId| {
-            let (store, payment) = (&shop.store, payment.clone());
-            let claimed: Result<_, StoreError> =
-                job!(store.write, tx => tx.processor_report_claim(processor, event, &payment, noon()));
-            claimed.unwrap()
-        };
+    let claim = async |processor: &'static str,
+                       event: &'static str,
+                       payment: &authority_domain::id::PaymentId| {
+        let (store, payment, message) = (&shop.store, payment.clone(), ProcessorMessage::Report);
+        let claimed: Result<_, StoreError> =
+            job!(store.write, tx => tx.processor_report_claim(processor, message, event, &payment, noon()));
+        claimed.unwrap()
+    };
     assert_eq!(claim("acme-pay", "evt-1", &first).await, None, "it is new");
     assert_eq!(claim("acme-pay", "evt-1", &first).await, Some(first.clone()));
     assert_eq!(claim("acme-pay", "evt-1", &second).await, Some(first.clone()), "the first stands");
     assert_eq!(claim("acme-pay", "evt-2", &second).await, None);
     assert_eq!(claim("other-pay", "evt-1", &second).await, None, "each processor counts for itself");
     let store = &shop.store;
-    let known: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get("acme-pay", "evt-1"));
+    let (message, begun) = (ProcessorMessage::Start, first.clone());
+    let start: Result<_, StoreError> =
+        job!(store.write, tx => tx.processor_report_claim("acme-pay", message, "evt-1", &begun, noon()));
+    assert_eq!(start.unwrap(), None, "one event of theirs may be a start and a report");
+    let known: Result<_, StoreError> =
+        job!(store.read, tx => tx.processor_report_get("acme-pay", ProcessorMessage::Report, "evt-1"));
     assert_eq!(known.unwrap(), Some(first));
-    let unknown: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get("acme-pay", "evt-9"));
+    let unknown: Result<_, StoreError> =
+        job!(store.read, tx => tx.processor_report_get("acme-pay", ProcessorMessage::Report, "evt-9"));
     assert_eq!(unknown.unwrap(), None);
 }
 

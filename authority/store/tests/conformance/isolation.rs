@@ -4,7 +4,7 @@
 use authority_domain::list_filter::{EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, Tx};
+use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
 
 use super::Database;
 use super::fixtures::{at, noon};
@@ -34,7 +34,7 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let events = shop.commit(changes).await.unwrap().events;
     let record = IdempotencyRecord {
-        tenant: Some(shop.tenant.clone()),
+        scope: KeyScope::Merchant(shop.tenant.clone()),
         key: "k-1".into(),
         fingerprint: [7; 32],
         operation: "POST /x",
@@ -87,7 +87,12 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
                         ("endpoint_count", tx.endpoint_count(t).await? > 0),
                         ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
                         ("endpoints_enabled", !tx.endpoints_enabled(t).await?.is_empty()),
-                        ("idempotency_get", tx.idempotency_get(Some(t), "k-1", noon()).await?.is_some()),
+                        (
+                            "idempotency_get",
+                            tx.idempotency_get(&KeyScope::Merchant(t.clone()), "k-1", noon())
+                                .await?
+                                .is_some(),
+                        ),
                     ])
                 })
             })
@@ -97,7 +102,8 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
         }
     }
     let store = &shop.store;
-    let operator: Result<_, StoreError> = job!(store.read, tx => tx.idempotency_get(None, "k-1", noon()));
+    let operator: Result<_, StoreError> =
+        job!(store.read, tx => tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
     assert!(operator.unwrap().is_none(), "the operator's keys are another room");
 }
 

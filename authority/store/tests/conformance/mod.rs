@@ -76,6 +76,7 @@ macro_rules! conformance {
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
                 every_merchant_and_mode_has_its_own;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
+                a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,
                 a_caller_that_hangs_up_does_not_stop_its_work, callers_that_hang_up_at_random_lose_nothing,
                 a_reading_job_cannot_write, closing_finishes_what_was_submitted, a_commit_with_deliveries_wakes_the_dispatcher;

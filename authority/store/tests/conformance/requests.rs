@@ -2,18 +2,17 @@
 
 use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::scope::{OperatorScope, Scope};
-use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{ApiKeyRecord, AuditEntry, IdempotencyRecord, OperatorKeyRecord};
+use authority_store::ports::{ApiKeyRecord, AuditEntry, IdempotencyRecord, KeyScope, OperatorKeyRecord};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
 use super::{Database, job};
 
-fn record(tenant: Option<&Tenant>, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
+fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
     IdempotencyRecord {
-        tenant: tenant.cloned(),
+        scope: scope.clone(),
         key: "k-1".into(),
         fingerprint: [answer.len().try_into().unwrap(); 32],
         operation: "POST /x",
@@ -32,24 +31,37 @@ pub(crate) async fn an_answer_is_kept_until_it_expires<D: Database>() {
         let inserted: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
         inserted
     };
-    let get = async |tenant: Option<&Tenant>, now: Timestamp| {
-        let (store, tenant) = (&shop.store, tenant.cloned());
-        let found: Result<_, StoreError> =
-            job!(store.read, tx => tx.idempotency_get(tenant.as_ref(), "k-1", now));
+    let get = async |scope: &KeyScope, now: Timestamp| {
+        let (store, scope) = (&shop.store, scope.clone());
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.idempotency_get(&scope, "k-1", now));
         found.unwrap()
     };
-    let tenant = Some(&shop.tenant);
+    let tenant = &KeyScope::Merchant(shop.tenant.clone());
     assert_eq!(get(tenant, noon()).await, None);
     insert(record(tenant, "first", noon())).await.unwrap();
-    insert(record(None, "operator", noon())).await.unwrap();
+    insert(record(&KeyScope::OperatorFor(shop.tenant.clone()), "op-for", noon())).await.unwrap();
+    insert(record(&KeyScope::Operator, "operator", noon())).await.unwrap();
     assert_eq!(get(tenant, at(60).plus_ms(-1)).await, Some(([5; 32], "first".to_owned())));
-    assert_eq!(get(None, at(1)).await, Some(([8; 32], "operator".to_owned())));
+    assert_eq!(
+        get(&KeyScope::OperatorFor(shop.tenant.clone()), at(1)).await,
+        Some(([6; 32], "op-for".to_owned()))
+    );
+    assert_eq!(get(&KeyScope::Operator, at(1)).await, Some(([8; 32], "operator".to_owned())));
     insert(record(tenant, "too early", at(60).plus_ms(-1))).await.unwrap_err();
     assert_eq!(get(tenant, at(1)).await, Some(([5; 32], "first".to_owned())), "it stands");
     assert_eq!(get(tenant, at(60)).await, None, "it has expired");
     insert(record(tenant, "second", at(60))).await.unwrap();
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())));
-    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 2);
+    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 3);
+    let store = &shop.store;
+    let purge = async |now: Timestamp, limit: i64| {
+        let removed: Result<u64, StoreError> = job!(store.write, tx => tx.idempotency_purge(now, limit));
+        removed.unwrap()
+    };
+    assert_eq!(purge(at(60).plus_ms(-1), 9).await, 0, "none has expired");
+    assert_eq!(purge(at(60), 1).await, 1, "a little at a time");
+    assert_eq!(purge(at(60), 9).await, 1);
+    assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())), "what lives stays");
 }
 
 pub(crate) async fn keys_come_back_as_they_were<D: Database>() {

@@ -94,6 +94,16 @@ pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
     let held =
         format!("SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = 'mine'", taken[1].id);
     assert_eq!(database.number(&held).await, 1);
+    // The outcomes of a former and of the present holder of one delivery may meet in one batch.
+    let again = shop.lease("later", at(61), 9, 9).await;
+    assert_eq!(again.len(), 1, "the lease of 60 s is over");
+    let batch = vec![
+        settlement(&taken[1], "mine", SettledAs::Retry { at: at(300) }),
+        settlement(&again[0], "later", SettledAs::Succeeded),
+    ];
+    assert_eq!(shop.settle(batch).await, 1);
+    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 3);
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 3);
 }
 
 pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>() {

@@ -117,6 +117,27 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
     assert_eq!(slugs(&database, &["kept", "refused", "after"]).await, ["kept", "after"]);
 }
 
+pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let (open, holding) = hold(&store).await;
+    let kept = make(&store, "kept", || Ok(()));
+    // Refused because of what the job before it wrote, which is about to be undone.
+    let twin = merchant("kept");
+    let waiting = store.clone();
+    let taken = submit(async move {
+        let taken: Result<(), StoreError> = job!(waiting.write, tx => tx.merchant_insert(&twin));
+        taken
+    });
+    let failing = make(&store, "failing", || Err(Refusal::unavailable(1)));
+    open.send(()).unwrap();
+    holding.await.unwrap().unwrap_err();
+    assert_eq!(kept.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
+    assert!(matches!(taken.await, Err(StoreError::Unavailable(_))));
+    assert_eq!(failing.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
+    assert_eq!(slugs(&database, &["kept", "failing"]).await, [""; 0]);
+}
+
 pub(crate) async fn a_panic_harms_nobody_else<D: Database>() {
     let database = D::start().await;
     let store = database.open().await.unwrap();
