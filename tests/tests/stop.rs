@@ -100,6 +100,23 @@ async fn a_key_encryption_key_that_does_not_fit_is_refused_before_anything_is_se
     receiver.until("the event", |arrivals| arrivals.accepted("/hook") == 1).await;
 }
 
+#[tokio::test]
+async fn a_port_that_is_taken_is_named() {
+    let authority = Authority::start(&[]).await;
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let files = tempfile::tempdir().unwrap();
+    let database = format!("sqlite://{}", files.path().join("other.db").display());
+    for variable in ["AUTHORITY_LISTEN", "AUTHORITY_OPERATOR_LISTEN"] {
+        let variables = [("AUTHORITY_DATABASE_URL", &*database), (variable, &*address)];
+        let refused = authority.run_with(&variables, &["serve"]).await;
+        assert_eq!((refused.status.code(), refused.stdout), (Some(1), vec![]));
+        let message = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(message.contains(&format!("{variable}: cannot listen on {address}")), "{message}");
+    }
+}
+
 /// Requests that were taken before the signal are finished and answered (T8): what is written and what was answered
 /// are the same.
 #[tokio::test]
