@@ -6,6 +6,7 @@ use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId, ShipmentId};
 use authority_domain::order::ConfirmOn;
 use authority_domain::payment::PaymentStatus;
+use authority_domain::payment_flow;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentRequest;
 use authority_domain::shipping;
@@ -16,7 +17,7 @@ use verify_core::sign::signature_header;
 use verify_core::{EventType, Headers, Secret, Tolerance, Verifier};
 
 use crate::fixtures::{
-    checkout_body, checkout_of, completed, created_payment, dice, new_payment, noon, paid_order,
+    checkout_body, checkout_of, completed, created_payment, dice, last_order, new_payment, noon, paid_order,
 };
 
 const EVENT_ID: &str = "evt_01k3zqa7t0e9h8w8r1v0c2n5xk";
@@ -221,4 +222,32 @@ fn an_event_of_exactly_the_limit_is_made_and_one_byte_more_is_refused() {
     assert_eq!(largest.body.len(), 262_144);
     let refusal = render(&with_note_of(EVENT_BYTES_MAX - frame + 1)).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::PayloadTooLarge);
+}
+
+/// A checkout that is taken can be paid and shipped to its end: none of its events is too large to be sent.
+#[test]
+fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
+    let line =
+        json!({"name": "x".repeat(255), "sku": "y".repeat(255), "quantity": 100_000, "unit_amount": 99_999});
+    let mut checkout = checkout_of(&json!({"currency": "USD", "line_items": vec![line; 100]}));
+    let mut created = |padding: usize| {
+        checkout.metadata.insert("padding".into(), "x".repeat(padding));
+        (checkout.clone(), Change::checkout(EventType::CheckoutCreated, &checkout))
+    };
+    let frame = render(&created(0).1).unwrap().body.len();
+    let largest = 192 * 1024 - frame;
+    assert_eq!(render(&created(largest + 1).1).unwrap_err().code, ErrorCode::PayloadTooLarge);
+    let (checkout, opened) = created(largest);
+    assert_eq!(render(&opened).unwrap().body.len(), 192 * 1024);
+
+    let started = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let Record::Payment(payment) = &started.record else { panic!("a payment") };
+    let sold = completed(&checkout, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
+    let order = last_order(&sold).unwrap();
+    let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
+    let id = ShipmentId::generate(noon(), &mut dice());
+    let (_, shipped) = shipping::create(order, &[], id, new, noon()).unwrap();
+    for change in sold.iter().chain(&shipped) {
+        render(change).unwrap();
+    }
 }

@@ -6,7 +6,7 @@
 
 mod connection;
 #[cfg(test)]
-mod full;
+mod failures;
 mod open;
 #[cfg(test)]
 mod plans;

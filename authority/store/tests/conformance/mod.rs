@@ -9,6 +9,7 @@ pub(crate) mod constraints;
 pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod fixtures;
+pub(crate) mod held;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod requests;

@@ -174,11 +174,20 @@ pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
     assert_eq!(count(&other, "status = 'pending'").await, 4);
     assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
     assert_eq!(count(&id, "status = 'succeeded'").await, 1);
+    // What its holder has not settled in time does not keep waiting.
+    let lost = shop.lease("lost", noon(), 9, 9).await;
+    assert_eq!(lost.len(), 4, "the other endpoint's");
+    let (store, id_of_other) = (&shop.store, other.clone());
+    let late: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_disable_gone(&id_of_other, at(61)));
+    late.unwrap();
+    assert_eq!(count(&other, cancelled).await, 4);
+    assert_eq!(shop.settle(vec![settlement(&lost[0], "lost", SettledAs::Succeeded)]).await, 0);
     // Said twice, it counts once; new events make no deliveries for it.
     gone(&shop, &id).await;
     assert_eq!(endpoint_of(&shop, &id).await.resource_version, 2);
     shop.open_checkout().await;
-    assert_eq!((count(&id, "1 = 1").await, count(&other, "1 = 1").await), (4, 5));
+    assert_eq!((count(&id, "1 = 1").await, count(&other, "1 = 1").await), (4, 4));
 }
 
 /// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.

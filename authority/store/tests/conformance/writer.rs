@@ -1,80 +1,18 @@
 //! Jobs that share transactions, fail, panic and lose their callers: contract 12 T1 and T10.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::MerchantId;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;
 use authority_store::ports::Tx;
-use authority_store::{Constraint, Store, StoreError};
+use authority_store::{Constraint, StoreError};
 use futures_util::FutureExt;
 use rand::RngExt;
-use tokio::sync::oneshot;
 
 use super::fixtures::{dice, merchant, noon};
+use super::held::{hold, make, slugs, submit};
 use super::shop::Shop;
 use super::{Database, job};
-
-type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// Holds the writer inside a job until the gate opens, so that what is submitted meanwhile waits together.
-async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<(), StoreError>>) {
-    let (open, gate) = oneshot::channel::<()>();
-    let (entered, inside) = oneshot::channel::<()>();
-    let store = store.clone();
-    let holding = submit(async move {
-        store
-            .write(move |_: &mut dyn Tx| {
-                Box::pin(async move {
-                    let _ = entered.send(());
-                    let _ = gate.await;
-                    Ok(())
-                })
-            })
-            .await
-    });
-    inside.await.unwrap();
-    (open, holding)
-}
-
-/// Runs `work` until it waits, which for a writing job is when it stands in the queue.
-fn submit<T>(work: impl Future<Output = T> + Send + 'static) -> Pending<T> {
-    let mut work: Pending<T> = Box::pin(work);
-    assert!((&mut work).now_or_never().is_none(), "the job cannot have been answered yet");
-    work
-}
-
-/// Makes a merchant and then ends as `end` says.
-fn make(
-    store: &Store,
-    slug: &str,
-    end: impl FnOnce() -> Result<(), Refusal> + Send + 'static,
-) -> Pending<Result<(), Refusal>> {
-    let (store, merchant) = (store.clone(), merchant(slug));
-    submit(async move {
-        store
-            .write(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    tx.merchant_insert(&merchant).await?;
-                    end()
-                })
-            })
-            .await
-    })
-}
-
-/// The slugs that are there.
-async fn slugs<D: Database>(database: &D, among: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    for slug in among {
-        if database.number(&format!("SELECT COUNT(*) FROM merchants WHERE slug = '{slug}'")).await == 1 {
-            found.push((*slug).to_owned());
-        }
-    }
-    found
-}
 
 pub(crate) async fn an_answer_comes_after_the_commit<D: Database>() {
     let database = D::start().await;

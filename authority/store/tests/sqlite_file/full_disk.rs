@@ -1,5 +1,5 @@
 //! A disk that fills up under the database, on a small filesystem of its own. Mounting one takes root: elsewhere the
-//! test says so and ends; the same on a full database file runs everywhere (`src/sqlite/full.rs`).
+//! test says so and ends; the same on a full database file runs everywhere (`src/sqlite/failures.rs`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

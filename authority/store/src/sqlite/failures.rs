@@ -1,8 +1,11 @@
-//! A database file that may not grow: `max_page_count` makes SQLite say "full" on any machine, as a full disk does
-//! (`tests/sqlite_file/full_disk.rs` fills one where it may mount it).
+//! A database that says no: one that may not grow, and one that another process has locked.
+//!
+//! `max_page_count` makes SQLite say "full" on any machine, as a full disk does (`tests/sqlite_file/full_disk.rs` fills
+//! one where it may mount it).
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
@@ -124,5 +127,28 @@ async fn a_full_database_undoes_the_whole_transaction_and_works_on() {
     let sound: String =
         sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut beside(&path).await).await.unwrap();
     assert_eq!(sound, "ok");
+    writer.close().await;
+}
+
+#[tokio::test]
+async fn a_locked_database_refuses_everyone_until_it_is_free() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("locked.db");
+    drop(super::open(&path, Access::Shared).await.unwrap());
+    let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
+    let conn = options.connect().await.unwrap();
+    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), Arc::new(Notify::new()));
+    insert(&writer, merchant(0)).await.unwrap();
+
+    let mut other = beside(&path).await;
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    for answer in join_all((1..20).map(|n| insert(&writer, merchant(n)))).await {
+        assert!(matches!(answer, Err(StoreError::Unavailable(_))));
+    }
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    for answer in join_all((20..40).map(|n| insert(&writer, merchant(n)))).await {
+        answer.unwrap();
+    }
+    assert_eq!(merchants(&path).await, 21);
     writer.close().await;
 }
