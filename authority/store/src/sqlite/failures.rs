@@ -20,7 +20,7 @@ use super::connection::SqliteWriting;
 use crate::StoreError;
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::writer::{TypedJob, Writer};
+use crate::writer::{TypedJob, Writer, WritingConnection};
 
 /// Pages that may still be added: room for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
@@ -40,6 +40,11 @@ fn merchant(n: usize) -> Merchant {
     }
 }
 
+/// Makes the tables. Closed, not dropped: a connection that goes in the background may still hold a lock.
+async fn migrate(path: &Path) {
+    Box::new(super::open(path, Access::Shared).await.unwrap().writing).close().await;
+}
+
 async fn beside(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).connect().await.unwrap()
 }
@@ -50,7 +55,7 @@ async fn merchants(path: &Path) -> i64 {
 
 /// A writer on a database that is `ROOM` pages from its limit and holds a table that can be dropped.
 async fn cramped(path: &Path) -> Writer {
-    drop(super::open(path, Access::Shared).await.unwrap());
+    migrate(path).await;
     let mut conn = beside(path).await;
     sqlx::query("CREATE TABLE ballast AS SELECT zeroblob(1000000) AS bytes")
         .execute(&mut conn)
@@ -134,7 +139,7 @@ async fn a_full_database_undoes_the_whole_transaction_and_works_on() {
 async fn a_locked_database_refuses_everyone_until_it_is_free() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("locked.db");
-    drop(super::open(&path, Access::Shared).await.unwrap());
+    migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
     let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), Arc::new(Notify::new()));
