@@ -10,10 +10,11 @@ use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::payment_status;
 use authority_domain::refusal::MemberCode;
 use authority_domain::time::Timestamp;
+use serde_json::json;
 
 use crate::fixtures::{
-    completed, created_payment, event_names, last_order, last_payment, new_payment, noon, order_number,
-    report, reported,
+    checkout_body, checkout_of, completed, created_payment, event_names, last_order, last_payment,
+    new_payment, noon, order_number, report, reported,
 };
 
 fn later() -> Timestamp {
@@ -62,6 +63,33 @@ fn row_2_paid_at_once() {
     assert_eq!(order.payment_status, payment_status::PaymentStatus::Paid);
     assert_eq!((order.placed_at, order.confirmed_at), (later(), Some(later())));
     assert_eq!(order.payment_ids, [payment.id]);
+}
+
+#[test]
+fn the_order_takes_over_what_the_checkout_holds() {
+    let address = |line1: &str| json!({"line1": line1, "country": "GB"});
+    let mut body = checkout_body();
+    body["customer"] = json!({"reference": "c-77", "email": "ada@example.com"});
+    body["billing_address"] = address("1 Main St");
+    body["shipping_address"] = address("2 Side St");
+    body["metadata"] = json!({"k": "v"});
+    let checkout = checkout_of(&body);
+    let started = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let Record::Payment(payment) = started.record else { panic!("the payment") };
+    let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
+    let order = last_order(&changes).unwrap();
+    assert_eq!(order.customer, checkout.customer);
+    assert_eq!(order.customer.unwrap().reference.as_deref(), Some("c-77"));
+    assert_eq!(order.billing_address.unwrap().line1, "1 Main St");
+    assert_eq!(order.shipping_address.unwrap().line1, "2 Side St");
+    assert_eq!((order.metadata, order.amounts), (checkout.metadata, checkout.amounts));
+    assert_eq!((order.currency, order.checkout_id), (checkout.currency, Some(checkout.id)));
+    assert_eq!(order.livemode, checkout.livemode);
+    let lines =
+        |line: &authority_domain::parts::OrderLine| (line.id.clone(), line.quantity, line.total_amount);
+    let expected: Vec<_> =
+        checkout.line_items.iter().map(|line| (line.id.clone(), line.quantity, line.total_amount)).collect();
+    assert_eq!(order.line_items.iter().map(lines).collect::<Vec<_>>(), expected);
 }
 
 #[test]

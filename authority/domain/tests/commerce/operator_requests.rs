@@ -1,15 +1,17 @@
 //! Bodies of the operator side: checkouts, payments, reports, merchants, keys (contract 6.2).
 
+use authority_domain::change::Record;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::parts::{Amounts, MONEY_MAX};
 use authority_domain::payment::{CaptureMethod, PaymentStatus};
+use authority_domain::payment_flow;
 use authority_domain::requests::{
     ApiKeyRequest, CheckoutRequest, MerchantRequest, PaymentReportRequest, PaymentRequest,
 };
 use authority_domain::scope::Scope;
 use serde_json::{Value, json};
 
-use crate::fixtures::{TOTAL, checkout_body, checkout_of, dice, noon, payment_body};
+use crate::fixtures::{TOTAL, checkout_body, checkout_of, dice, new_payment, noon, payment_body};
 use crate::refused_bodies::Edit::{Drop, Set};
 use crate::refused_bodies::{check, errors};
 
@@ -138,6 +140,23 @@ fn payments() {
     check(&good, PaymentRequest::read, &table);
     let new = PaymentRequest::read(&good).unwrap().into_new(noon(), &mut dice());
     assert_eq!((new.amount, new.capture_method), (TOTAL, CaptureMethod::Automatic));
+}
+
+#[test]
+fn a_repeated_start_is_known_by_checkout_amount_and_currency() {
+    let checkout = checkout_of(&checkout_body());
+    let good = payment_body(&checkout);
+    let change = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let Record::Payment(payment) = change.record else { panic!("a payment") };
+    let is_start = |member: &str, value: Value| {
+        let mut body = good.clone();
+        body[member] = value;
+        PaymentRequest::read(&body).unwrap().is_start_of(&payment)
+    };
+    assert!(is_start("capture_method", json!("manual")), "what else it says may have been said better");
+    assert!(!is_start("amount", json!(TOTAL - 1)));
+    assert!(!is_start("currency", json!("EUR")));
+    assert!(!is_start("checkout_id", json!("chk_01k3zqd5f7h9k1n3q5s7t9v1wy")));
 }
 
 #[test]

@@ -184,6 +184,36 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event<D: Database>() {
     assert_eq!(last(10).await, 12, "the confirmation in the commit that created it");
 }
 
+pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (first, second) = (shop.sell().await, shop.sell().await);
+    let number = first.order.order_number.clone();
+    // Both payments are the first order's; the one that came later was made earlier.
+    let sql = format!(
+        "UPDATE payments SET order_number = '{number}', created_at = created_at - 1 WHERE id = '{}'",
+        second.payment.id
+    );
+    database.execute(&sql).await.unwrap();
+    let (store, tenant, order) = (&shop.store, shop.tenant.clone(), number.clone());
+    let payments: Result<Vec<Payment>, StoreError> =
+        job!(store.read, tx => tx.payments_of_order(&tenant, &order));
+    assert_eq!(payments.unwrap(), [second.payment, first.payment]);
+
+    let (mut parcels, mut order) = (Vec::new(), first.order);
+    for n in 0..3 {
+        let (parcel, changes) = shop.parcel_at(&order, &parcels, None, noon().plus_ms(n));
+        if let Some(Record::Order(next)) = changes.last().map(|change| change.record.clone()) {
+            order = *next;
+        }
+        shop.commit(changes).await.unwrap();
+        parcels.push(parcel);
+    }
+    let tenant = shop.tenant.clone();
+    let stored: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shipments_of_order(&tenant, &number));
+    assert_eq!(stored.unwrap(), parcels);
+}
+
 /// An operator chooses order numbers; one may look like the id of another record in the same commit.
 pub(crate) async fn records_of_different_kinds_may_share_a_name<D: Database>() {
     let database = D::start().await;

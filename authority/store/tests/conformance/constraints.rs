@@ -69,14 +69,18 @@ pub(crate) async fn one_open_payment_per_checkout<D: Database>() {
         authority_domain::payment_flow::start(&checkout, false, new, noon()).unwrap()
     };
     shop.commit(vec![opened, attempt()]).await.unwrap();
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
-    let open: Result<bool, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
-    assert!(open.unwrap());
+    let under_way = async || {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
+        let open: Result<bool, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
+        open.unwrap()
+    };
+    assert!(under_way().await);
     shop.commit(vec![attempt()]).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 1);
     for ended in ["failed", "cancelled"] {
         let sql = format!("UPDATE payments SET status = '{ended}' WHERE status = 'created'");
         assert_eq!(database.execute(&sql).await, Ok(1));
+        assert!(!under_way().await, "{ended}");
         shop.commit(vec![attempt()]).await.unwrap();
     }
     assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 3);

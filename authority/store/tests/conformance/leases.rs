@@ -104,6 +104,18 @@ pub(crate) async fn deliveries_go_by_time_then_sequence<D: Database>() {
     assert_eq!(shop.lease("e", at(60), 2, 9).await.len(), 1);
 }
 
+/// What is left of an endpoint's cap goes to its oldest deliveries by time, not to those of the lowest sequence.
+pub(crate) async fn the_rest_of_a_cap_goes_by_time<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    for due in [at(0), at(8), at(6), at(7)] {
+        event(&shop, due).await;
+    }
+    assert_eq!(leased(&shop, "a", at(0), 9, 3).await, [1]);
+    assert_eq!(leased(&shop, "b", at(9), 9, 3).await, [3, 4]);
+}
+
 pub(crate) async fn two_leases_never_share_a_delivery<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;

@@ -56,7 +56,8 @@ macro_rules! conformance {
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
                 a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,
-                records_of_different_kinds_may_share_a_name;
+                records_of_different_kinds_may_share_a_name,
+                payments_and_parcels_of_an_order_come_oldest_first;
             constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
@@ -66,7 +67,7 @@ macro_rules! conformance {
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,
-                deliveries_go_by_time_then_sequence, two_leases_never_share_a_delivery,
+                deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, a_released_lease_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were, every_write_of_an_operator_is_kept;

@@ -47,6 +47,10 @@ pub(crate) async fn an_answer_is_kept_until_it_expires<D: Database>() {
         Some(([6; 32], "op-for".to_owned()))
     );
     assert_eq!(get(&KeyScope::Operator, at(1)).await, Some(([8; 32], "operator".to_owned())));
+    let in_test_mode = shop.in_test_mode().tenant;
+    for scope in [KeyScope::Merchant(in_test_mode.clone()), KeyScope::OperatorFor(in_test_mode)] {
+        assert_eq!(get(&scope, at(1)).await, None, "{scope:?}");
+    }
     insert(record(tenant, "too early", at(60).plus_ms(-1))).await.unwrap_err();
     assert_eq!(get(tenant, at(1)).await, Some(([5; 32], "first".to_owned())), "it stands");
     assert_eq!(get(tenant, at(60)).await, None, "it has expired");

@@ -136,6 +136,10 @@ pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>
         assert_eq!(told.unwrap(), state, "batch {n}");
         let health = endpoint_of(&shop, &id).await.health;
         assert_eq!((health.state, health.consecutive_failures), (state, count), "batch {n}");
+        // The last success was in this batch, or stands from before.
+        let last =
+            table[..=n].iter().rposition(|batch| batch.0).map(|batch| at(10 * i64::try_from(batch).unwrap()));
+        assert_eq!(health.last_success_at, last, "batch {n}");
     }
     let health = endpoint_of(&shop, &id).await.health;
     assert_eq!((health.last_success_at, health.last_failure_at), (Some(at(60)), Some(at(51))));

@@ -136,6 +136,16 @@ impl Shop {
         existing: &[Shipment],
         tracking: Option<&str>,
     ) -> (Shipment, Vec<Change>) {
+        self.parcel_at(order, existing, tracking, noon())
+    }
+
+    pub(crate) fn parcel_at(
+        &self,
+        order: &Order,
+        existing: &[Shipment],
+        tracking: Option<&str>,
+        now: Timestamp,
+    ) -> (Shipment, Vec<Change>) {
         let line = ShipmentLine { line_item_id: order.line_items[1].id.clone(), quantity: 1 };
         let new = NewShipment {
             carrier: "dhl".into(),
@@ -147,8 +157,8 @@ impl Shop {
             estimated_delivery_at: None,
             metadata: Metadata::new(),
         };
-        let id = ShipmentId::generate(noon(), &mut dice());
-        shipping::create(order.clone(), existing, id, new, noon()).unwrap()
+        let id = ShipmentId::generate(now, &mut dice());
+        shipping::create(order.clone(), existing, id, new, now).unwrap()
     }
 
     /// Stores an endpoint with one secret.

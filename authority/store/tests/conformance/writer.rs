@@ -74,6 +74,9 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>
     assert!(matches!(taken.await, Err(StoreError::Unavailable(_))));
     assert_eq!(failing.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
     assert_eq!(slugs(&database, &["kept", "failing"]).await, [""; 0]);
+    // The next transaction begins as if that one had never been.
+    make(&store, "next", || Ok(())).await.unwrap();
+    assert_eq!(slugs(&database, &["next"]).await, ["next"]);
 }
 
 pub(crate) async fn a_panic_harms_nobody_else<D: Database>() {
