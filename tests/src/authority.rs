@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
@@ -105,6 +106,14 @@ impl Authority {
         let child = self.running.as_ref().expect("it is running");
         let pid = Pid::from_raw(child.id().expect("it is running").try_into().unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Sees that it does not end by itself. That nothing happens can only be seen over a time; a second is a hundred
+    /// times what an idle authority takes to end.
+    pub async fn goes_on(&mut self) {
+        let child = self.running.as_mut().expect("it is running");
+        let ended = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;
+        assert!(ended.is_err(), "it has ended: {ended:?}");
     }
 
     /// Waits until it has ended by itself.

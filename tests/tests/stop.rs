@@ -29,6 +29,7 @@ async fn a_stop_waits_for_the_delivery_in_flight_and_keeps_its_outcome() {
     let (mut authority, receiver, merchant) = in_flight(&gate).await;
     authority.ask_to_stop();
     authority.stopping().await;
+    authority.goes_on().await;
     gate.open();
     assert_eq!(authority.ended().await.code(), Some(0));
 
