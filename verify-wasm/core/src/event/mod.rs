@@ -97,7 +97,7 @@ fn optional<'b, T>(
 /// A required member: a string that keeps its rule, else the member's own code.
 fn required<'b>(
     value: Option<Value<'b>>,
-    rule: impl FnOnce(&str) -> bool,
+    rule: fn(&str) -> bool,
     code: VerificationCode,
 ) -> Result<Cow<'b, str>, VerificationCode> {
     match value {

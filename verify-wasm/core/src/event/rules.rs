@@ -21,13 +21,14 @@ fn is_id(text: &str, prefix: &str) -> bool {
 
 /// `^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`, at most 128 characters. Unknown names pass.
 pub(super) fn is_event_type(text: &str) -> bool {
-    let word = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    let is_word = |part: &[u8]| {
+        !part.is_empty() && part.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
     };
+    let parts = text.as_bytes().split(|byte| *byte == b'.');
     text.len() <= 128
         && text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text.contains('.')
-        && text.split('.').all(word)
+        && parts.clone().count() >= 2
+        && parts.clone().all(is_word)
 }
 
 /// A real Gregorian date, `YYYY-MM-DD`, year 0001 to 9999.
@@ -51,11 +52,7 @@ pub(super) fn is_time(text: &str) -> bool {
 
 /// 1 to 128 characters, none of them a control character.
 pub(super) fn is_slug(text: &str) -> bool {
-    // A character is at most four bytes, so a long text need not be counted.
-    !text.is_empty()
-        && text.len() <= 4 * 128
-        && text.chars().count() <= 128
-        && !text.contains(char::is_control)
+    !text.is_empty() && text.chars().nth(128).is_none() && !text.contains(char::is_control)
 }
 
 fn is_date_bytes(text: &[u8; 10]) -> bool {

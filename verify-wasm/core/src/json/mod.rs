@@ -10,6 +10,7 @@
 //!
 //! Deliberately absent: values. Whoever needs them parses the checked text with a parser of their choice.
 
+mod borders;
 mod cursor;
 mod names;
 mod number;

@@ -1,9 +1,11 @@
 //! Repeated member names: collected while an object is open, compared when it closes.
 //!
 //! Names go on one stack for all open objects; an object remembers where its own begin. At its end its share
-//! is sorted and neighbours are compared, so an object of n names costs n log n, whatever an attacker writes.
+//! is taken in order, each compared with the one before, so an object of n names costs n log n, whatever an
+//! attacker writes. A heap gives the order with a quarter of the code of `sort`.
 
 use alloc::borrow::Cow;
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
 /// The names of the objects that are open, innermost last. The outermost need not be opened.
@@ -32,10 +34,13 @@ impl<'t> Names<'t> {
     /// The innermost object ends. Whether all its names were different.
     pub(crate) fn close(&mut self) -> bool {
         let start = self.starts.pop().unwrap_or_default();
-        let Some(own) = self.names.get_mut(start..) else { return true };
-        own.sort_unstable();
-        let unique = own.windows(2).all(|pair| !matches!(pair, [left, right] if left == right));
-        self.names.truncate(start);
+        let mut own: BinaryHeap<_> = self.names.drain(start..).collect();
+        let mut unique = true;
+        let mut previous = None;
+        while let Some(name) = own.pop() {
+            unique &= previous.as_ref() != Some(&name);
+            previous = Some(name);
+        }
         unique
     }
 }

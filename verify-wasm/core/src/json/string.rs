@@ -136,7 +136,7 @@ impl<'t> RawString<'t> {
 fn unescape(text: &str) -> String {
     let mut meant = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((plain, escape)) = rest.split_once('\\') {
+    while let Some((plain, escape)) = next_escape(rest) {
         meant.push_str(plain);
         let (character, length) = match escape.as_bytes().first() {
             Some(b'b') => ('\u{8}', 1),
@@ -153,4 +153,10 @@ fn unescape(text: &str) -> String {
     }
     meant.push_str(rest);
     meant
+}
+
+/// What stands before the first backslash, and what behind it.
+fn next_escape(text: &str) -> Option<(&str, &str)> {
+    let (plain, escape) = text.split_at_checked(text.bytes().position(|byte| byte == b'\\')?)?;
+    Some((plain, escape.get(1..)?))
 }

@@ -15,6 +15,7 @@ mod ids;
 mod json_structure;
 mod json_text;
 mod members;
+mod numbers;
 mod precedence;
 mod properties;
 mod reference;
