@@ -60,6 +60,9 @@ pub struct Limits {
     pub body_timeout: Duration,
     /// How long a peer may take nothing of an answer that waits for it. 30 s.
     pub write_timeout: Duration,
+    /// How long a peer that was answered early may go on sending before its connection is closed on it. 5 s: a body
+    /// of many times the limit gets through in it, and the place can be had by others meanwhile.
+    pub linger_timeout: Duration,
     /// What requests in flight get to finish when the service stops. 20 s (T8).
     pub stop_grace: Duration,
 }
@@ -72,6 +75,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
+            linger_timeout: Duration::from_secs(5),
             stop_grace: Duration::from_secs(20),
         }
     }
@@ -224,6 +228,7 @@ impl Connection {
         };
         if !body_state.is_finished() {
             // What is left of the body could be taken for the next request's head.
+            self.slot.leave_body();
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Ok(response.map(|body| ResponseBody::new(body, turn)))

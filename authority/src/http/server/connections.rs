@@ -2,11 +2,13 @@
 //!
 //! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting one can be evicted:
 //! first those that have never sent a request, the oldest of them first; then those that rest between requests, the
-//! longest resting first. The step from waiting to serving and the step from waiting to evicted exclude each other,
-//! so a request that has begun is never dropped for the sake of a new connection.
+//! longest resting first. A quarter of the places is the newcomers' own: were they to go first however few they are,
+//! peers that fill the places with resting connections could keep everybody else from sending a first request. The
+//! step from waiting to serving and the step from waiting to evicted exclude each other, so a request that has begun
+//! is never dropped for the sake of a new connection.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -21,6 +23,9 @@ const RESTING: u8 = 1;
 const SERVING: u8 = 2;
 /// Gave way.
 const EVICTED: u8 = 3;
+
+/// One in so many places is kept for connections that have not sent a request yet.
+const NEWCOMERS_SHARE: usize = 4;
 
 /// All connections of a server.
 pub(super) struct Connections {
@@ -39,6 +44,8 @@ pub(super) struct Slot {
     waiting_since: AtomicU64,
     evict: Notify,
     head: Mutex<Head>,
+    /// The last request was answered before its body was read to the end.
+    body_left: AtomicBool,
     counter: Arc<AtomicU64>,
     changed: Arc<Notify>,
 }
@@ -83,6 +90,7 @@ impl Connections {
             waiting_since: AtomicU64::new(id),
             evict: Notify::new(),
             head: Mutex::new(Head::default()),
+            body_left: AtomicBool::new(false),
             counter: self.counter.clone(),
             changed: self.changed.clone(),
         });
@@ -99,12 +107,15 @@ impl Connections {
     pub(super) fn evict_one(&self) -> bool {
         let mut open = self.lock();
         loop {
-            let waiting = open.values().filter_map(|slot| {
-                let phase = slot.phase.load(Ordering::Acquire);
-                (phase == FRESH || phase == RESTING)
-                    .then(|| (phase, slot.waiting_since.load(Ordering::Relaxed), slot.id))
-            });
-            let Some((phase, _, id)) = waiting.min() else { return false };
+            let longest = |phase| {
+                let waiting = open.values().filter(move |slot| slot.phase.load(Ordering::Acquire) == phase);
+                waiting.map(|slot| (slot.waiting_since.load(Ordering::Relaxed), slot.id)).min()
+            };
+            let fresh = open.values().filter(|slot| slot.phase.load(Ordering::Acquire) == FRESH).count();
+            let order =
+                if fresh > self.limit / NEWCOMERS_SHARE { [FRESH, RESTING] } else { [RESTING, FRESH] };
+            let found = order.into_iter().find_map(|phase| Some((phase, longest(phase)?.1)));
+            let Some((phase, id)) = found else { return false };
             let Some(slot) = open.get(&id) else { return false };
             if slot.phase.compare_exchange(phase, EVICTED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 slot.evict.notify_one();
@@ -163,6 +174,17 @@ impl Slot {
         (self.phase.load(Ordering::Acquire) != SERVING).then(|| self.waiting_since.load(Ordering::Relaxed))
     }
 
+    /// Notes that the request is answered before its body was read to the end.
+    pub(super) fn leave_body(&self) {
+        self.body_left.store(true, Ordering::Release);
+    }
+
+    /// Whether the peer may still be sending what nobody is going to read: the rest of a body, or of a head that was
+    /// refused.
+    pub(super) fn leaves_unread(&self) -> bool {
+        self.body_left.load(Ordering::Acquire) || !self.head().is_empty()
+    }
+
     /// The bytes of the head that is arriving.
     pub(super) fn head(&self) -> MutexGuard<'_, Head> {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
@@ -201,21 +223,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_unproven_go_first_then_the_longest_resting() {
+    async fn the_unproven_beyond_their_share_go_first_then_the_longest_resting() {
         let connections = Connections::new(4);
         let mut slots = Vec::new();
         for _ in 0..4 {
             slots.push(connections.enter().await);
         }
-        // 3 rests the longest, then 0; 1 and 2 have never sent a request.
+        // 3 rests the longest, then 0; 1 and 2 have never sent a request, and one such is the newcomers' share.
         drop(slots[3].begin().unwrap());
         drop(slots[0].begin().unwrap());
-        for expected in [1, 2, 3, 0] {
+        let mut gone = Vec::new();
+        for expected in [1, 3, 0, 2] {
             assert!(connections.evict_one());
-            let gone: Vec<usize> =
+            gone.push(expected);
+            gone.sort_unstable();
+            let evicted: Vec<usize> =
                 (0..4).filter(|n| slots[*n].phase.load(Ordering::Acquire) == EVICTED).collect();
-            assert!(gone.contains(&expected), "{expected} in {gone:?}");
+            assert_eq!(evicted, gone);
         }
+        assert!(!connections.evict_one());
     }
 
     #[tokio::test]

@@ -1,14 +1,18 @@
-//! The connection's stream: deadlines for heads and answers, and a look at the head as it came.
+//! The connection's stream: deadlines for heads and answers, a look at the head as it came, and an end that lets the
+//! peer read its answer.
 //!
 //! hyper reads from it and writes to it. While a head is expected, every byte read is also kept, because hyper drops
-//! a `Content-Length` that stands beside `Transfer-Encoding` before anyone can see it. Deliberately absent: the
-//! deadline of the body (see [`super::request_body`]) and of rest between requests (hyper's own).
+//! a `Content-Length` that stands beside `Transfer-Encoding` before anyone can see it. When a request was answered
+//! before it was read to its end (401, 413, 431), the write side is closed first and what still arrives is thrown
+//! away for a while: a socket that is closed with unread input resets the connection, and the peer, still sending,
+//! would see that instead of the answer (RFC 9112 section 9.6). Deliberately absent: the deadline of the body (see
+//! [`super::request_body`]) and of rest between requests (hyper's own).
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,12 +24,19 @@ use super::{Limits, READ_BUFFER_BYTES};
 
 /// Most header lines of a request; hyper's own limit.
 const HEADER_LINES: usize = 100;
+/// How much is thrown away at a time.
+const DISCARD_BYTES: usize = 8 * 1024;
 
 /// The bytes of a head as they were read, possibly with the beginning of the body behind it.
 #[derive(Default)]
 pub(super) struct Head(Vec<u8>);
 
 impl Head {
+    /// Whether nothing of a head has arrived.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn keep(&mut self, bytes: &[u8]) {
         let room = READ_BUFFER_BYTES.saturating_sub(self.0.len());
         self.0.extend(bytes.iter().take(room));
@@ -53,6 +64,9 @@ pub(super) struct LimitedStream {
     head_awaited: u64,
     write_timeout: Duration,
     write_deadline: Option<Pin<Box<Sleep>>>,
+    linger_timeout: Duration,
+    /// Set when the write side is closed.
+    linger_deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl LimitedStream {
@@ -66,6 +80,8 @@ impl LimitedStream {
             head_deadline: Some(Box::pin(tokio::time::sleep(limits.head_timeout))),
             write_timeout: limits.write_timeout,
             write_deadline: None,
+            linger_timeout: limits.linger_timeout,
+            linger_deadline: None,
         }
     }
 
@@ -80,6 +96,24 @@ impl LimitedStream {
         match deadline.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Throws away what arrives until the peer has closed its side too, or the deadline has passed.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let timeout = self.linger_timeout;
+        let deadline = self.linger_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        // First, or a peer that sends without a pause would never see it.
+        if deadline.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        let mut scrap = [0; DISCARD_BYTES];
+        loop {
+            let mut buffer = ReadBuf::new(&mut scrap);
+            match ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {}
+                Ok(()) | Err(_) => return Poll::Ready(()),
+            }
         }
     }
 }
@@ -138,6 +172,13 @@ impl AsyncWrite for LimitedStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+        let this = self.get_mut();
+        if this.linger_deadline.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            if !this.slot.leaves_unread() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        this.linger(cx).map(Ok)
     }
 }

@@ -183,6 +183,37 @@ async fn a_body_that_nobody_read_ends_the_connection() {
 }
 
 #[tokio::test]
+async fn who_sends_far_too_much_before_it_reads_gets_its_answer() {
+    let server = start(Limits::default()).await;
+    // More than the sockets between the two can hold.
+    let body = " ".repeat(32 * 1024 * 1024);
+    for (path, answered) in [("/read", "413"), ("/unread", "200"), ("/nowhere", "404")] {
+        for length in [format!("content-length: {}", body.len()), "transfer-encoding: chunked".to_owned()] {
+            let head =
+                format!("POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n{length}");
+            let chunk =
+                if length.contains("chunked") { format!("{:x}\r\n", body.len()) } else { String::new() };
+            let mut stream = server.sent(format!("{head}\r\n\r\n{chunk}{body}")).await;
+            let answer = to_end(&mut stream).await;
+            assert_eq!(answer.get(9..12), Some(answered), "{path} {length}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_never_stops_sending_is_cut_off() {
+    let server = start(Limits { linger_timeout: SHORT, ..Limits::default() }).await;
+    let head = format!("POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n\r\n", u64::MAX / 2);
+    let mut stream = server.sent(head).await;
+    let flood = async { while stream.write_all(&[b' '; 64 * 1024]).await.is_ok() {} };
+    tokio::time::timeout(FOREVER, flood).await.expect("the server keeps the connection");
+    let silent = server.sent("POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n").await;
+    // The place is free again although this peer never closes its side.
+    assert_eq!(tokio::time::timeout(FOREVER, server.stop()).await.unwrap(), Stopped { cut_off: 0 });
+    drop(silent);
+}
+
+#[tokio::test]
 async fn who_reads_nothing_of_the_answer_is_cut_off() {
     let limits = Limits { write_timeout: SHORT, head_timeout: SHORT * 3, ..Limits::default() };
     let server = start(limits).await;
@@ -222,10 +253,7 @@ async fn heads_beyond_the_limits_are_refused() {
         ("POST /read HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n".into(), "400"),
     ];
     for (request, status) in bare {
-        let mut stream = server.connect().await;
-        // The server may answer and close before it has taken everything.
-        let _ = stream.write_all(request.as_bytes()).await;
-        let answer = one_answer(&mut stream).await;
+        let answer = to_end(&mut server.sent(request).await).await;
         assert_eq!(answer.get(9..12), Some(status), "{answer}");
     }
 }
@@ -310,6 +338,24 @@ async fn who_has_sent_a_request_gives_way_last() {
     for stream in fresh.iter_mut().take(8) {
         assert_eq!(to_end(stream).await, "");
     }
+}
+
+#[tokio::test]
+async fn resting_connections_keep_nobody_from_a_first_request() {
+    let server = start(Limits { max_connections: 16, head_timeout: FOREVER * 2, ..Limits::default() }).await;
+    let mut resting = Vec::new();
+    for _ in 0..16 {
+        let mut stream = server.connect().await;
+        ok(&mut stream).await;
+        resting.push(stream);
+    }
+    // Slow to send its first request, while others come.
+    let mut slow = server.connect().await;
+    for _ in 0..3 {
+        ok(&mut server.connect().await).await;
+    }
+    ok(&mut slow).await;
+    assert_eq!(to_end(&mut resting[0]).await, "");
 }
 
 #[tokio::test]
