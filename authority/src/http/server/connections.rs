@@ -1,8 +1,8 @@
 //! The places that connections take, and who gives way when there is none left.
 //!
 //! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting one can be evicted:
-//! first those that have never sent a request, the oldest of them first; then those that rest between requests, the
-//! longest resting first. A quarter of the places is the newcomers' own: were they to go first however few they are,
+//! first those that are ending and wait for their peer to close; then those that have never sent a request, the oldest
+//! of them first; then those that rest between requests, the longest resting first. A quarter of the places is the newcomers' own: were they to go first however few they are,
 //! peers that fill the places with resting connections could keep everybody else from sending a first request. The
 //! step from waiting to serving and the step from waiting to evicted exclude each other, so a request that has begun
 //! is never dropped for the sake of a new connection.
@@ -23,6 +23,8 @@ const RESTING: u8 = 1;
 const SERVING: u8 = 2;
 /// Gave way.
 const EVICTED: u8 = 3;
+/// Was answered before its request was read to the end, and so is not used again.
+const ENDING: u8 = 4;
 
 /// One in so many places is kept for connections that have not sent a request yet.
 const NEWCOMERS_SHARE: usize = 4;
@@ -112,8 +114,8 @@ impl Connections {
                 waiting.map(|slot| (slot.waiting_since.load(Ordering::Relaxed), slot.id)).min()
             };
             let fresh = open.values().filter(|slot| slot.phase.load(Ordering::Acquire) == FRESH).count();
-            let order =
-                if fresh > self.limit / NEWCOMERS_SHARE { [FRESH, RESTING] } else { [RESTING, FRESH] };
+            let beyond_share = fresh > self.limit / NEWCOMERS_SHARE;
+            let order = if beyond_share { [ENDING, FRESH, RESTING] } else { [ENDING, RESTING, FRESH] };
             let found = order.into_iter().find_map(|phase| Some((phase, longest(phase)?.1)));
             let Some((phase, id)) = found else { return false };
             let Some(slot) = open.get(&id) else { return false };
@@ -195,7 +197,8 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let slot = &self.0;
         slot.waiting_since.store(slot.counter.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        let rest = slot.phase.compare_exchange(SERVING, RESTING, Ordering::AcqRel, Ordering::Acquire);
+        let next = if slot.body_left.load(Ordering::Acquire) { ENDING } else { RESTING };
+        let rest = slot.phase.compare_exchange(SERVING, next, Ordering::AcqRel, Ordering::Acquire);
         if rest.is_ok() {
             slot.changed.notify_one();
         }
@@ -223,22 +226,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_unproven_beyond_their_share_go_first_then_the_longest_resting() {
-        let connections = Connections::new(4);
+    async fn the_ending_go_first_then_the_unproven_beyond_their_share_then_the_longest_resting() {
+        let connections = Connections::new(5);
         let mut slots = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..5 {
             slots.push(connections.enter().await);
         }
-        // 3 rests the longest, then 0; 1 and 2 have never sent a request, and one such is the newcomers' share.
+        // 3 rests the longest, then 0; 1 and 2 have never sent a request, and one such is the newcomers' share; 4 is
+        // ending.
         drop(slots[3].begin().unwrap());
         drop(slots[0].begin().unwrap());
+        let turn = slots[4].begin().unwrap();
+        slots[4].leave_body();
+        drop(turn);
         let mut gone = Vec::new();
-        for expected in [1, 3, 0, 2] {
+        for expected in [4, 1, 3, 0, 2] {
             assert!(connections.evict_one());
             gone.push(expected);
             gone.sort_unstable();
             let evicted: Vec<usize> =
-                (0..4).filter(|n| slots[*n].phase.load(Ordering::Acquire) == EVICTED).collect();
+                (0..5).filter(|n| slots[*n].phase.load(Ordering::Acquire) == EVICTED).collect();
             assert_eq!(evicted, gone);
         }
         assert!(!connections.evict_one());
