@@ -21,6 +21,9 @@ const ABSENT = -1;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
+const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
+const byteLength = getter(ArrayBuffer.prototype, "byteLength");
+
 const encoder = new TextEncoder();
 /** Strict, and hands on a leading byte order mark instead of hiding it. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -28,23 +31,32 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Copies headers and body into the core's memory. Throws a `TypeError` for a form that cannot be meant. */
 export function write(body: RawBody, requestHeaders: RequestHeaders): Delivery {
   const content = rawContent(body);
-  const headers = deliveryHeaders(requestHeaders);
-  const { timestamp, signature, eventId } = headers;
+  const { timestamp, signature, eventId } = deliveryHeaders(requestHeaders);
   const text = (timestamp ?? "") + (signature ?? "") + (eventId ?? "");
   const headersMax = text.length * UTF8_BYTES_PER_UNIT_MAX;
   const at = reserve(headersMax + sizeMax(content));
 
-  const headersLength = writeText(text, at, headersMax);
-  // All ASCII, as real headers are: lengths in characters are lengths in bytes.
-  const length = headersLength === text.length ? characters : utf8Length;
-  const bodyAt = at + headersLength;
-  return {
-    timestamp: length(timestamp),
-    signature: length(signature),
-    eventId: length(eventId),
-    body: writeContent(content, bodyAt),
-    bodyAt,
+  if (writeText(text, at, headersMax) === text.length) {
+    // All ASCII, as real headers are: lengths in characters are lengths in bytes.
+    const bodyAt = at + text.length;
+    return {
+      timestamp: timestamp?.length ?? ABSENT,
+      signature: signature?.length ?? ABSENT,
+      eventId: eventId?.length ?? ABSENT,
+      body: writeContent(content, bodyAt),
+      bodyAt,
+    };
+  }
+  // Each by itself: halves of a surrogate pair at the seams must not become one character.
+  let bodyAt = at;
+  const writeHeader = (value: string | null) => {
+    if (value === null) return ABSENT;
+    const length = writeText(value, bodyAt, value.length * UTF8_BYTES_PER_UNIT_MAX);
+    bodyAt += length;
+    return length;
   };
+  const lengths = { timestamp: writeHeader(timestamp), signature: writeHeader(signature), eventId: writeHeader(eventId) };
+  return { ...lengths, body: writeContent(content, bodyAt), bodyAt };
 }
 
 /** Copies only a timestamp and a body, for signing. */
@@ -77,17 +89,26 @@ function rawContent(body: RawBody): Uint8Array | string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   // Values of another realm (a test runner's sandbox, an iframe) are no instances of this realm's classes.
-  switch (Object.prototype.toString.call(body)) {
-    case "[object Uint8Array]":
-      return body as unknown as Uint8Array;
-    case "[object ArrayBuffer]":
-      return new Uint8Array(body);
-    default:
-      throw new TypeError(
-        "body must be the raw request body (Uint8Array, Buffer, ArrayBuffer or string), not " +
-          `${description(body)}: read the body before any JSON parser does, for example with express.raw(), ` +
-          "request.arrayBuffer(), or by collecting the chunks of Node's request",
-      );
+  if (isUint8Array(body)) return body;
+  if (isArrayBuffer(body)) return new Uint8Array(body);
+  throw new TypeError(
+    "body must be the raw request body (Uint8Array, Buffer, ArrayBuffer or string), not " +
+      `${description(body)}: read the body before any JSON parser does, for example with express.raw(), ` +
+      "request.arrayBuffer(), or by collecting the chunks of Node's request",
+  );
+}
+
+/** Asks the object itself what it was made as; what it calls itself (`Symbol.toStringTag`) can be anything. */
+function isUint8Array(value: unknown): value is Uint8Array {
+  return typedArrayName.call(value) === "Uint8Array";
+}
+
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  try {
+    byteLength.call(value);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -113,10 +134,6 @@ function writeText(text: string, at: number, sizeMax: number): number {
   return encoder.encodeInto(text, bytes().subarray(at, at + sizeMax)).written;
 }
 
-function characters(value: string | null): number {
-  return value === null ? ABSENT : value.length;
-}
-
-function utf8Length(value: string | null): number {
-  return value === null ? ABSENT : encoder.encode(value).byteLength;
+function getter(prototype: object, name: PropertyKey): () => unknown {
+  return (Object.getOwnPropertyDescriptor(prototype, name) as { get: () => unknown }).get;
 }

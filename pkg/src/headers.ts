@@ -23,7 +23,11 @@ export function deliveryHeaders(headers: RequestHeaders): DeliveryHeaders {
     throw new TypeError("headers must be a Headers object, Node's request.headers, or an array of [name, value] pairs");
   }
   if (isFetchHeaders(headers)) {
-    return { timestamp: headers.get(TIMESTAMP), signature: headers.get(SIGNATURE), eventId: headers.get(EVENT_ID) };
+    const value = (name: string) => {
+      const line: unknown = headers.get(name);
+      return line === null || line === undefined ? null : joined(null, name, line);
+    };
+    return { timestamp: value(TIMESTAMP), signature: value(SIGNATURE), eventId: value(EVENT_ID) };
   }
   const found: DeliveryHeaders = { timestamp: null, signature: null, eventId: null };
   if (isIterable(headers)) {

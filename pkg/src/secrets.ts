@@ -8,7 +8,7 @@ import { Secrets } from "./core.js";
  */
 export function coreSecrets(secret: string | readonly string[]): Secrets {
   const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  const texts = list.map((text) => {
+  const texts = Array.from(list, (text) => {
     if (text === undefined || text === null) return "";
     if (typeof text !== "string") throw new TypeError("a signing secret must be a string");
     return text;

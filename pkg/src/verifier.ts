@@ -56,16 +56,18 @@ export class Verifier {
    * @throws {TypeError} the body or the headers have a form that cannot be a request's
    */
   verify(body: RawBody, headers: RequestHeaders): WebhookEvent {
+    const now = this.#seconds();
     const delivery = write(body, headers);
-    const verdict = this.#judge(delivery);
+    const verdict = this.#judge(delivery, now);
     if (verdict !== 0) throw new VerificationError(codeOf(verdict));
     return JSON.parse(bodyText(body, delivery)) as WebhookEvent;
   }
 
   /** Like `verify`, but a refused delivery is returned as its code. */
   check(body: RawBody, headers: RequestHeaders): CheckResult {
+    const now = this.#seconds();
     const delivery = write(body, headers);
-    const verdict = this.#judge(delivery);
+    const verdict = this.#judge(delivery, now);
     if (verdict !== 0) return { ok: false, code: codeOf(verdict) };
     return { ok: true, event: JSON.parse(bodyText(body, delivery)) as WebhookEvent };
   }
@@ -78,19 +80,19 @@ export class Verifier {
    * @throws {TypeError} the body or the headers have a form that cannot be a request's
    */
   verifyEnvelope(body: RawBody, headers: RequestHeaders): Envelope {
+    const now = this.#seconds();
     const delivery = write(body, headers);
     const { timestamp, signature, eventId } = delivery;
-    const verdict = this.#core.checkEnvelope(
-      currentInput(), timestamp, signature, eventId, delivery.body, this.#seconds(),
-    );
+    const verdict = this.#core.checkEnvelope(currentInput(), timestamp, signature, eventId, delivery.body, now);
     if (verdict !== 0) throw new VerificationError(codeOf(verdict));
     return takeEnvelope(delivery);
   }
 
-  #judge({ timestamp, signature, eventId, body }: Delivery): number {
-    return this.#core.check(currentInput(), timestamp, signature, eventId, body, this.#seconds());
+  #judge({ timestamp, signature, eventId, body }: Delivery, now: number): number {
+    return this.#core.check(currentInput(), timestamp, signature, eventId, body, now);
   }
 
+  /** Asked before the delivery is written: a caller's function must not run while the core's memory holds one. */
   #seconds(): number {
     const now = this.#now();
     if (!Number.isFinite(now)) throw new TypeError("now must return Unix milliseconds");

@@ -18,14 +18,25 @@ const timestamp = headers["service-timestamp"];
 const signature = headers["service-signature"];
 const eventId = headers["service-event-id"];
 
+/** Bytes that were handed to another thread and are gone here. */
+function detached() {
+  const bytes = new Uint8Array(body);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
 test("bodies", async (t) => {
   const shifted = new Uint8Array(body.length + 7);
   shifted.set(body, 3);
+  const shared = new Uint8Array(new SharedArrayBuffer(body.length));
+  shared.set(body);
   const foreign = createContext({ bytes: [...body] });
   for (const [form, value] of Object.entries({
     Buffer: body,
     Uint8Array: new Uint8Array(body),
     "Uint8Array with an offset": shifted.subarray(3, 3 + body.length),
+    "Uint8Array in shared memory": shared,
+    "Uint8Array under another name": Object.defineProperty(new Uint8Array(body), Symbol.toStringTag, { value: "Blob" }),
     ArrayBuffer: new Uint8Array(body).buffer,
     string: text,
     "Uint8Array of another realm": runInContext("new Uint8Array(bytes)", foreign),
@@ -54,6 +65,10 @@ test("what is no raw body is a TypeError that says what to do", async (t) => {
     ["a SharedArrayBuffer", new SharedArrayBuffer(1), /not a SharedArrayBuffer/],
     ["a promise", Promise.resolve(body), /not a Promise/],
     ["a String object", new String(text), /not a String/],
+    ["what calls itself a Uint8Array", { [Symbol.toStringTag]: "Uint8Array" }, /read the body before/],
+    ["what calls itself an ArrayBuffer", { [Symbol.toStringTag]: "ArrayBuffer" }, /read the body before/],
+    ["a detached Uint8Array", detached(), /detached/],
+    ["a detached ArrayBuffer", detached().buffer, /detached/],
   ]) {
     await t.test(form, () => {
       for (const method of ["verify", "check", "verifyEnvelope"]) {
@@ -113,6 +128,28 @@ test("headers outside ASCII get the codes of their kind", () => {
   assert.deepEqual(changed("service-signature", `${signature}é`), refused("invalid_signature"));
   assert.deepEqual(changed("service-event-id", `${eventId}é`), refused("event_id_mismatch"));
   assert.deepEqual(changed("service-event-id", `${eventId}\ud800`), refused("event_id_mismatch"));
+  // Halves of a surrogate pair at the end of one header and the start of the next stay two characters.
+  const halves = { ...headers, "service-signature": `${signature},\ud83d`, "service-event-id": `\uded2${eventId}` };
+  assert.deepEqual(verifier.check(body, halves), refused("event_id_mismatch"));
+});
+
+test("only a record's own names are headers", () => {
+  Object.prototype["service-signature"] = "v1=0";
+  try {
+    assert.deepEqual(verifier.check(body, headers), accepted);
+    const { "service-signature": _, ...without } = headers;
+    assert.deepEqual(verifier.check(body, without), refused("missing_signature"));
+  } finally {
+    delete Object.prototype["service-signature"];
+  }
+  const disguised = JSON.parse(`{"__proto__":${JSON.stringify(headers)}}`);
+  assert.deepEqual(verifier.check(body, disguised), refused("invalid_timestamp"));
+});
+
+test("headers by a look-up that answers undefined are absent", () => {
+  const lookup = (found) => ({ get: (name) => found[name], append() {} });
+  assert.deepEqual(verifier.check(body, lookup(headers)), accepted);
+  assert.deepEqual(verifier.check(body, lookup({})), refused("invalid_timestamp"));
 });
 
 test("what are no headers is a TypeError", () => {
@@ -128,6 +165,7 @@ test("what are no headers is a TypeError", () => {
     { "service-timestamp": 1788264000 },
     { "service-timestamp": [1788264000] },
     { "service-timestamp": null },
+    { get: () => 5, append() {} },
   ]) {
     assert.throws(() => verifier.check(body, value), TypeError, JSON.stringify(value));
   }

@@ -43,7 +43,7 @@ test("eight secrets and both ends of the tolerance are accepted", () => {
   assert.ok(new Verifier(secret, { toleranceSeconds: undefined, now: undefined }));
 });
 
-for (const missing of [undefined, null, "", [], [undefined], [secret, ""], "whsec_", `${secret}\n`, `${secret}é`]) {
+for (const missing of [undefined, null, "", [], [undefined], Array(1), [secret, ""], "whsec_", `${secret}\n`, `${secret}é`]) {
   test(`secret ${JSON.stringify(missing)} is answered with invalid_secret, not thrown`, () => {
     const verifier = new Verifier(missing, valid.options);
     assert.deepEqual(verifier.check(valid.body, valid.headers), { ok: false, code: "invalid_secret" });
@@ -69,3 +69,12 @@ for (const now of [NaN, Infinity, "1788264000000", new Date(1788264000000), 1788
     assert.throws(() => verifier.check(valid.body, valid.headers), TypeError);
   });
 }
+
+test("a clock may verify something itself", () => {
+  const other = new Verifier(secret, valid.options);
+  const now = () => {
+    assert.equal(other.check(`${valid.body} `, valid.headers).code, "invalid_signature");
+    return valid.options.now();
+  };
+  assert.equal(new Verifier(secret, { now }).check(valid.body, valid.headers).ok, true);
+});

@@ -13,6 +13,17 @@ fn nesting() {
     assert_eq!(read(nested(128, "[", "]")), "invalid_json");
     assert_eq!(read(nested(127, "{\"a\":", "}")), "ok");
     assert_eq!(read(nested(128, "{\"a\":", "}")), "invalid_json");
+    // Arrays and objects count alike, in every object that is interpreted.
+    let mixed = |pairs: usize| format!("{}0{}", "[{\"a\":".repeat(pairs), "}]".repeat(pairs));
+    assert_eq!(read(holding(&mixed(62))), "ok");
+    assert_eq!(read(holding(&format!("[{}]", mixed(62)))), "invalid_json");
+    let inside = |object: &str, value: &str| {
+        BODY.replacen(&format!("\"{object}\":{{"), &format!("\"{object}\":{{\"x\":{value},"), 1)
+    };
+    for object in ["merchant", "data"] {
+        assert_eq!(read(inside(object, &format!("[{}]", mixed(62)))), "ok", "{object}");
+        assert_eq!(read(inside(object, &mixed(63))), "invalid_json", "{object}");
+    }
     // What was left counts no more.
     let siblings = "[[]],{\"a\":{}},".repeat(200);
     assert_eq!(read(holding(&format!("[{siblings}0]"))), "ok");
@@ -83,6 +94,12 @@ fn duplicate_names() {
     for text in allowed {
         assert_eq!(read(&text), "ok", "{text}");
     }
+    // Escapes are resolved before a name is known at all; an object of a wrong type has no names.
+    assert_eq!(read(BODY.replace("\"id\"", r#""\u0069d""#).replace("\"data\"", r#""d\u0061ta""#)), "ok");
+    assert_eq!(
+        read(BODY.replace(r#"{"id":"mer_1","slug":"a"}"#, r#"[{"id":1,"id":2}]"#)),
+        "invalid_merchant"
+    );
     // A name that repeats is worse than a member that is wrong, and better than a text that is not JSON.
     assert_eq!(read(root(r#""sequence":"1","x":1,"x":1"#).replace("evt_1", "?")), "invalid_payload");
     assert_eq!(read(root(r#""x":1,"x":1e999"#)), "invalid_json");
