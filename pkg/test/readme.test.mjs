@@ -45,9 +45,9 @@ test("the README's receiver accepts a delivery and refuses an altered one", asyn
 
 async function broken(port, headers) {
   const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers: { ...headers, "Content-Length": "100" } });
-  outgoing.on("error", () => {}); // what the test provokes
+  outgoing.on("error", () => {}); // what the test provokes; `once` would reject with it
   outgoing.write("{", () => outgoing.destroy());
-  await once(outgoing, "close");
+  await new Promise((resolve) => outgoing.on("close", resolve));
 }
 
 async function post(port, headers, content) {
