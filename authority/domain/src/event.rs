@@ -13,8 +13,8 @@ use crate::time::Timestamp;
 /// The largest event in bytes (contract 5.6).
 pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 
-/// What a checkout leaves free below [`EVENT_BYTES_MAX`] for the order it will become: three more numbers on each of 100
-/// lines, payments, sums, dates, a note, references of other systems. Without it a checkout could be paid and never become an order.
+/// What a checkout leaves free below [`EVENT_BYTES_MAX`] for the order it will become: three more numbers on each of
+/// 100 lines, payments, sums, dates, a note. Without it a checkout could be paid and never become an order.
 const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
 
 /// Whose stream an event goes into.

@@ -109,8 +109,7 @@ impl Dispatcher {
                 changed = stop.changed() => if changed.is_err() { break },
             }
         }
-        // Every permit back means that every attempt has handed in its outcome.
-        let _ = room.acquire_many(self.concurrency).await;
+        // Every attempt's task holds the sender: the settler ends when the last of them has handed in its outcome.
         drop(sender);
         if settling.await.is_err() {
             tracing::error!("the settler panicked; what it held is sent again when the leases run out");
