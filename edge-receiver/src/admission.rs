@@ -19,8 +19,8 @@ pub struct Head<'a> {
     pub path: &'a str,
     /// The value of `Content-Type`.
     pub content_type: Option<&'a str>,
-    /// The value of `Content-Length`; absent when the body is sent in chunks.
-    pub content_length: Option<&'a str>,
+    /// The size of the body as the head announces it, in bytes; see [`declared_length`].
+    pub declared_length: Option<u64>,
 }
 
 /// Decides whether the body is worth reading.
@@ -37,16 +37,20 @@ pub fn admit(head: &Head<'_>) -> Result<(), Answer> {
     if !head.content_type.is_some_and(is_json) {
         return Err(Answer::Verdict(Verdict::UnsupportedMediaType));
     }
-    if declared_length(head.content_length).is_some_and(|bytes| bytes > BODY_LIMIT as u64) {
+    if head.declared_length.is_some_and(|bytes| bytes > BODY_LIMIT as u64) {
         return Err(Answer::Verdict(Verdict::TooLarge));
     }
     Ok(())
 }
 
-/// The number of bytes that `Content-Length` announces, `None` when it is absent or not a number.
+/// The number of bytes that `Content-Length` announces, `None` when it is absent or not a number. Beside a
+/// `Transfer-Encoding` it means nothing (RFC 9112 6.3): the body ends where its last chunk does.
 #[must_use]
-pub fn declared_length(content_length: Option<&str>) -> Option<u64> {
-    content_length?.parse().ok()
+pub fn declared_length(content_length: Option<&str>, transfer_encoding: Option<&str>) -> Option<u64> {
+    match transfer_encoding {
+        Some(_) => None,
+        None => content_length?.parse().ok(),
+    }
 }
 
 /// Whether the media type is `application/json`, in any letter case and with any parameters (RFC 9110 8.3.1).
@@ -63,7 +67,7 @@ mod tests {
         method: "POST",
         path: PATH,
         content_type: Some("application/json"),
-        content_length: Some("161"),
+        declared_length: Some(161),
     };
 
     #[test]
@@ -72,14 +76,14 @@ mod tests {
         let method = Err(Answer::Verdict(Verdict::MethodNotAllowed));
         let media_type = Err(Answer::Verdict(Verdict::UnsupportedMediaType));
         let too_large = Err(Answer::Verdict(Verdict::TooLarge));
-        let wrong = Head { method: "GET", path: "/", content_type: None, content_length: Some("1048577") };
+        let wrong = Head { method: "GET", path: "/", content_type: None, declared_length: Some(1_048_577) };
         for (head, expected) in [
             (DELIVERY, Ok(())),
-            (Head { content_length: None, ..DELIVERY }, Ok(())),
-            (Head { content_length: Some("1048576"), ..DELIVERY }, Ok(())),
-            (Head { content_length: Some("1048577"), ..DELIVERY }, too_large),
-            (Head { content_length: Some("18446744073709551615"), ..DELIVERY }, too_large),
-            (Head { content_type: None, content_length: Some("1048577"), ..DELIVERY }, media_type),
+            (Head { declared_length: None, ..DELIVERY }, Ok(())),
+            (Head { declared_length: Some(1_048_576), ..DELIVERY }, Ok(())),
+            (Head { declared_length: Some(1_048_577), ..DELIVERY }, too_large),
+            (Head { declared_length: Some(u64::MAX), ..DELIVERY }, too_large),
+            (Head { content_type: None, declared_length: Some(1_048_577), ..DELIVERY }, media_type),
             (Head { path: PATH, ..wrong }, method),
             (Head { path: "/webhooks/", ..DELIVERY }, not_found),
             (Head { path: "/Webhooks", ..DELIVERY }, not_found),
@@ -115,10 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_is_no_number_declares_nothing() {
-        assert_eq!(declared_length(Some("0")), Some(0));
+    fn a_length_that_is_no_number_or_is_overridden_declares_nothing() {
+        assert_eq!(declared_length(Some("0"), None), Some(0));
+        assert_eq!(declared_length(Some("18446744073709551615"), None), Some(u64::MAX));
+        for encoding in ["chunked", ""] {
+            assert_eq!(declared_length(Some("5"), Some(encoding)), None, "{encoding:?}");
+        }
         for value in [None, Some(""), Some("1, 1"), Some("-1"), Some("0x10"), Some("18446744073709551616")] {
-            assert_eq!(declared_length(value), None, "{value:?}");
+            assert_eq!(declared_length(value, None), None, "{value:?}");
         }
     }
 }

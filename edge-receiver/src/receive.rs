@@ -31,18 +31,21 @@ async fn fetch(request: Request, env: Env, context: Context) -> Result<Response>
 }
 
 async fn receive(mut request: Request, env: &Env, context: &Context) -> Result<Verdict, Answer> {
-    let content_length = line(&request, "content-length");
+    let declared_length = admission::declared_length(
+        line(&request, "content-length").as_deref(),
+        line(&request, "transfer-encoding").as_deref(),
+    );
     admission::admit(&Head {
         method: request.method().as_ref(),
         path: &request.path(),
         content_type: line(&request, "content-type").as_deref(),
-        content_length: content_length.as_deref(),
+        declared_length,
     })?;
     let verifier = configuration::verifier(env).map_err(|configuration::InvalidVariable(name)| {
         console_error!("the value of {name} cannot be used");
         Answer::InvalidConfiguration
     })?;
-    let body = read(&mut request, admission::declared_length(content_length.as_deref())).await?;
+    let body = read(&mut request, declared_length).await?;
     let (timestamp, signature, event_id) = (
         normalised(&request, header::TIMESTAMP),
         normalised(&request, header::SIGNATURE),
