@@ -49,8 +49,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Connections open at once. The default, 1,024, is far more than the requests that one instance answers at a
-    /// time. The store and the dispatcher need file descriptors besides, about 400: a process that may open fewer
-    /// than both together lets waiting connections go when it runs out, and says so in its log.
+    /// time. The store and the dispatcher need file descriptors besides: a process that may open fewer (often 1,024)
+    /// than all together lets waiting connections go when it runs out, and says so in its log.
     pub max_connections: usize,
     /// From the first byte of a request (or from accepting the connection) to the end of its head. 10 s.
     pub head_timeout: Duration,
