@@ -231,10 +231,14 @@ impl Drop for Authority {
     }
 }
 
-/// The binary, built at the first call, so that no test runs against what the sources were yesterday; in the profile
-/// that the caller was built in, so that a benchmark measures a release build.
+/// The binary. `AUTHORITY_BINARY` names one that is already built, as `cargo xtask test` does. Else it is built at the
+/// first call, so that no test runs against what the sources were yesterday; in the profile that the caller was built
+/// in, so that a benchmark measures a release build.
 fn binary() -> &'static Path {
     static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
+        if let Some(built) = std::env::var_os("AUTHORITY_BINARY") {
+            return PathBuf::from(built);
+        }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let arguments = ["build", "--quiet", "--package", "authority", "--message-format", "json"];

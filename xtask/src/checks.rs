@@ -33,9 +33,21 @@ const STEPS: [Step; 7] = [
     },
     // The Rust tests drive the Worker in workerd and the package in Node, so both are built before them.
     Step { name: "build", run: build::web_parts },
-    Step { name: "rust", run: |workspace| cargo(workspace, &["test", "--workspace"], &[]) },
+    Step { name: "rust", run: rust_tests },
     Step { name: "package", run: consumer::test },
 ];
+
+/// Cargo has built the authority for its own tests before the first test runs. The kit is told where, because on its
+/// own it would build it again: with the features of one package instead of the workspace's, all dependencies anew.
+fn rust_tests(workspace: &Workspace) -> Result<()> {
+    let binary = workspace.target().join("debug/authority");
+    process::run(
+        process::cargo()
+            .current_dir(workspace.root())
+            .args(["test", "--workspace"])
+            .env("AUTHORITY_BINARY", binary),
+    )
+}
 
 /// Runs the steps named, or all of them, and fails when one does.
 pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
