@@ -6,6 +6,8 @@
 use authority_domain::refusal::Refusal;
 use thiserror::Error;
 
+use crate::postgres;
+
 /// A uniqueness rule of the schema that a write ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
@@ -35,6 +37,17 @@ pub enum StoreError {
         /// In this program.
         known: i64,
     },
+    /// The schema is older than this program, and migrating is asked for explicitly on this database (contract 16).
+    #[error(
+        "the database has schema version {found}, this program needs {known}: run `authority migrate`, or `authority \
+         serve --migrate`"
+    )]
+    OutdatedSchema {
+        /// In the database; 0 when it is empty.
+        found: i64,
+        /// In this program.
+        known: i64,
+    },
     /// Another process serves this SQLite file.
     #[error("another process has the database open")]
     Locked,
@@ -53,6 +66,9 @@ impl From<sqlx::Error> for StoreError {
         match &error {
             sqlx::Error::Database(database) => {
                 use sqlx::error::ErrorKind;
+                if let Some(database) = database.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
+                    return postgres::failure::read(database);
+                }
                 match database.kind() {
                     ErrorKind::UniqueViolation if database.message().contains("merchants.slug") => {
                         Self::Conflict(Constraint::MerchantSlug)
@@ -93,9 +109,10 @@ impl From<StoreError> for Refusal {
         tracing::error!(error = %error, "store failed");
         match error {
             StoreError::Unavailable(_) | StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
-            StoreError::Conflict(_) | StoreError::Broken(_) | StoreError::UnknownSchema { .. } => {
-                Self::internal()
-            }
+            StoreError::Conflict(_)
+            | StoreError::Broken(_)
+            | StoreError::UnknownSchema { .. }
+            | StoreError::OutdatedSchema { .. } => Self::internal(),
         }
     }
 }

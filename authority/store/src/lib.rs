@@ -6,7 +6,7 @@
 //! the request that asked for it (T10).
 //!
 //! The SQL of an aggregate stands once, in `sql/`, and is compiled for each database; what differs between databases
-//! stands in that database's own module. SQLite is the embedded default.
+//! stands in that database's own module. SQLite is the embedded default; PostgreSQL serves several instances.
 //!
 //! Beside it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
@@ -14,11 +14,12 @@ pub mod commit;
 mod error;
 pub mod inbox;
 pub mod ports;
+mod postgres;
 mod sqlite;
 mod store;
 mod writer;
 
 pub use error::{Constraint, StoreError};
 
-pub use store::{Access, Store, StoreUrl};
+pub use store::{Access, ServerUrl, Store, StoreUrl};
 pub use writer::JobError;

@@ -6,31 +6,55 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use sqlx::SqlitePool;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{PgPool, SqlitePool};
 use tokio::sync::Notify;
 
 use crate::StoreError;
 use crate::ports::Tx;
-use crate::sqlite;
 use crate::writer::{JobError, TypedJob, Writer, closed};
+use crate::{postgres, sqlite};
 
 /// Where the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
     /// A file of this machine.
     Sqlite(PathBuf),
+    /// A PostgreSQL server.
+    Postgres(ServerUrl),
 }
 
-impl StoreUrl {
-    /// Reads `sqlite://path`, relative or absolute. `None` for any other form.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let path = text.strip_prefix("sqlite://")?;
-        (!path.is_empty() && !path.contains('?')).then(|| Self::Sqlite(PathBuf::from(path)))
+/// The address of a database on a server. It may hold a password, so `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServerUrl(String);
+
+impl ServerUrl {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-/// Who else may have the database open.
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServerUrl").finish_non_exhaustive()
+    }
+}
+
+impl StoreUrl {
+    /// Reads `sqlite://path`, relative or absolute, or `postgres://…` as libpq writes it (`postgresql://` is the same).
+    /// `None` for any other form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(path) = text.strip_prefix("sqlite://") {
+            return (!path.is_empty() && !path.contains('?')).then(|| Self::Sqlite(PathBuf::from(path)));
+        }
+        let server = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        let readable = server && text.parse::<PgConnectOptions>().is_ok();
+        readable.then(|| Self::Postgres(ServerUrl(text.to_owned())))
+    }
+}
+
+/// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// This process serves it: a second one is refused ([`StoreError::Locked`]).
@@ -43,10 +67,27 @@ pub enum Access {
 #[derive(Clone)]
 pub struct Store {
     writer: Writer,
-    record_readers: SqlitePool,
-    list_readers: SqlitePool,
+    record_readers: Readers,
+    list_readers: Readers,
     committed: Arc<Notify>,
-    _lock: Option<Arc<File>>,
+    /// Held as long as the store lives, where this process is the database's only server.
+    lock: Option<Arc<File>>,
+}
+
+/// Connections that read.
+#[derive(Clone)]
+enum Readers {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+impl Readers {
+    async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
 }
 
 impl fmt::Debug for Store {
@@ -56,22 +97,61 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the database and brings its schema up to date.
+    /// Opens the database. A SQLite file is made when it is not there, and its schema brought up to date; the schema of
+    /// a PostgreSQL database must be up to date already ([`Store::migrate`]).
     ///
     /// # Errors
     /// [`StoreError::Locked`] when another process serves the file; [`StoreError::UnknownSchema`] when a newer program
-    /// wrote it; [`StoreError::Unavailable`] when it cannot be opened or migrated.
+    /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
+    /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self, StoreError> {
-        let StoreUrl::Sqlite(path) = url;
-        let opened = sqlite::open(path, access).await?;
         let committed = Arc::new(Notify::new());
-        Ok(Self {
-            writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
-            record_readers: opened.record_readers,
-            list_readers: opened.list_readers,
-            committed,
-            _lock: opened.lock.map(Arc::new),
-        })
+        match url {
+            StoreUrl::Sqlite(path) => {
+                let opened = sqlite::open(path, access).await?;
+                Ok(Self {
+                    writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
+                    record_readers: Readers::Sqlite(opened.record_readers),
+                    list_readers: Readers::Sqlite(opened.list_readers),
+                    committed,
+                    lock: opened.lock.map(Arc::new),
+                })
+            }
+            StoreUrl::Postgres(url) => {
+                let opened = postgres::open(url).await?;
+                Ok(Self {
+                    writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
+                    record_readers: Readers::Postgres(opened.record_readers),
+                    list_readers: Readers::Postgres(opened.list_readers),
+                    committed,
+                    lock: None,
+                })
+            }
+        }
+    }
+
+    /// Brings the schema up to date, beside running services or without any.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn migrate(url: &StoreUrl) -> Result<(), StoreError> {
+        match url {
+            StoreUrl::Sqlite(_) => Self::open(url, Access::Shared).await?.close().await,
+            StoreUrl::Postgres(url) => postgres::migrate(url).await?,
+        }
+        Ok(())
+    }
+
+    /// At the start of a service: takes back the leases of the process before it, and tells how many. Only where this
+    /// process is alone with the database; elsewhere they are other instances', or run out by themselves.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the database cannot be written.
+    pub async fn take_back_leases(&self) -> Result<u64, StoreError> {
+        if self.lock.is_none() {
+            return Ok(0);
+        }
+        self.write(|tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_release_all().await })).await
     }
 
     /// Runs `work` in a transaction that may be shared with other jobs but fails or succeeds alone, and returns after
@@ -132,15 +212,23 @@ impl Store {
 }
 
 /// In a task of its own: whoever asked may hang up, and the connection still goes back whole (T10).
-async fn read<T, E, F>(readers: SqlitePool, work: F) -> Result<T, E>
+async fn read<T, E, F>(readers: Readers, work: F) -> Result<T, E>
 where
     F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     T: Send + 'static,
     E: JobError,
 {
     let reading = tokio::spawn(async move {
-        let mut conn = readers.acquire().await.map_err(StoreError::from)?;
-        work(&mut sqlite::Session { conn: &mut conn, deliveries_made: false }).await
+        match readers {
+            Readers::Sqlite(pool) => {
+                let mut conn = pool.acquire().await.map_err(StoreError::from)?;
+                work(&mut sqlite::Session::new(&mut conn)).await
+            }
+            Readers::Postgres(pool) => {
+                let mut conn = pool.acquire().await.map_err(StoreError::from)?;
+                work(&mut postgres::Session::new(&mut conn)).await
+            }
+        }
     });
     reading.await.unwrap_or_else(|_| Err(StoreError::Broken("a reading job panicked".to_owned()).into()))
 }

@@ -10,16 +10,25 @@ use super::dependencies::Crate;
 use super::files::SourceFile;
 
 /// What each of our crates may name of ours.
-const CRATE_EDGES: [(&str, &[&str]); 7] = [
+const CRATE_EDGES: [(&str, &[&str]); 8] = [
     ("verify-core", &[]),
     ("verify-wasm", &["verify-core"]),
     ("edge-receiver", &["verify-core"]),
     ("authority-domain", &["verify-core"]),
-    ("authority-store", &["authority-domain", "verify-core"]),
+    ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
+    ("postgres-cluster", &[]),
     ("authority", &["authority-store", "authority-domain", "verify-core"]),
     (
         "tests",
-        &["authority", "authority-store", "authority-domain", "edge-receiver", "verify-core", "verify-wasm"],
+        &[
+            "authority",
+            "authority-store",
+            "authority-domain",
+            "edge-receiver",
+            "postgres-cluster",
+            "verify-core",
+            "verify-wasm",
+        ],
     ),
 ];
 

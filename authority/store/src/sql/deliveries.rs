@@ -9,7 +9,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbRow, LEASE_DUE, Session, push_in};
+use super::{Db, DbRow, LEASE_DUE, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SealedSecret, SettledAs, Settlement,
@@ -194,6 +194,7 @@ impl Session<'_> {
         let ids: Vec<String> =
             settlements.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
         push_in(&mut query, "id", &ids);
+        query.push(" ORDER BY id").push(LOCK_ROWS);
         let held: BTreeMap<String, String> =
             query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
         let is_held = |settlement: &&Settlement| {

@@ -47,7 +47,7 @@ impl WritingConnection for SqliteWriting {
         let Some(conn) = &mut self.conn else {
             return Err(StoreError::Unavailable("the writing connection is gone".to_owned()));
         };
-        let mut session = Session { conn, deliveries_made: false };
+        let mut session = Session::new(conn);
         let ran = job.run(&mut session).await;
         let deliveries_made = session.deliveries_made;
         match ran {

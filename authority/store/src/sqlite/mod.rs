@@ -11,11 +11,11 @@ mod open;
 #[cfg(test)]
 mod plans;
 
-use sqlx::{QueryBuilder, SqliteConnection};
-
-use crate::StoreError;
+use sqlx::SqliteConnection;
 
 pub(crate) use open::open;
+pub(crate) use session::Session;
+use session::{one_row, push_in};
 
 pub(crate) type Db = sqlx::Sqlite;
 pub(crate) type DbConnection = SqliteConnection;
@@ -41,15 +41,10 @@ mod orders;
 mod payments;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/session.rs"]
+mod session;
 #[path = "../sql/shipments.rs"]
 mod shipments;
-
-/// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
-pub(crate) struct Session<'c> {
-    pub(crate) conn: &'c mut DbConnection,
-    /// Set when deliveries were made, so that the dispatcher is woken after the commit and not before.
-    pub(crate) deliveries_made: bool,
-}
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
 /// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have
@@ -76,25 +71,5 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
      WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
      RETURNING id";
 
-/// A write that must touch one row touched none: the version before it is not the one that was read, or the row is
-/// another tenant's. The transaction cannot go on.
-pub(crate) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
-    if touched == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::Broken(format!("the {what} was written by nobody or by others")))
-    }
-}
-
-/// Adds `AND column IN (…)` when there is something to be in.
-pub(crate) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
-    if values.is_empty() {
-        return;
-    }
-    query.push(" AND ").push(column).push(" IN (");
-    let mut list = query.separated(", ");
-    for value in values {
-        list.push_bind(value);
-    }
-    query.push(")");
-}
+/// What a statement ends with that keeps the rows it read from others. Here nobody else writes.
+pub(crate) const LOCK_ROWS: &str = "";

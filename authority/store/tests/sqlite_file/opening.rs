@@ -42,7 +42,10 @@ async fn a_place_that_cannot_be_is_unavailable() {
 
 #[test]
 fn a_url_is_a_scheme_and_a_path() {
-    let path = |text: &str| StoreUrl::parse(text).map(|StoreUrl::Sqlite(path)| path.display().to_string());
+    let path = |text: &str| match StoreUrl::parse(text) {
+        Some(StoreUrl::Sqlite(path)) => Some(path.display().to_string()),
+        _ => None,
+    };
     assert_eq!(path("sqlite://data/authority.db").as_deref(), Some("data/authority.db"));
     assert_eq!(path("sqlite:///var/lib/authority.db").as_deref(), Some("/var/lib/authority.db"));
     for bad in ["", "sqlite:", "sqlite://", "sqlite://a?mode=memory", "postgres://a", "/var/lib/authority.db"]

@@ -1,0 +1,25 @@
+//! What the server's error codes mean for a use case.
+
+use sqlx::postgres::PgDatabaseError;
+
+use crate::StoreError;
+use crate::error::Constraint;
+
+/// Reads the five characters of SQLSTATE (PostgreSQL documentation, appendix A). A rule of the schema, a value that
+/// cannot be stored and a statement that is wrong concern one job; everything else (connections, resources,
+/// shutting down, serialization, deadlocks, timeouts) is the database that cannot answer now.
+pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
+    let code = error.code();
+    match code.get(..2) {
+        Some("23") if error.constraint() == Some("merchants_slug_key") => {
+            StoreError::Conflict(Constraint::MerchantSlug)
+        }
+        Some("23") => {
+            tracing::error!(error = %error, code, "constraint violated");
+            StoreError::Conflict(Constraint::Other)
+        }
+        // 22 data exception, 42 wrong statement or missing privilege, P0 raised by a trigger, 0A not supported.
+        Some("22" | "42" | "P0" | "0A") => StoreError::Broken(format!("{error} ({code})")),
+        _ => StoreError::Unavailable(format!("{error} ({code})")),
+    }
+}

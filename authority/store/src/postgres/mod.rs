@@ -1,0 +1,81 @@
+//! PostgreSQL: any number of instances, one database; what is committed is read at once by all of them (contract 8.3).
+//!
+//! A use case reads, decides and writes, and must find nobody in between. Instead of a lock for every row that a rule
+//! looks at, the writers of all instances take turns: a transaction begins with an advisory lock that belongs to the
+//! database and ends with it. So the rules hold as they do on SQLite, no two transactions can wait for each other, and
+//! the order of a stream's numbers is the order of commits. Waiting jobs share the turn and its commit (see
+//! [`crate::writer`]). An instance that stops answering loses its turn by the server's own time limits.
+//!
+//! Instances come and go, so nobody takes back another's leases: they run out. Deliberately absent: `LISTEN` and
+//! `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit, and the poll
+//! of the other instances is the truth anyway (contract 12 T5).
+
+mod connection;
+pub(crate) mod failure;
+mod open;
+
+use sqlx::PgConnection;
+
+pub(crate) use open::{migrate, open};
+pub(crate) use session::Session;
+use session::{one_row, push_in};
+
+pub(crate) type Db = sqlx::Postgres;
+pub(crate) type DbConnection = PgConnection;
+pub(crate) type DbRow = sqlx::postgres::PgRow;
+
+#[path = "../sql/access.rs"]
+mod access;
+#[path = "../sql/bodies.rs"]
+mod bodies;
+#[path = "../sql/checkouts.rs"]
+mod checkouts;
+#[path = "../sql/commerce.rs"]
+mod commerce;
+#[path = "../sql/deliveries.rs"]
+mod deliveries;
+#[path = "../sql/endpoints.rs"]
+mod endpoints;
+#[path = "../sql/events.rs"]
+mod events;
+#[path = "../sql/orders.rs"]
+mod orders;
+#[path = "../sql/payments.rs"]
+mod payments;
+#[path = "../sql/requests.rs"]
+mod requests;
+#[path = "../sql/session.rs"]
+mod session;
+#[path = "../sql/shipments.rs"]
+mod shipments;
+
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
+/// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have
+/// unfinished work, by the index alone. Rows that somebody else has locked are passed over: they are being settled or
+/// leased right now.
+pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
+         SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+         UNION ALL \
+         SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                 WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+         FROM waiting WHERE waiting.endpoint_id IS NOT NULL), \
+     due AS ( \
+         SELECT e.id AS endpoint_id, d.id, d.next_attempt_at, d.sequence \
+         FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id AND e.status = 'enabled' \
+         CROSS JOIN LATERAL ( \
+             SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
+             WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                 AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
+             ORDER BY w.next_attempt_at, w.sequence LIMIT $4 FOR UPDATE SKIP LOCKED) d), \
+     placed AS ( \
+         SELECT due.id, due.next_attempt_at, due.sequence, \
+             ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY next_attempt_at, sequence) AS place, \
+             $4 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = due.endpoint_id \
+                 AND l.lease_token IS NOT NULL AND l.lease_until >= $3) AS room \
+         FROM due) \
+     UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+         SELECT id FROM placed WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
+     RETURNING id";
+
+/// What a statement ends with that keeps the rows it read from others, who may write beside the authority's own jobs.
+pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";

@@ -1,0 +1,111 @@
+//! Opening a PostgreSQL database: address, limits, schema, reader pools.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool};
+
+use super::connection::{PostgresWriting, connect};
+use crate::StoreError;
+use crate::store::ServerUrl;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// Limits that the server keeps by itself, in milliseconds. A statement waits 5 s for a lock, the writers' turn among
+/// them. An instance that begins a transaction and falls silent loses it, and with it the turn, after 10 s.
+const SERVER_LIMITS: [(&str, &str); 2] =
+    [("lock_timeout", "5000"), ("idle_in_transaction_session_timeout", "10000")];
+
+/// Prepared statements that a connection keeps. Lists and batches have a text for every number of values in them.
+const STATEMENTS_KEPT: usize = 256;
+
+/// Readers for single records, authentication among them, and readers for lists. Apart from one another, so that a
+/// list that has to look far keeps nobody from being let in. Each reader is a connection of the server's.
+const RECORD_READERS: u32 = 8;
+const LIST_READERS: u32 = 4;
+
+/// How long a request waits for a reader before it is told 503.
+const READER_WAIT: Duration = Duration::from_secs(5);
+
+/// A reader that has rested this long is asked whether it is still there; one in use shows that by answering.
+const READER_TRUSTED: Duration = Duration::from_secs(1);
+
+/// An opened database.
+pub(crate) struct Postgres {
+    pub(crate) writing: PostgresWriting,
+    pub(crate) record_readers: PgPool,
+    pub(crate) list_readers: PgPool,
+}
+
+/// Opens the database at `url`, whose schema must be the one this program knows.
+pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
+    let options = options(url)?;
+    let mut conn = connect(&options).await?;
+    let (found, known) = (schema_version(&mut conn).await?, known_version());
+    if found < known {
+        return Err(StoreError::OutdatedSchema { found, known });
+    }
+    refuse_newer(found, known)?;
+    let readers = |most| {
+        PgPoolOptions::new()
+            .max_connections(most)
+            .acquire_timeout(READER_WAIT)
+            .test_before_acquire(false)
+            .before_acquire(|conn, reader| {
+                Box::pin(async move { Ok(reader.idle_for < READER_TRUSTED || conn.ping().await.is_ok()) })
+            })
+            .connect_lazy_with(options.clone().options([("default_transaction_read_only", "on")]))
+    };
+    let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
+    Ok(Postgres { writing: PostgresWriting::new(options, conn), record_readers, list_readers })
+}
+
+/// Brings the schema up to date; refuses one that a newer program made (T9). Several processes may do so at once: the
+/// first does, the others wait and find it done.
+pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
+    // Waiting for another's migration has no limit of ours.
+    let mut conn = connect(&address(url)?).await?;
+    refuse_newer(schema_version(&mut conn).await?, known_version())?;
+    // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
+    MIGRATIONS
+        .run_direct(None, &mut conn, false)
+        .await
+        .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))?;
+    conn.close().await?;
+    Ok(())
+}
+
+fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
+    Ok(address(url)?.options(SERVER_LIMITS).statement_cache_capacity(STATEMENTS_KEPT))
+}
+
+/// The reason is not told: it may quote the address, and that may hold a password.
+fn address(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
+    let options = PgConnectOptions::from_str(url.as_str())
+        .map_err(|_| StoreError::Unavailable("the address of the database cannot be read".to_owned()))?;
+    Ok(options.application_name("authority"))
+}
+
+/// The newest migration in the database; 0 when there is none.
+async fn schema_version(conn: &mut PgConnection) -> Result<i64, StoreError> {
+    let has_table: bool = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
+        .fetch_one(&mut *conn)
+        .await?;
+    if !has_table {
+        return Ok(0);
+    }
+    let found: Option<i64> =
+        sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations WHERE success").fetch_one(conn).await?;
+    Ok(found.unwrap_or(0))
+}
+
+fn refuse_newer(found: i64, known: i64) -> Result<(), StoreError> {
+    if found > known { Err(StoreError::UnknownSchema { found, known }) } else { Ok(()) }
+}
+
+/// The schema version this program knows: its newest migration.
+fn known_version() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+}

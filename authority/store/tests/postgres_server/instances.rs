@@ -1,0 +1,135 @@
+//! Several instances on one database: contract 8.3, 12 T4. Two stores stand for two processes.
+
+use std::collections::BTreeSet;
+
+use authority_domain::list_filter::EventFilter;
+use authority_store::StoreError;
+use authority_store::ports::SettledAs;
+
+use super::PostgresDatabase;
+use crate::conformance::fixtures::{at, noon, settlement};
+use crate::conformance::shop::Shop;
+use crate::conformance::{Database, job};
+
+const INSTANCES: usize = 2;
+const WRITERS: usize = 8;
+const EVENTS_EACH: usize = 20;
+
+/// The same shop through another store.
+async fn beside(shop: &Shop, database: &PostgresDatabase) -> Shop {
+    Shop { store: database.open().await.unwrap(), tenant: shop.tenant.clone(), context: shop.context.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_two_instances_leave_no_gap_and_a_reader_misses_nothing() {
+    let database = PostgresDatabase::start().await;
+    let first = Shop::open(&database).await;
+    let instances = [first.clone(), beside(&first, &database).await];
+    let others = [Shop::new(&first.store, "other").await, beside(&first, &database).await.in_test_mode()];
+    let writers = (0..INSTANCES * WRITERS).map(|n| {
+        let (shop, other) = (instances[n % 2].clone(), others[n % 2].clone());
+        tokio::spawn(async move {
+            for _ in 0..EVENTS_EACH {
+                shop.commit(vec![shop.opened().1]).await.unwrap();
+                other.commit(vec![other.opened().1]).await.unwrap();
+            }
+        })
+    });
+    let writers: Vec<_> = writers.collect();
+    // Reads from where it stands, as a merchant does: a number that appears behind it later is lost to it.
+    let mut seen = Vec::new();
+    let expected = INSTANCES * WRITERS * EVENTS_EACH;
+    while seen.len() < expected {
+        let (store, tenant) = (&instances[1].store, first.tenant.clone());
+        let after = seen.last().copied().unwrap_or(0);
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
+        seen.extend(page.unwrap().into_iter().map(|(sequence, _)| sequence));
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(seen, Vec::from_iter(1..=i64::try_from(expected).unwrap()));
+    let gaps = "SELECT COUNT(*) FROM (SELECT MAX(sequence) - COUNT(*) AS missing FROM events \
+                GROUP BY merchant_id, livemode) AS streams WHERE missing <> 0";
+    assert_eq!(database.number(gaps).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_instances_never_hold_one_delivery_and_keep_one_cap() {
+    let database = PostgresDatabase::start().await;
+    let first = Shop::open(&database).await;
+    let instances = [first.clone(), beside(&first, &database).await];
+    let endpoints = [first.endpoint(&["*"]).await, first.endpoint(&["*"]).await];
+    for _ in 0..60 {
+        first.open_checkout().await;
+    }
+    let leasers: Vec<_> = (0..INSTANCES * 4)
+        .map(|n| {
+            let shop = instances[n % 2].clone();
+            tokio::spawn(async move {
+                let mut taken = Vec::new();
+                for round in 0..12 {
+                    let token = format!("{n}-{round}");
+                    let leased = shop.lease(&token, noon(), 5, 3).await;
+                    let done =
+                        leased.iter().map(|one| settlement(one, &token, SettledAs::Succeeded)).collect();
+                    assert_eq!(shop.settle(done).await, leased.len(), "what was leased is still ours");
+                    taken.extend(leased.into_iter().map(|delivery| delivery.id));
+                }
+                taken
+            })
+        })
+        .collect();
+    let mut taken = Vec::new();
+    for leaser in leasers {
+        taken.extend(leaser.await.unwrap());
+    }
+    assert_eq!(taken.len(), taken.iter().collect::<BTreeSet<_>>().len(), "each of them once");
+    let attempts = i64::try_from(taken.len()).unwrap();
+    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, attempts);
+    // Both ask at once for all there is: together they get what the cap allows.
+    let rest = 120 - attempts;
+    let both = futures_util::future::join(
+        instances[0].lease("a", at(1), 99, 3),
+        instances[1].lease("b", at(1), 99, 3),
+    );
+    let (a, b) = both.await;
+    for endpoint in endpoints {
+        let held = a.iter().chain(&b).filter(|delivery| delivery.endpoint_id == endpoint).count();
+        assert!(held <= 3, "{held} of one endpoint");
+    }
+    assert_eq!(i64::try_from(a.len() + b.len()).unwrap(), rest.min(6));
+}
+
+/// Two instances change one order from the same version; the rules hold as if they had come one after the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_use_case_finds_nobody_between_its_reading_and_its_writing() {
+    let database = PostgresDatabase::start().await;
+    let first = Shop::open(&database).await;
+    let instances = [first.clone(), beside(&first, &database).await];
+    let counts: Vec<_> = (0..16)
+        .map(|n| {
+            let (store, tenant) = (instances[n % 2].store.clone(), first.tenant.clone());
+            tokio::spawn(async move {
+                let counted: Result<i64, StoreError> = store
+                    .write(move |tx: &mut dyn authority_store::ports::Tx| {
+                        Box::pin(async move {
+                            let before = tx.endpoint_count(&tenant).await?;
+                            let endpoint = crate::conformance::fixtures::endpoint(tenant.livemode, &["*"]);
+                            let secret = authority_store::ports::SealedSecret { version: 1, sealed: vec![1] };
+                            tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
+                            Ok(before)
+                        })
+                    })
+                    .await;
+                counted.unwrap()
+            })
+        })
+        .collect();
+    let mut seen = BTreeSet::new();
+    for count in counts {
+        seen.insert(count.await.unwrap());
+    }
+    assert_eq!(seen, (0..16).collect(), "each saw what the one before it had committed");
+}

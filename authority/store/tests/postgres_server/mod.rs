@@ -1,0 +1,47 @@
+//! A database of its own for each test on a real server, and the cases that concern servers.
+
+mod instances;
+mod opening;
+mod restart;
+
+use authority_store::{Access, Store, StoreError, StoreUrl};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
+
+use crate::conformance::Database;
+
+/// An empty database.
+pub(crate) struct PostgresDatabase {
+    address: String,
+}
+
+impl PostgresDatabase {
+    fn url(&self) -> StoreUrl {
+        StoreUrl::parse(&self.address).unwrap()
+    }
+
+    async fn connect(&self) -> PgConnection {
+        self.address.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+    }
+}
+
+#[async_trait::async_trait]
+impl Database for PostgresDatabase {
+    async fn start() -> Self {
+        Self { address: postgres_cluster::database().await }
+    }
+
+    async fn open(&self) -> Result<Store, StoreError> {
+        Store::migrate(&self.url()).await?;
+        Store::open(&self.url(), Access::Exclusive).await
+    }
+
+    async fn execute(&self, sql: &str) -> Result<u64, String> {
+        let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut self.connect().await).await;
+        done.map(|done| done.rows_affected()).map_err(|error| error.to_string())
+    }
+
+    async fn number(&self, sql: &str) -> i64 {
+        sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut self.connect().await).await.unwrap()
+    }
+}

@@ -1,0 +1,133 @@
+//! A temporary cluster: made, started, stopped, started again, removed.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::programs::{Owner, command, find};
+
+/// How a server is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Connections are closed, what is open is rolled back: `systemctl restart`.
+    Fast,
+    /// As after a crash: the next start recovers from the log.
+    Immediate,
+}
+
+/// A server with a folder of its own.
+#[derive(Debug)]
+pub struct Cluster {
+    owner: Option<Owner>,
+    pg_ctl: PathBuf,
+    /// Ends the server when this process is gone; it holds the other end of the child's standard input.
+    watch: Child,
+    folder: TempDir,
+}
+
+impl Cluster {
+    /// Makes a cluster and starts its server.
+    ///
+    /// # Panics
+    /// When PostgreSQL is not installed or does not start; what it said is in the message.
+    #[must_use]
+    pub fn start() -> Self {
+        let (initdb, pg_ctl) = (find("initdb"), find("pg_ctl"));
+        let owner = Owner::needed();
+        let folder = tempfile::Builder::new().prefix("postgres-").tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        if let Some(Owner { uid, gid }) = owner {
+            chown(folder.path(), Some(uid), Some(gid)).unwrap();
+        }
+        let data = folder.path().join("data");
+        run(command(owner, initdb)
+            .args(["--no-sync", "--auth=trust", "--username=postgres", "--locale=C", "--encoding=UTF8"])
+            .arg("--pgdata")
+            .arg(&data));
+        let watch = watch(owner, &pg_ctl, &data);
+        let cluster = Self { owner, pg_ctl, watch, folder };
+        cluster.start_again();
+        cluster
+    }
+
+    /// Makes an empty database and tells its address.
+    pub async fn database(&self) -> String {
+        let folder = self.folder.path().display();
+        crate::make(&format!("postgres://postgres@localhost/postgres?host={folder}")).await
+    }
+
+    /// Starts the server after [`Cluster::stop`]; when this returns it accepts connections.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start_again(&self) {
+        let folder = self.folder.path().display();
+        // A test program opens a database for every test, each with its readers.
+        let options = format!(
+            "-c listen_addresses= -c unix_socket_directories={folder} -c max_connections=500 -c fsync=off \
+             -c full_page_writes=off"
+        );
+        run(self
+            .control()
+            .args(["--wait", "--silent", "--log"])
+            .arg(self.log())
+            .arg("--options")
+            .arg(options)
+            .arg("start"));
+    }
+
+    /// Stops the server; when this returns it is gone.
+    ///
+    /// # Panics
+    /// When it does not stop.
+    pub fn stop(&self, how: Stop) {
+        let mode = match how {
+            Stop::Fast => "--mode=fast",
+            Stop::Immediate => "--mode=immediate",
+        };
+        run(self.control().args(["--wait", "--silent", mode, "stop"]));
+    }
+
+    fn control(&self) -> Command {
+        let mut control = command(self.owner, &self.pg_ctl);
+        control.arg("--pgdata").arg(self.folder.path().join("data")).stdin(Stdio::null());
+        control
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("server.log")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.watch.stdin.take());
+        let _ = self.watch.wait();
+    }
+}
+
+/// A shell that waits for the end of this process (its standard input closes), then stops the server by the id in its
+/// pid file and removes the folder. The signals that end a test program from the terminal do not end it.
+fn watch(owner: Option<Owner>, pg_ctl: &Path, data: &Path) -> Child {
+    let script = "trap '' INT TERM HUP; read _; \
+                  \"$1\" --pgdata \"$2\" --mode=immediate --wait --silent stop; rm -rf \"${2%/*}\"";
+    command(owner, "sh")
+        .args(["-c", script, "sh"])
+        .arg(pg_ctl)
+        .arg(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sh runs")
+}
+
+fn run(command: &mut Command) {
+    // Inherited by the server, a pipe of ours would never close: what is said goes to a file or to the terminal.
+    let done = command.stdout(Stdio::null()).stdin(Stdio::null()).status();
+    let done = done.unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    assert!(done.success(), "{command:?} failed: {done}");
+}
