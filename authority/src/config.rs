@@ -8,12 +8,14 @@
 //! Deliberately absent: configuration files and reloading; values in error messages (a secret under the wrong name
 //! would reach the log).
 
+mod database;
 mod delivery;
 mod keys;
 mod logging;
 mod rate_limits;
 mod variables;
 
+pub use database::{DatabaseUrl, read_database_url};
 pub use delivery::Delivery;
 pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
@@ -26,9 +28,8 @@ use std::time::Duration;
 use authority_domain::endpoint_url::UrlPolicy;
 use url::Url;
 
-use variables::{count, malformed, nonzero, parsed, socket_address, text, word};
+use variables::{count, nonzero, parsed, socket_address, text, word};
 
-const DATABASE_URL: &str = "AUTHORITY_DATABASE_URL";
 const LISTEN: &str = "AUTHORITY_LISTEN";
 const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
 const BASE_URL: &str = "AUTHORITY_BASE_URL";
@@ -50,8 +51,8 @@ pub enum Environment {
 pub struct Config {
     /// Where the authority runs.
     pub environment: Environment,
-    /// The database, `sqlite://FILE`.
-    pub database_url: String,
+    /// The database.
+    pub database_url: DatabaseUrl,
     /// Address of the merchant API.
     pub listen: SocketAddr,
     /// Address of the operator API.
@@ -92,25 +93,6 @@ impl Config {
             idempotency_retention: read_idempotency_retention(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
         })
-    }
-}
-
-/// Reads the database's address alone, for the commands that need nothing else (`migrate`, `operator-key`).
-///
-/// # Errors
-/// [`ConfigError`] when it is not the address of a SQLite file. The address is never shown: it may hold a password.
-pub fn read_database_url(lookup: Lookup<'_>) -> Result<String, ConfigError> {
-    let names_a_file = |url: &str| {
-        let path = url.strip_prefix("sqlite:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
-        // In memory, every connection would see a database of its own, and a restart would lose all of them.
-        let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-        path.is_some_and(|path| !path.is_empty() && !path.starts_with('?')) && !in_memory
-    };
-    let url = text(lookup, DATABASE_URL)?.unwrap_or_else(|| "sqlite://authority.db".to_owned());
-    if names_a_file(&url) {
-        Ok(url)
-    } else {
-        Err(malformed(DATABASE_URL, "sqlite:// and the path of a file"))
     }
 }
 

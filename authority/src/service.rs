@@ -1,7 +1,7 @@
 //! The running service: store, two listeners, dispatcher; started and stopped as one (contract 12 T8, 16).
 //!
-//! Start: open and migrate the database, make sure that the key-encryption key fits it, take back the leases of the
-//! process before, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease nothing, let the
+//! Start: open the database, make sure that the key-encryption key fits it, take back the leases of the process before
+//! where there can be only one, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease nothing, let the
 //! attempts in flight end and their outcomes be written, close the database.
 
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Config, Delivery};
+use crate::config::{Config, DatabaseUrl, Delivery};
 use crate::dice::Dice;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::connector::SystemResolver;
@@ -82,11 +82,7 @@ impl Service {
     ) -> Result<Self, StartError> {
         let app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
         check_keys(&app).await?;
-        let released = app
-            .store
-            .write(|tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_release_all().await }))
-            .await
-            .map_err(|error: StoreError| error)?;
+        let released = app.store.take_back_leases().await?;
         if released > 0 {
             tracing::info!(deliveries = released, "took back the leases of the process before");
         }
@@ -173,13 +169,25 @@ fn url_rules(config: &Config) -> UrlRules {
 ///
 /// # Errors
 /// [`StartError::Store`], [`StartError::Configuration`].
-pub async fn open_store(database_url: &str, access: Access) -> Result<Store, StartError> {
-    let url = StoreUrl::parse(database_url).ok_or_else(|| {
+pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<Store, StartError> {
+    Ok(Store::open(&parse(database_url)?, access).await?)
+}
+
+/// Brings the schema of the database behind that address up to date.
+///
+/// # Errors
+/// [`StartError::Store`], [`StartError::Configuration`].
+pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError> {
+    Ok(Store::migrate(&parse(database_url)?).await?)
+}
+
+fn parse(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
+    StoreUrl::parse(database_url.as_str()).ok_or_else(|| {
         StartError::Configuration(
-            "AUTHORITY_DATABASE_URL: must be sqlite:// and the path of a file".to_owned(),
+            "AUTHORITY_DATABASE_URL: must be sqlite:// and the path of a file, or a postgres:// address"
+                .to_owned(),
         )
-    })?;
-    Ok(Store::open(&url, access).await?)
+    })
 }
 
 /// Refuses a key-encryption key that does not open what is stored: every delivery would fail.

@@ -71,6 +71,9 @@ impl Authority {
             operator_api: watch::Sender::new(None),
             running: None,
         };
+        // A SQLite file is migrated by whatever opens it.
+        let migrated = authority.run(&["migrate"]).await;
+        assert!(migrated.status.success(), "{migrated:?}");
         let made = authority.run(&["operator-key", "create", "--name", "tests", "--json"]).await;
         assert!(made.status.success(), "{made:?}");
         let made: Value = serde_json::from_slice(&made.stdout).unwrap();

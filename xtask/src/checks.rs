@@ -55,6 +55,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
         bail!("there is no step {unknown}; the steps are {}", STEPS.map(|step| step.name).join(", "));
     }
     prerequisites::node()?;
+    prerequisites::postgres()?;
     prerequisites::checkers()?;
     prerequisites::wasm_target()?;
     let mut chosen = STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name));

@@ -1,9 +1,11 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node and npm may be missing, which is reported. So may parts
-//! of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has the
+//! Rust is there, or this program would not run. Node, npm and PostgreSQL may be missing, which is reported. So may
+//! parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has the
 //! `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
+use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,6 +25,28 @@ pub(crate) fn node() -> Result<()> {
     accept_node(&version)?;
     process::read(Command::new("npm").arg("--version"))
         .context("npm is needed: install it beside Node.js (on Debian: `apt install npm`)")?;
+    Ok(())
+}
+
+/// Checks that the tests have a PostgreSQL: a server that `DATABASE_URL` names, or the programs to start one with.
+pub(crate) fn postgres() -> Result<()> {
+    let on_path = env::var_os("PATH").unwrap_or_default();
+    // Debian keeps the programs of each version in a folder of their own.
+    let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let folders: Vec<PathBuf> =
+        env::split_paths(&on_path).chain(debian.map(|version| version.path().join("bin"))).collect();
+    accept_postgres(env::var_os("DATABASE_URL").is_some(), &folders)
+}
+
+fn accept_postgres(server_is_named: bool, folders: &[PathBuf]) -> Result<()> {
+    for program in ["initdb", "pg_ctl"] {
+        if !server_is_named && !folders.iter().any(|folder| folder.join(program).is_file()) {
+            bail!(
+                "PostgreSQL is needed ({program} was not found): install it (on Debian: `apt install postgresql`), \
+                 or set DATABASE_URL to a server on which the tests may make databases"
+            );
+        }
+    }
     Ok(())
 }
 
@@ -84,5 +108,18 @@ mod tests {
         for refused in ["v18.19.1", "v9.0.0", "20.0.0", "", "v"] {
             assert!(accept_node(refused).is_err(), "{refused}");
         }
+    }
+
+    #[test]
+    fn postgres_is_a_server_or_its_programs() {
+        let folder = env::temp_dir().join(format!("xtask-postgres-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let accepted = |server_is_named| accept_postgres(server_is_named, std::slice::from_ref(&folder));
+        assert!(accepted(true).is_ok());
+        fs::write(folder.join("initdb"), "").unwrap();
+        assert!(accepted(false).unwrap_err().to_string().contains("pg_ctl was not found"));
+        fs::write(folder.join("pg_ctl"), "").unwrap();
+        assert!(accepted(false).is_ok());
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

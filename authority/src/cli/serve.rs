@@ -11,7 +11,7 @@ use super::{Exit, Failure, Process, args};
 use crate::clock::SystemClock;
 use crate::config::{Config, Logging};
 use crate::dice::SystemDice;
-use crate::service::{Service, StartError};
+use crate::service::{Service, StartError, migrate_store};
 use crate::telemetry;
 
 #[derive(Serialize)]
@@ -22,12 +22,15 @@ struct Ready {
 }
 
 /// Serves until a signal.
-pub(super) fn run(_: args::Serve, process: &mut Process<'_>) -> Result<Exit, Failure> {
+pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
     telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
     block_on(async {
         let signals = Signals::listen()?;
+        if serve.migrate {
+            migrate_store(&config.database_url).await?;
+        }
         let service = Service::start(config, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
         print_ready(&service, process)?;
         stop_on_signal(service, signals).await;

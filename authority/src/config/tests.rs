@@ -29,7 +29,7 @@ fn config(variables: &[(&str, &str)]) -> Config {
 fn the_defaults_are_those_of_the_contract() {
     let config = config(&[]);
     assert_eq!(config.environment, Environment::Production);
-    assert_eq!(config.database_url, "sqlite://authority.db");
+    assert_eq!(config.database_url.as_str(), "sqlite://authority.db");
     assert_eq!(config.listen.to_string(), "0.0.0.0:8080");
     assert_eq!(config.operator_listen.to_string(), "127.0.0.1:8081");
     assert_eq!(config.base_url, None);
@@ -75,7 +75,7 @@ fn every_variable_is_taken() {
         ("AUTHORITY_RATE_AUTH_PER_MINUTE", "8"),
     ]);
     assert_eq!(config.environment, Environment::Development);
-    assert_eq!(config.database_url, "sqlite:///var/lib/authority/authority.db");
+    assert_eq!(config.database_url.as_str(), "sqlite:///var/lib/authority/authority.db");
     assert_eq!(
         (config.listen.to_string(), config.operator_listen.to_string()),
         ("[::1]:0".into(), "[::1]:0".into())
@@ -108,7 +108,11 @@ fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hide
             &[
                 "",
                 "authority.db",
-                "postgres://user:pw@host/db",
+                "postgres://user:pw@host",
+                "postgres://user:pw@host/",
+                "postgres:///db",
+                "postgres:db",
+                "mysql://user:pw@host/db",
                 "sqlite:",
                 "sqlite://",
                 "sqlite::memory:",
@@ -272,8 +276,23 @@ fn debug_shows_no_key() {
 
 #[test]
 fn a_database_address_is_read_alone() {
-    let read = |value: Option<&str>| read_database_url(&|_| value.map(OsString::from));
+    let read = |value: Option<&str>| {
+        read_database_url(&|_| value.map(OsString::from)).map(|url| url.as_str().to_owned())
+    };
     assert_eq!(read(None).as_deref(), Ok("sqlite://authority.db"));
-    assert_eq!(read(Some("sqlite:a.db?mode=rw")).as_deref(), Ok("sqlite:a.db?mode=rw"));
+    for url in [
+        "sqlite:a.db?mode=rw",
+        "postgres://user:pw@db.example.com:5433/authority?sslmode=verify-full",
+        "postgresql://localhost/authority?host=/run/postgresql",
+    ] {
+        assert_eq!(read(Some(url)).as_deref(), Ok(url));
+    }
     assert!(read(Some("mysql://x")).is_err());
+}
+
+#[test]
+fn a_database_address_is_not_shown() {
+    let config = config(&[("AUTHORITY_DATABASE_URL", "postgres://user:pass-word@host/db")]);
+    let shown = format!("{config:?}");
+    assert!(shown.contains("DatabaseUrl(redacted)") && !shown.contains("pass-word"), "{shown}");
 }

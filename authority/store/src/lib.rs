@@ -10,6 +10,8 @@
 //!
 //! Beside it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
+#![expect(clippy::duplicate_mod, reason = "one text of the SQL, compiled for each database")]
+
 pub mod commit;
 mod error;
 pub mod inbox;

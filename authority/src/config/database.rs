@@ -1,0 +1,57 @@
+//! Where the database is.
+
+use std::fmt;
+
+use url::Url;
+
+use super::variables::{ConfigError, Lookup, malformed, text};
+
+const DATABASE_URL: &str = "AUTHORITY_DATABASE_URL";
+
+/// The address of the database, `sqlite://FILE` or `postgres://…`. It may hold a password: `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// The whole address, to open the database with.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabaseUrl(redacted)")
+    }
+}
+
+/// Reads the database's address alone, for the commands that need nothing else (`migrate`, `operator-key`).
+///
+/// # Errors
+/// [`ConfigError`] when it is neither the address of a SQLite file nor of a PostgreSQL database; it does not show the
+/// address.
+pub fn read_database_url(lookup: Lookup<'_>) -> Result<DatabaseUrl, ConfigError> {
+    let url = text(lookup, DATABASE_URL)?.unwrap_or_else(|| "sqlite://authority.db".to_owned());
+    if names_a_file(&url) || names_a_server(&url) {
+        Ok(DatabaseUrl(url))
+    } else {
+        let form = "sqlite:// and the path of a file, or postgres:// with a host and the name of a database";
+        Err(malformed(DATABASE_URL, form))
+    }
+}
+
+fn names_a_file(url: &str) -> bool {
+    let path = url.strip_prefix("sqlite:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
+    // In memory, every connection would see a database of its own, and a restart would lose all of them.
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+    path.is_some_and(|path| !path.is_empty() && !path.starts_with('?')) && !in_memory
+}
+
+/// The database has to be named: libpq's default, the name of the user, is a guess.
+fn names_a_server(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    matches!(url.scheme(), "postgres" | "postgresql")
+        && url.host_str().is_some_and(|host| !host.is_empty())
+        && url.path().len() > 1
+}

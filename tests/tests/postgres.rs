@@ -1,0 +1,138 @@
+//! The service on PostgreSQL: several instances on one database, a server that is restarted under load, and a schema
+//! that is changed only when asked (contract 8.3, 12 T1 and T4, 16).
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use futures_util::future::join_all;
+use http::Method;
+use postgres_cluster::{Cluster, Stop};
+use tests::authority::{Authority, KEK};
+use tests::eventually::eventually;
+use tests::merchant::{Merchant, checkout_body, text};
+use tests::receiver::Receiver;
+
+/// The same merchant, asked through another instance.
+fn through(authority: &Authority, merchant: &Merchant) -> Merchant {
+    Merchant { api: authority.merchant(&merchant.key), operator: authority.operator(), ..merchant.clone() }
+}
+
+#[tokio::test]
+async fn serve_changes_the_schema_only_when_asked() {
+    let elsewhere = Authority::start(&[]).await;
+    let database = postgres_cluster::database().await;
+    let variables = [("AUTHORITY_DATABASE_URL", database.as_str()), ("AUTHORITY_SECRET_KEK", KEK)];
+    for command in [&["serve"][..], &["operator-key", "create", "--name", "x"]] {
+        let refused = elsewhere.run_with(&variables, command).await;
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains("authority migrate") && !said.contains(&database), "{said}");
+    }
+    for _ in 0..2 {
+        let migrated = elsewhere.run_with(&variables, &["migrate"]).await;
+        assert_eq!(migrated.status.code(), Some(0), "{migrated:?}");
+    }
+    let made = elsewhere.run_with(&variables, &["operator-key", "create", "--name", "x"]).await;
+    assert_eq!(made.status.code(), Some(0), "{made:?}");
+}
+
+#[tokio::test]
+async fn two_instances_are_one_service() {
+    const ORDERS_EACH: usize = 8;
+    let database = postgres_cluster::database().await;
+    let variables = [("AUTHORITY_DATABASE_URL", database.as_str())];
+    let first = Authority::start(&variables).await;
+    let mut second = Authority::start(&variables).await;
+    let receiver = Receiver::accepting().await;
+    let here = Merchant::create(&first, "both").await;
+    let there = through(&second, &here);
+    here.endpoint(&receiver.url("/hooks"), &["*"]).await;
+
+    let orders = (0..2 * ORDERS_EACH).map(async |n| {
+        let merchant = if n % 2 == 0 { &here } else { &there };
+        merchant.paid_order().await
+    });
+    let orders = join_all(orders).await;
+    let events = here.events().await;
+    assert_eq!(events, there.events().await);
+    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(sequences, Vec::from_iter(1..=6 * 2 * ORDERS_EACH as u64), "six events for each order");
+    let mut numbers: Vec<_> =
+        orders.iter().map(|number| number.replace("ORD-", "").parse::<usize>().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, Vec::from_iter(100_001..100_001 + 2 * ORDERS_EACH));
+
+    // One idempotency key, asked of both at once: one checkout.
+    let path = here.platform_path("checkouts");
+    let asked = join_all([&here, &there].map(|merchant| {
+        let call = merchant.operator.call(Method::POST, &path).json(&checkout_body());
+        call.header("idempotency-key", "both-at-once").send()
+    }));
+    let ids: Vec<_> = asked.await.iter().map(|reply| text(&reply.expect(201), "id")).collect();
+    assert_eq!(ids[0], ids[1]);
+
+    // One goes; the other keeps serving, and every event arrives.
+    second.terminate().await;
+    here.paid_order().await;
+    let expected = here.events().await.len();
+    receiver.until("every event at the receiver", |arrivals| arrivals.all.len() >= expected).await;
+    first.nothing_pending().await;
+    assert_eq!(receiver.arrivals().all.len(), expected, "each of them once");
+}
+
+#[tokio::test]
+async fn a_server_restart_under_load_is_503_and_heals() {
+    const CLIENTS: usize = 6;
+    let cluster = Arc::new(Cluster::start());
+    let database = cluster.database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let merchant = Merchant::create(&authority, "restarted").await;
+    let (stop, made, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    let client = async |client: usize| {
+        let mut answered = Vec::new();
+        let mut write = 0;
+        while !stop.load(Ordering::SeqCst) {
+            let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
+            let call = call.json(&checkout_body()).header("idempotency-key", &format!("{client}-{write}"));
+            let reply = call.send().await;
+            if reply.status == 503 {
+                assert!(reply.headers.contains_key("retry-after"), "{reply:?}");
+                refused.fetch_add(1, Ordering::SeqCst);
+                continue; // the same request again
+            }
+            answered.push(text(&reply.expect(201), "id"));
+            made.fetch_add(1, Ordering::SeqCst);
+            write += 1;
+        }
+        answered
+    };
+    let grows = async |count: &AtomicUsize, more: usize| {
+        let target = count.load(Ordering::SeqCst) + more;
+        eventually("progress", async || (count.load(Ordering::SeqCst) >= target).then_some(())).await;
+    };
+    let conductor = async {
+        for how in [Stop::Fast, Stop::Immediate] {
+            grows(&made, 20).await;
+            let server = Arc::clone(&cluster);
+            tokio::task::spawn_blocking(move || server.stop(how)).await.unwrap();
+            grows(&refused, CLIENTS).await;
+            let server = Arc::clone(&cluster);
+            tokio::task::spawn_blocking(move || server.start_again()).await.unwrap();
+            grows(&made, 20).await;
+        }
+        stop.store(true, Ordering::SeqCst);
+    };
+    let (answered, ()) = tokio::join!(join_all((0..CLIENTS).map(client)), conductor);
+
+    let mut answered: Vec<_> = answered.into_iter().flatten().collect();
+    let events = merchant.events().await;
+    let mut told: Vec<_> = events.iter().map(|event| text(&event["data"]["object"], "id")).collect();
+    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+    answered.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(answered, told, "what was answered, and nothing else, has happened once");
+}
