@@ -28,7 +28,7 @@ use std::time::Duration;
 use authority_domain::endpoint_url::UrlPolicy;
 use url::Url;
 
-use variables::{count, nonzero, parsed, socket_address, text, word};
+use variables::{count, nonzero, parsed, socket_address, word};
 
 const LISTEN: &str = "AUTHORITY_LISTEN";
 const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
