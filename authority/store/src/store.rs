@@ -1,7 +1,6 @@
 //! The store as use cases see it: jobs that write, jobs that read.
 
 use std::fmt;
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::StoreError;
 use crate::ports::Tx;
+use crate::sqlite::ServerLock;
 use crate::writer::{JobError, TypedJob, Writer, closed};
 use crate::{postgres, sqlite};
 
@@ -71,7 +71,7 @@ pub struct Store {
     list_readers: Readers,
     committed: Arc<Notify>,
     /// Held as long as the store lives, where this process is the database's only server.
-    lock: Option<Arc<File>>,
+    lock: Option<Arc<ServerLock>>,
 }
 
 /// Connections that read.

@@ -143,9 +143,6 @@ pub trait Deliveries {
     /// Takes due deliveries of enabled endpoints, oldest first per endpoint.
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Gives back what `token` holds and has not settled.
-    async fn delivery_lease_release(&mut self, token: &str) -> Result<(), StoreError>;
-
     /// Gives back every lease: for the start of a process that is the database's only user.
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
 

@@ -81,16 +81,6 @@ impl Deliveries for Session<'_> {
         rows.iter().map(|row| leased(row, &secrets)).collect()
     }
 
-    async fn delivery_lease_release(&mut self, token: &str) -> Result<(), StoreError> {
-        let released: Vec<String> = sqlx::query_scalar(
-            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = $1 RETURNING id",
-        )
-        .bind(token)
-        .fetch_all(&mut *self.conn)
-        .await?;
-        self.cancel_where_disabled(&released).await
-    }
-
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError> {
         let released: Vec<String> = sqlx::query_scalar(
             "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",

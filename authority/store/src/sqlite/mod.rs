@@ -13,7 +13,7 @@ mod plans;
 
 use sqlx::SqliteConnection;
 
-pub(crate) use open::open;
+pub(crate) use open::{ServerLock, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 

@@ -34,7 +34,18 @@ pub(crate) struct Sqlite {
     pub(crate) record_readers: SqlitePool,
     pub(crate) list_readers: SqlitePool,
     /// Held as long as the store lives.
-    pub(crate) lock: Option<File>,
+    pub(crate) lock: Option<ServerLock>,
+}
+
+/// Keeps a second `serve` away from the same file.
+#[derive(Debug)]
+pub(crate) struct ServerLock(File);
+
+impl Drop for ServerLock {
+    /// Said, and not left to the closing of the file: a child process that is just being started has a copy of it.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 /// Opens the file at `path`, creating it when `access` is to migrate.
@@ -65,13 +76,13 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
     Ok(Sqlite { writing: SqliteWriting::new(options, conn), record_readers, list_readers, lock })
 }
 
-fn take_lock(path: &Path) -> Result<File, StoreError> {
+fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("the lock file: {error}"));
     let file = File::create(PathBuf::from(name)).map_err(unavailable)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(ServerLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked),
         Err(TryLockError::Error(error)) => Err(unavailable(error)),
     }

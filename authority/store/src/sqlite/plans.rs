@@ -121,12 +121,9 @@ async fn a_lease_reads_only_what_it_takes() {
     assert_eq!(large.session().delivery_lease_due(&lease).await.unwrap().len(), 0);
     let steps = large.steps();
     assert!(steps < 2_500, "{steps} steps");
-    large.session().delivery_lease_release("a").await.unwrap();
+    assert_eq!(large.session().delivery_lease_release_all().await.unwrap(), 13);
     let steps = large.steps();
     assert!(steps < 2_500, "{steps} steps");
-    assert_eq!(large.session().delivery_lease_release_all().await.unwrap(), 0);
-    let steps = large.steps();
-    assert!(steps < 1_000, "{steps} steps");
 }
 
 #[tokio::test]

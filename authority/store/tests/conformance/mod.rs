@@ -68,7 +68,7 @@ macro_rules! conformance {
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
-                an_expired_lease_is_anothers, a_released_lease_can_be_taken_at_once,
+                an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were, every_write_of_an_operator_is_kept;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
