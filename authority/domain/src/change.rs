@@ -11,7 +11,9 @@ use crate::checkout::Checkout;
 use crate::id::EndpointId;
 use crate::order::Order;
 use crate::payment::Payment;
+use crate::refund::Refund;
 use crate::shipment::Shipment;
+use crate::subscription::Subscription;
 
 /// One version of one record, and its event.
 #[derive(Clone, Debug)]
@@ -32,8 +34,12 @@ pub enum Record {
     Payment(Box<Payment>),
     /// `order.*`
     Order(Box<Order>),
+    /// `refund.*`
+    Refund(Box<Refund>),
     /// `shipment.*`
     Shipment(Box<Shipment>),
+    /// `subscription.*`
+    Subscription(Box<Subscription>),
     /// `webhook.test`
     WebhookTest(WebhookTest),
 }
@@ -69,6 +75,18 @@ impl Change {
         Self { event_type, record: Record::Order(Box::new(order.clone())) }
     }
 
+    /// A new version of a refund.
+    #[must_use]
+    pub fn refund(event_type: EventType, refund: &Refund) -> Self {
+        Self { event_type, record: Record::Refund(Box::new(refund.clone())) }
+    }
+
+    /// A new version of a subscription.
+    #[must_use]
+    pub fn subscription(event_type: EventType, subscription: &Subscription) -> Self {
+        Self { event_type, record: Record::Subscription(Box::new(subscription.clone())) }
+    }
+
     /// A new version of a shipment.
     #[must_use]
     pub fn shipment(event_type: EventType, shipment: &Shipment) -> Self {
@@ -84,7 +102,9 @@ impl Record {
             Self::Checkout(record) => Some(record.resource_version),
             Self::Payment(record) => Some(record.resource_version),
             Self::Order(record) => Some(record.resource_version),
+            Self::Refund(record) => Some(record.resource_version),
             Self::Shipment(record) => Some(record.resource_version),
+            Self::Subscription(record) => Some(record.resource_version),
             Self::WebhookTest(_) => None,
         }
     }
@@ -96,7 +116,9 @@ impl Record {
             Self::Checkout(record) => record.id.as_str(),
             Self::Payment(record) => record.id.as_str(),
             Self::Order(record) => record.order_number.as_str(),
+            Self::Refund(record) => record.id.as_str(),
             Self::Shipment(record) => record.id.as_str(),
+            Self::Subscription(record) => record.id.as_str(),
             Self::WebhookTest(record) => record.endpoint_id.as_str(),
         }
     }
@@ -108,7 +130,9 @@ impl Record {
             Self::Checkout(_) => return None,
             Self::Payment(record) => ("payments", record.id.as_str()),
             Self::Order(record) => ("orders", record.order_number.as_str()),
+            Self::Refund(record) => ("refunds", record.id.as_str()),
             Self::Shipment(record) => ("shipments", record.id.as_str()),
+            Self::Subscription(record) => ("subscriptions", record.id.as_str()),
             Self::WebhookTest(record) => ("webhook-endpoints", record.endpoint_id.as_str()),
         };
         Some(format!("/v1/merchant/{collection}/{id}"))

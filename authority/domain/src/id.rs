@@ -75,6 +75,8 @@ ids! {
     CheckoutId = "chk";
     /// A payment.
     PaymentId = "pay";
+    /// A refund.
+    RefundId = "rfd";
     /// A subscription.
     SubscriptionId = "sub";
     /// A shipment.
@@ -89,6 +91,8 @@ ids! {
     AttemptId = "att";
     /// The record of an API key (not the key).
     KeyId = "key";
+    /// An alert.
+    AlertId = "alt";
     /// An audit entry.
     AuditId = "aud";
     /// A request, as `Service-Request-Id` names it.

@@ -5,6 +5,7 @@
 //! or reads a clock: the same functions serve the service, the simulation and the audit.
 
 pub mod address_policy;
+pub mod alert;
 pub mod api_key;
 pub mod change;
 pub mod checkout;
@@ -27,6 +28,7 @@ pub mod parts;
 pub mod payment;
 pub mod payment_flow;
 pub mod payment_status;
+pub mod refund;
 pub mod refusal;
 pub mod requests;
 pub mod retry;
@@ -34,6 +36,7 @@ pub mod scope;
 pub mod shipment;
 pub mod shipping;
 pub mod strict_json;
+pub mod subscription;
 pub mod tenant;
 pub mod text_enum;
 pub mod time;

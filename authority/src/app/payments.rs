@@ -51,7 +51,7 @@ impl App {
                     if let Some(known) =
                         work.tx.processor_report_get(processor, ProcessorMessage::Start, event_id).await?
                     {
-                        return started_before(work, &tenant, &known, &request).await;
+                        return started_before(work, &tenant, &PaymentId::from_store(known), &request).await;
                     }
                     let payment = start(work, &tenant, &merchant, request).await?;
                     Ok(Answer::record(201, &payment)?
@@ -146,7 +146,9 @@ async fn start(
     let context = merchant.context();
     let audience = Audience::Subscribers;
     commit_changes(work.tx, tenant, &context, &[change], &audience, work.now, &mut work.dice).await?;
-    work.tx.processor_report_claim(&processor, ProcessorMessage::Start, &event_id, &id, work.now).await?;
+    work.tx
+        .processor_report_claim(&processor, ProcessorMessage::Start, &event_id, id.as_str(), work.now)
+        .await?;
     work.tx.payment_get(tenant, &id).await?.ok_or_else(Refusal::internal)
 }
 
@@ -163,12 +165,12 @@ async fn report(
             &processor,
             ProcessorMessage::Report,
             &request.processor_event_id,
-            &payment.id,
+            payment.id.as_str(),
             work.now,
         )
         .await?;
     match claimed {
-        Some(first) if first == payment.id => return Ok((false, payment)),
+        Some(first) if first == payment.id.as_str() => return Ok((false, payment)),
         Some(_) => {
             return Err(Refusal::member(
                 "/processor_event_id",

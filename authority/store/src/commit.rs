@@ -1,21 +1,21 @@
 //! One fact, one commit: rows, stream places, events and deliveries written from one list of changes (T1, I10).
 //!
-//! Called at the end of every writing use case. First the records (the last version of each), then the stream's
-//! counter, then what needs the counter: the orders' places, the events, the deliveries to every endpoint that wants
-//! them at this moment (contract 7.8, 8.3).
+//! Called at the end of every writing use case, when all reading and deciding is done. First the stream's counter, which
+//! gives every event and with it every new record its place; then the records (the last version of each), the events,
+//! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3).
 
 use std::collections::BTreeMap;
 
 use authority_domain::change::{Change, Record};
 use authority_domain::endpoint::matches_filter;
 use authority_domain::event::{MerchantContext, NewEvent};
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::ports::{NewDelivery, Trigger, Tx};
+use crate::ports::{NewDelivery, Places, Trigger, Tx};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -48,12 +48,12 @@ pub async fn commit_changes(
     now: Timestamp,
     dice: &mut (dyn Rng + Send),
 ) -> Result<Committed, Refusal> {
-    for record in last_versions(changes) {
-        put(tx, tenant, record).await?;
-    }
     let count = i64::try_from(changes.len()).unwrap_or(i64::MAX);
     let place = tx.stream_advance(tenant, count, now).await?;
     let first = place.last_sequence - count + 1;
+    for (record, places) in last_versions(changes, first) {
+        put(tx, &tenant.merchant_id, record, places).await?;
+    }
     let events: Vec<NewEvent> = changes
         .iter()
         .zip(first..)
@@ -62,53 +62,41 @@ pub async fn commit_changes(
             NewEvent::render(change, id, sequence, place.created_at, tenant.livemode, merchant)
         })
         .collect::<Result<_, _>>()?;
-    place_orders(tx, tenant, changes, &events).await?;
     tx.events_insert(tenant, &events).await?;
     let deliveries = fan_out(tx, tenant, &events, audience, now, dice).await?;
     tx.deliveries_insert(tenant, &deliveries, now).await?;
     Ok(Committed { events, deliveries })
 }
 
-/// The last version of every record, in the order of their first change: parents before those that refer to them.
-/// The category belongs to the key, since an operator may choose an order number that looks like another record's id.
-fn last_versions(changes: &[Change]) -> Vec<&Record> {
+/// The last version of every record with the places of its events, in the order of their first change: parents before
+/// those that refer to them. The category belongs to the key, since an operator may choose an order number that looks
+/// like another record's id.
+fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<(&Record, Places)> {
     let mut order = Vec::new();
-    let mut last = BTreeMap::new();
-    for change in changes {
+    let mut last: BTreeMap<_, (&Record, Places)> = BTreeMap::new();
+    for (change, sequence) in changes.iter().zip(first_sequence..) {
         let key = (change.event_type.category(), change.record.resource_id());
-        if last.insert(key, &change.record).is_none() {
-            order.push(key);
-        }
+        let first = last.get(&key).map_or_else(
+            || {
+                order.push(key);
+                sequence
+            },
+            |(_, places)| places.first,
+        );
+        last.insert(key, (&change.record, Places { first, last: sequence }));
     }
     order.into_iter().filter_map(|key| last.get(&key).copied()).collect()
 }
 
-async fn put(tx: &mut dyn Tx, tenant: &Tenant, record: &Record) -> Result<(), Refusal> {
+async fn put(tx: &mut dyn Tx, merchant: &MerchantId, record: &Record, places: Places) -> Result<(), Refusal> {
     match record {
-        Record::Checkout(checkout) => tx.checkout_put(&tenant.merchant_id, checkout).await?,
-        Record::Payment(payment) => tx.payment_put(&tenant.merchant_id, payment).await?,
-        Record::Order(order) => tx.order_put(&tenant.merchant_id, order).await?,
-        Record::Shipment(shipment) => tx.shipment_put(&tenant.merchant_id, shipment).await?,
+        Record::Checkout(checkout) => tx.checkout_put(merchant, checkout, places).await?,
+        Record::Payment(payment) => tx.payment_put(merchant, payment, places).await?,
+        Record::Order(order) => tx.order_put(merchant, order, places).await?,
+        Record::Refund(refund) => tx.refund_put(merchant, refund, places).await?,
+        Record::Shipment(shipment) => tx.shipment_put(merchant, shipment, places).await?,
+        Record::Subscription(subscription) => tx.subscription_put(merchant, subscription, places).await?,
         Record::WebhookTest(_) => {}
-    }
-    Ok(())
-}
-
-async fn place_orders(
-    tx: &mut dyn Tx,
-    tenant: &Tenant,
-    changes: &[Change],
-    events: &[NewEvent],
-) -> Result<(), Refusal> {
-    let mut places = BTreeMap::new();
-    for (change, event) in changes.iter().zip(events) {
-        if let Record::Order(order) = &change.record {
-            let place = places.entry(&order.order_number).or_insert((event.sequence, event.sequence));
-            place.1 = event.sequence;
-        }
-    }
-    for (number, (first, last)) in places {
-        tx.order_place(tenant, number, first, last).await?;
     }
     Ok(())
 }

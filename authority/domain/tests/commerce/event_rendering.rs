@@ -139,12 +139,20 @@ fn every_record_has_the_members_of_its_table_in_that_order() {
     const SHIPMENT: &str = "object id order_number status carrier service_level tracking_number tracking_url \
         line_items shipped_at estimated_delivery_at delivered_at exception metadata resource_version livemode \
         created_at updated_at";
+    const REFUND: &str = "object id status order_number payment_id amount currency reason note line_items \
+        requested_by processor_reference failure processing_at completed_at failed_at metadata resource_version \
+        livemode created_at updated_at";
+    const SUBSCRIPTION: &str = "object id status customer currency amount items interval interval_count \
+        current_period_start current_period_end trial_end cancel_at_period_end cancelled_at cancel_reason \
+        latest_order_number metadata resource_version livemode created_at updated_at";
     for change in changes() {
         let expected = match &change.record {
             Record::Checkout(_) => CHECKOUT,
             Record::Payment(_) => PAYMENT,
             Record::Order(_) => ORDER,
             Record::Shipment(_) => SHIPMENT,
+            Record::Refund(_) => REFUND,
+            Record::Subscription(_) => SUBSCRIPTION,
             Record::WebhookTest(_) => "object endpoint_id message requested_by",
         };
         let record = serde_json::to_string(&change.record).unwrap();

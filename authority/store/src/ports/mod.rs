@@ -2,24 +2,78 @@
 //!
 //! Every function on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); functions without one belong
 //! to the operator side, to authentication or to the dispatcher, which act for all tenants.
+//!
+//! `*_put` writes one version of a record: version 1 inserts it, a later one replaces the version before it. They are
+//! called by [`crate::commit`] alone, which writes the events from the same list.
 
 mod access;
-mod commerce;
+mod alerts;
+mod checkouts;
 mod deliveries;
 mod endpoints;
 mod events;
+mod orders;
+mod payments;
+mod refunds;
 mod requests;
+mod shipments;
+mod subscriptions;
 
 pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
-pub use commerce::{Commerce, ProcessorMessage, StoredOrder};
+pub use alerts::Alerts;
+pub use checkouts::Checkouts;
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
+pub use orders::{Orders, StoredOrder};
+pub use payments::{Payments, ProcessorMessage};
+pub use refunds::Refunds;
 pub use requests::{AuditEntry, IdempotencyRecord, KeyScope, Requests};
+pub use shipments::Shipments;
+pub use subscriptions::Subscriptions;
+
+/// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The record's place in lists, when this is its first commit.
+    pub first: i64,
+    /// The order's place in the feed of changes.
+    pub last: i64,
+}
 
 /// Everything a job can reach, inside its transaction.
-pub trait Tx: Access + Commerce + Deliveries + Endpoints + Events + Requests + Send {}
+pub trait Tx:
+    Access
+    + Alerts
+    + Checkouts
+    + Deliveries
+    + Endpoints
+    + Events
+    + Orders
+    + Payments
+    + Refunds
+    + Requests
+    + Shipments
+    + Subscriptions
+    + Send
+{
+}
 
-impl<T: Access + Commerce + Deliveries + Endpoints + Events + Requests + Send> Tx for T {}
+impl<T> Tx for T where
+    T: Access
+        + Alerts
+        + Checkouts
+        + Deliveries
+        + Endpoints
+        + Events
+        + Orders
+        + Payments
+        + Refunds
+        + Requests
+        + Shipments
+        + Subscriptions
+        + Send
+{
+}

@@ -26,12 +26,12 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 
 #[path = "../sql/access.rs"]
 mod access;
+#[path = "../sql/alerts.rs"]
+mod alerts;
 #[path = "../sql/bodies.rs"]
 mod bodies;
 #[path = "../sql/checkouts.rs"]
 mod checkouts;
-#[path = "../sql/commerce.rs"]
-mod commerce;
 #[path = "../sql/deliveries.rs"]
 mod deliveries;
 #[path = "../sql/endpoints.rs"]
@@ -42,12 +42,16 @@ mod events;
 mod orders;
 #[path = "../sql/payments.rs"]
 mod payments;
+#[path = "../sql/refunds.rs"]
+mod refunds;
 #[path = "../sql/requests.rs"]
 mod requests;
 #[path = "../sql/session.rs"]
 mod session;
 #[path = "../sql/shipments.rs"]
 mod shipments;
+#[path = "../sql/subscriptions.rs"]
+mod subscriptions;
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
 /// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have

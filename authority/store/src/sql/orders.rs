@@ -1,5 +1,6 @@
 //! Orders and their lines.
 
+use async_trait::async_trait;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
@@ -7,112 +8,123 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbConnection, bodies, one_row, push_in};
+use super::{Db, DbConnection, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::StoredOrder;
+use crate::ports::{Orders, Places, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;
 
-pub(super) async fn number_next(conn: &mut DbConnection, tenant: &Tenant) -> Result<i64, StoreError> {
-    Ok(sqlx::query_scalar(
-        "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, $3) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
-         RETURNING last_number",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(NUMBERS_START_ABOVE + 1)
-    .fetch_one(conn)
-    .await?)
-}
-
-pub(super) async fn get(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    number: &OrderNumber,
-) -> Result<Option<Order>, StoreError> {
-    let found = body(conn, tenant, number).await?;
-    Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
-}
-
-pub(super) async fn body(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    number: &OrderNumber,
-) -> Result<Option<(String, i64)>, StoreError> {
-    let statement = "SELECT body, resource_version FROM orders \
-         WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3";
-    bodies::text(conn, statement, tenant, number.as_str()).await
-}
-
-pub(super) async fn page(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    filter: &OrderFilter,
-    before: Option<i64>,
-    limit: i64,
-) -> Result<Vec<StoredOrder>, StoreError> {
-    let mut query = QueryBuilder::<Db>::new("SELECT created_sequence, body FROM orders WHERE merchant_id = ");
-    query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-    if let Some(before) = before {
-        query.push(" AND created_sequence < ").push_bind(before);
+#[async_trait]
+impl Orders for Session<'_> {
+    async fn order_number_next(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar(
+            "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, $3) \
+             ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
+             RETURNING last_number",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(NUMBERS_START_ABOVE + 1)
+        .fetch_one(&mut *self.conn)
+        .await?)
     }
-    push_in(&mut query, "status", &filter.status);
-    push_in(&mut query, "payment_status", &filter.payment_status);
-    push_in(&mut query, "fulfillment_status", &filter.fulfillment_status);
-    for (condition, time) in [
-        (" AND created_at >= ", filter.created_from),
-        (" AND created_at < ", filter.created_to),
-        (" AND updated_at >= ", filter.updated_from),
-        (" AND updated_at < ", filter.updated_to),
-    ] {
-        if let Some(time) = time {
-            query.push(condition).push_bind(time.as_ms());
+
+    async fn order_get(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<Option<Order>, StoreError> {
+        let found = self.order_body(tenant, number).await?;
+        Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
+    }
+
+    async fn order_body(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<Option<(String, i64)>, StoreError> {
+        let statement = "SELECT body, resource_version FROM orders \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3";
+        bodies::text(self.conn, statement, tenant, number.as_str()).await
+    }
+
+    async fn orders_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &OrderFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<StoredOrder>, StoreError> {
+        let mut query =
+            QueryBuilder::<Db>::new("SELECT created_sequence, body FROM orders WHERE merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND created_sequence < ").push_bind(before);
         }
+        push_in(&mut query, "status", &filter.status);
+        push_in(&mut query, "payment_status", &filter.payment_status);
+        push_in(&mut query, "fulfillment_status", &filter.fulfillment_status);
+        for (condition, time) in [
+            (" AND created_at >= ", filter.created_from),
+            (" AND created_at < ", filter.created_to),
+            (" AND updated_at >= ", filter.updated_from),
+            (" AND updated_at < ", filter.updated_to),
+        ] {
+            if let Some(time) = time {
+                query.push(condition).push_bind(time.as_ms());
+            }
+        }
+        if let Some(reference) = &filter.customer_reference {
+            query.push(" AND customer_reference = ").push_bind(reference);
+        }
+        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(StoredOrder { position: row.try_get("created_sequence")?, body: row.try_get("body")? })
+            })
+            .collect()
     }
-    if let Some(reference) = &filter.customer_reference {
-        query.push(" AND customer_reference = ").push_bind(reference);
-    }
-    query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-    let rows = query.build().fetch_all(conn).await?;
-    rows.iter()
-        .map(|row| Ok(StoredOrder { position: row.try_get("created_sequence")?, body: row.try_get("body")? }))
-        .collect()
-}
 
-pub(super) async fn put(
-    conn: &mut DbConnection,
-    merchant: &MerchantId,
-    order: &Order,
-) -> Result<(), StoreError> {
-    let done = sqlx::query(
-        "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
-             currency, total, customer_reference, resource_version, created_at, updated_at, body) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
-         ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
-             payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
-             customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
-             updated_at = excluded.updated_at, body = excluded.body \
-         WHERE orders.resource_version < excluded.resource_version",
-    )
-    .bind(merchant.as_str())
-    .bind(order.livemode)
-    .bind(order.order_number.as_str())
-    .bind(order.status.as_str())
-    .bind(order.payment_status.as_str())
-    .bind(order.fulfillment_status.as_str())
-    .bind(&order.currency)
-    .bind(order.amounts.total)
-    .bind(order.customer.as_ref().and_then(|customer| customer.reference.as_deref()))
-    .bind(order.resource_version)
-    .bind(order.created_at.as_ms())
-    .bind(order.updated_at.as_ms())
-    .bind(serde_json::to_string(order)?)
-    .execute(&mut *conn)
-    .await?;
-    one_row(done.rows_affected(), "order")?;
-    put_lines(conn, merchant, order).await
+    async fn order_put(
+        &mut self,
+        merchant: &MerchantId,
+        order: &Order,
+        places: Places,
+    ) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+                 currency, total, customer_reference, resource_version, created_at, updated_at, body, \
+                 created_sequence, last_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
+             ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
+                 payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
+                 customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
+                 updated_at = excluded.updated_at, body = excluded.body, \
+                 last_sequence = excluded.last_sequence \
+             WHERE orders.resource_version < excluded.resource_version",
+        )
+        .bind(merchant.as_str())
+        .bind(order.livemode)
+        .bind(order.order_number.as_str())
+        .bind(order.status.as_str())
+        .bind(order.payment_status.as_str())
+        .bind(order.fulfillment_status.as_str())
+        .bind(&order.currency)
+        .bind(order.amounts.total)
+        .bind(order.customer.as_ref().and_then(|customer| customer.reference.as_deref()))
+        .bind(order.resource_version)
+        .bind(order.created_at.as_ms())
+        .bind(order.updated_at.as_ms())
+        .bind(serde_json::to_string(order)?)
+        .bind(places.first)
+        .bind(places.last)
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "order")?;
+        put_lines(self.conn, merchant, order).await
+    }
 }
 
 async fn put_lines(conn: &mut DbConnection, merchant: &MerchantId, order: &Order) -> Result<(), StoreError> {
@@ -137,25 +149,4 @@ async fn put_lines(conn: &mut DbConnection, merchant: &MerchantId, order: &Order
     );
     query.build().execute(conn).await?;
     Ok(())
-}
-
-pub(super) async fn place(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    number: &OrderNumber,
-    first_sequence: i64,
-    last_sequence: i64,
-) -> Result<(), StoreError> {
-    let done = sqlx::query(
-        "UPDATE orders SET created_sequence = COALESCE(created_sequence, $4), last_sequence = $5 \
-         WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(number.as_str())
-    .bind(first_sequence)
-    .bind(last_sequence)
-    .execute(conn)
-    .await?;
-    one_row(done.rows_affected(), "order")
 }

@@ -1,143 +1,139 @@
 //! Payments, and the processors' reports about them.
 
-use authority_domain::id::{CheckoutId, MerchantId, PaymentId};
+use async_trait::async_trait;
+use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::{DbConnection, bodies, one_row};
+use super::{Session, bodies, one_row};
 use crate::StoreError;
-use crate::ports::ProcessorMessage;
+use crate::ports::{Payments, Places, ProcessorMessage};
 
-pub(super) async fn get(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    id: &PaymentId,
-) -> Result<Option<Payment>, StoreError> {
-    let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
-    bodies::record(conn, statement, tenant, id.as_str()).await
-}
-
-pub(super) async fn find(
-    conn: &mut DbConnection,
-    id: &PaymentId,
-) -> Result<Option<(Tenant, Payment)>, StoreError> {
-    let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
-        .bind(id.as_str())
-        .fetch_optional(conn)
-        .await?;
-    let Some(row) = row else { return Ok(None) };
-    let tenant = Tenant {
-        merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
-        livemode: row.try_get("livemode")?,
-    };
-    let body: String = row.try_get("body")?;
-    Ok(Some((tenant, serde_json::from_str(&body)?)))
-}
-
-pub(super) async fn of_order(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    order: &OrderNumber,
-) -> Result<Vec<Payment>, StoreError> {
-    let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
-         ORDER BY created_at, id";
-    bodies::records(conn, statement, tenant, order.as_str()).await
-}
-
-pub(super) async fn open_on(
-    conn: &mut DbConnection,
-    tenant: &Tenant,
-    checkout: &CheckoutId,
-) -> Result<bool, StoreError> {
-    let open: Option<String> = sqlx::query_scalar(
-        "SELECT id FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
-         AND status IN ('created', 'pending', 'authorized')",
-    )
-    .bind(tenant.merchant_id.as_str())
-    .bind(tenant.livemode)
-    .bind(checkout.as_str())
-    .fetch_optional(conn)
-    .await?;
-    Ok(open.is_some())
-}
-
-pub(super) async fn put(
-    conn: &mut DbConnection,
-    merchant: &MerchantId,
-    payment: &Payment,
-) -> Result<(), StoreError> {
-    let done = sqlx::query(
-        "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
-             amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
-         ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
-             amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
-             amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
-             body = excluded.body \
-         WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
-             AND payments.merchant_id = excluded.merchant_id",
-    )
-    .bind(payment.id.as_str())
-    .bind(merchant.as_str())
-    .bind(payment.livemode)
-    .bind(payment.status.as_str())
-    .bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
-    .bind(payment.order_number.as_ref().map(OrderNumber::as_str))
-    .bind(&payment.currency)
-    .bind(payment.amount)
-    .bind(payment.amount_authorized)
-    .bind(payment.amount_captured)
-    .bind(payment.amount_refunded)
-    .bind(payment.resource_version)
-    .bind(payment.created_at.as_ms())
-    .bind(serde_json::to_string(payment)?)
-    .execute(conn)
-    .await?;
-    one_row(done.rows_affected(), "payment")
-}
-
-pub(super) async fn report_claim(
-    conn: &mut DbConnection,
-    processor: &str,
-    message: ProcessorMessage,
-    processor_event_id: &str,
-    payment: &PaymentId,
-    now: Timestamp,
-) -> Result<Option<PaymentId>, StoreError> {
-    let done = sqlx::query(
-        "INSERT INTO processor_reports (processor, message, processor_event_id, payment_id, received_at) \
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (processor, message, processor_event_id) DO NOTHING",
-    )
-    .bind(processor)
-    .bind(message.as_str())
-    .bind(processor_event_id)
-    .bind(payment.as_str())
-    .bind(now.as_ms())
-    .execute(&mut *conn)
-    .await?;
-    if done.rows_affected() == 1 {
-        return Ok(None);
+#[async_trait]
+impl Payments for Session<'_> {
+    async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        bodies::record(self.conn, statement, tenant, id.as_str()).await
     }
-    report_get(conn, processor, message, processor_event_id).await
-}
 
-pub(super) async fn report_get(
-    conn: &mut DbConnection,
-    processor: &str,
-    message: ProcessorMessage,
-    processor_event_id: &str,
-) -> Result<Option<PaymentId>, StoreError> {
-    let payment: Option<String> = sqlx::query_scalar(
-        "SELECT payment_id FROM processor_reports \
-         WHERE processor = $1 AND message = $2 AND processor_event_id = $3",
-    )
-    .bind(processor)
-    .bind(message.as_str())
-    .bind(processor_event_id)
-    .fetch_optional(conn)
-    .await?;
-    Ok(payment.map(PaymentId::from_store))
+    async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
+        let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
+            .bind(id.as_str())
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let tenant = Tenant {
+            merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
+            livemode: row.try_get("livemode")?,
+        };
+        let body: String = row.try_get("body")?;
+        Ok(Some((tenant, serde_json::from_str(&body)?)))
+    }
+
+    async fn payments_of_order(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
+             ORDER BY created_sequence";
+        bodies::records(self.conn, statement, tenant, order.as_str()).await
+    }
+
+    async fn payment_open_on(&mut self, tenant: &Tenant, checkout: &CheckoutId) -> Result<bool, StoreError> {
+        let open: Option<String> = sqlx::query_scalar(
+            "SELECT id FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
+             AND status IN ('created', 'pending', 'authorized')",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(checkout.as_str())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(open.is_some())
+    }
+
+    async fn payment_put(
+        &mut self,
+        merchant: &MerchantId,
+        payment: &Payment,
+        places: Places,
+    ) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+                 amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, \
+                 subscription_id, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
+             ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+                 amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
+                 amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
+                 body = excluded.body \
+             WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
+                 AND payments.merchant_id = excluded.merchant_id",
+        )
+        .bind(payment.id.as_str())
+        .bind(merchant.as_str())
+        .bind(payment.livemode)
+        .bind(payment.status.as_str())
+        .bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
+        .bind(payment.order_number.as_ref().map(OrderNumber::as_str))
+        .bind(&payment.currency)
+        .bind(payment.amount)
+        .bind(payment.amount_authorized)
+        .bind(payment.amount_captured)
+        .bind(payment.amount_refunded)
+        .bind(payment.resource_version)
+        .bind(payment.created_at.as_ms())
+        .bind(serde_json::to_string(payment)?)
+        .bind(payment.subscription_id.as_ref().map(SubscriptionId::as_str))
+        .bind(places.first)
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "payment")
+    }
+
+    async fn processor_report_claim(
+        &mut self,
+        processor: &str,
+        message: ProcessorMessage,
+        processor_event_id: &str,
+        resource_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<String>, StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (processor, message, processor_event_id) DO NOTHING",
+        )
+        .bind(processor)
+        .bind(message.as_str())
+        .bind(processor_event_id)
+        .bind(resource_id)
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        if done.rows_affected() == 1 {
+            return Ok(None);
+        }
+        self.processor_report_get(processor, message, processor_event_id).await
+    }
+
+    async fn processor_report_get(
+        &mut self,
+        processor: &str,
+        message: ProcessorMessage,
+        processor_event_id: &str,
+    ) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT resource_id FROM processor_reports \
+             WHERE processor = $1 AND message = $2 AND processor_event_id = $3",
+        )
+        .bind(processor)
+        .bind(message.as_str())
+        .bind(processor_event_id)
+        .fetch_optional(&mut *self.conn)
+        .await?)
+    }
 }

@@ -16,7 +16,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;
 
 use super::{DbConnection, LEASE_DUE, Session};
-use crate::ports::{Commerce, Deliveries, Events, Lease};
+use crate::ports::{Deliveries, Events, Lease, Orders};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.

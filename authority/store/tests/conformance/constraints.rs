@@ -32,11 +32,10 @@ pub(crate) async fn one_delivery_per_event_and_endpoint<D: Database>() {
 pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
-    let (first, second) = (shop.sell().await.payment.id, shop.sell().await.payment.id);
-    let claim = async |processor: &'static str,
-                       event: &'static str,
-                       payment: &authority_domain::id::PaymentId| {
-        let (store, payment, message) = (&shop.store, payment.clone(), ProcessorMessage::Report);
+    let (first, second) =
+        (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
+    let claim = async |processor: &'static str, event: &'static str, payment: &str| {
+        let (store, payment, message) = (&shop.store, payment.to_string(), ProcessorMessage::Report);
         let claimed: Result<_, StoreError> =
             job!(store.write, tx => tx.processor_report_claim(processor, message, event, &payment, noon()));
         claimed.unwrap()

@@ -1,0 +1,58 @@
+//! The operator API: `/v1/operator`, on a listener of its own (contract 6.1, 6.2). One file per resource.
+//!
+//! The platform tells what happened; the authority decides whether it is legal and what follows from it. Merchant and
+//! mode are named by the path here. Beside it, without a key: `/healthz` and `/readyz`.
+
+mod api_keys;
+mod checkouts;
+mod merchants;
+mod payments;
+
+use authority_domain::id::MerchantId;
+use authority_domain::tenant::{Mode, Tenant};
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::StatusCode;
+
+use super::entry::Roots;
+use super::problem::Problem;
+
+/// A path segment; one that does not decode is a record that does not exist.
+type Segment = Result<Path<String>, PathRejection>;
+/// `{merchant}/{mode}`.
+type TenantSegments = Result<Path<(String, String)>, PathRejection>;
+
+/// The routes of the operator's listener.
+pub fn routes() -> Router<Roots> {
+    let api = Router::new()
+        .merge(api_keys::routes())
+        .merge(checkouts::routes())
+        .merge(merchants::routes())
+        .merge(payments::routes());
+    Router::new()
+        .nest("/v1/operator", api)
+        .route("/healthz", get(async || (StatusCode::OK, "ok\n")))
+        .route("/readyz", get(readyz))
+}
+
+fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
+    segment.ok().and_then(|Path(text)| parse(&text))
+}
+
+/// What does not parse is a merchant that does not exist.
+fn tenant(segments: TenantSegments) -> Option<Tenant> {
+    let Path((merchant, mode)) = segments.ok()?;
+    let livemode = Mode::parse(&mode)? == Mode::Live;
+    Some(Tenant { merchant_id: MerchantId::parse(&merchant)?, livemode })
+}
+
+/// Ready means that the database answers.
+async fn readyz(State(roots): State<Roots>) -> Response {
+    match roots.app.ready().await {
+        Ok(()) => (StatusCode::OK, "ready\n").into_response(),
+        Err(refusal) => Problem(refusal).into_response(),
+    }
+}

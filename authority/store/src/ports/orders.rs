@@ -1,0 +1,55 @@
+//! Orders: the records that everything else feeds.
+
+use async_trait::async_trait;
+use authority_domain::id::MerchantId;
+use authority_domain::list_filter::OrderFilter;
+use authority_domain::order::Order;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use super::Places;
+use crate::StoreError;
+
+/// One order of a page.
+#[derive(Clone, Debug)]
+pub struct StoredOrder {
+    /// The sequence of the order's first event: its place in lists.
+    pub position: i64,
+    /// The record as JSON text.
+    pub body: String,
+}
+
+/// Orders.
+#[async_trait]
+pub trait Orders {
+    /// Reserves the next generated order number of the tenant; the first is 100001 (contract 1.1).
+    async fn order_number_next(&mut self, tenant: &Tenant) -> Result<i64, StoreError>;
+
+    /// One order.
+    async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber)
+    -> Result<Option<Order>, StoreError>;
+
+    /// One order as stored text, with its version.
+    async fn order_body(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<Option<(String, i64)>, StoreError>;
+
+    /// Up to `limit` orders before `before` (newest first; `None` from the newest).
+    async fn orders_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &OrderFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<StoredOrder>, StoreError>;
+
+    /// Writes a version of an order and its lines.
+    async fn order_put(
+        &mut self,
+        merchant: &MerchantId,
+        order: &Order,
+        places: Places,
+    ) -> Result<(), StoreError>;
+}

@@ -1,0 +1,101 @@
+//! Alerts. The operator's stand under a merchant that does not exist, so that one unique index serves both owners.
+
+use async_trait::async_trait;
+use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::id::AlertId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::Row;
+
+use super::{DbRow, Session};
+use crate::StoreError;
+use crate::ports::Alerts;
+
+/// Merchant ids begin with `mer_`, so this is nobody's.
+const OPERATOR: &str = "operator";
+
+fn owner(tenant: Option<&Tenant>) -> (&str, bool) {
+    tenant.map_or((OPERATOR, false), |tenant| (tenant.merchant_id.as_str(), tenant.livemode))
+}
+
+#[async_trait]
+impl Alerts for Session<'_> {
+    async fn alert_raise(
+        &mut self,
+        tenant: Option<&Tenant>,
+        alert: &NewAlert,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (merchant_id, livemode) = owner(tenant);
+        sqlx::query(
+            "INSERT INTO alerts (id, merchant_id, livemode, code, subject, severity, message, count, first_seen_at, \
+                 last_seen_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $8) \
+             ON CONFLICT (merchant_id, livemode, code, subject) WHERE closed_at IS NULL \
+             DO UPDATE SET count = alerts.count + 1, severity = excluded.severity, message = excluded.message, \
+                 last_seen_at = excluded.last_seen_at",
+        )
+        .bind(alert.id.as_str())
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(alert.code.as_str())
+        .bind(&alert.subject)
+        .bind(alert.severity.as_str())
+        .bind(&alert.message)
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn alert_close(
+        &mut self,
+        tenant: Option<&Tenant>,
+        code: AlertCode,
+        subject: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (merchant_id, livemode) = owner(tenant);
+        sqlx::query(
+            "UPDATE alerts SET closed_at = $5 WHERE merchant_id = $1 AND livemode = $2 AND code = $3 AND subject = $4 \
+             AND closed_at IS NULL",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(code.as_str())
+        .bind(subject)
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError> {
+        let (merchant_id, livemode) = owner(tenant);
+        let rows = sqlx::query(
+            "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at FROM alerts \
+             WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL ORDER BY first_seen_at, id LIMIT $3",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(alert).collect()
+    }
+}
+
+fn alert(row: &DbRow) -> Result<Alert, StoreError> {
+    let word = |name: &str| -> Result<String, StoreError> { Ok(row.try_get(name)?) };
+    let unknown = |name: &str| StoreError::Broken(format!("alerts.{name} holds an unknown word"));
+    Ok(Alert {
+        id: AlertId::from_store(word("id")?),
+        code: AlertCode::parse(&word("code")?).ok_or_else(|| unknown("code"))?,
+        severity: Severity::parse(&word("severity")?).ok_or_else(|| unknown("severity"))?,
+        subject: word("subject")?,
+        message: word("message")?,
+        count: row.try_get("count")?,
+        first_seen_at: Timestamp::from_ms(row.try_get("first_seen_at")?),
+        last_seen_at: Timestamp::from_ms(row.try_get("last_seen_at")?),
+    })
+}
