@@ -189,7 +189,7 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first<D: Databa
     let shop = Shop::open(&database).await;
     let (first, second) = (shop.sell().await, shop.sell().await);
     let number = first.order.order_number.clone();
-    // Both payments are the first order's; the one that came later was made earlier.
+    // Both payments are the first order's; the clock stepped back between them, the stream did not.
     let sql = format!(
         "UPDATE payments SET order_number = '{number}', created_at = created_at - 1 WHERE id = '{}'",
         second.payment.id
@@ -198,7 +198,7 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first<D: Databa
     let (store, tenant, order) = (&shop.store, shop.tenant.clone(), number.clone());
     let payments: Result<Vec<Payment>, StoreError> =
         job!(store.read, tx => tx.payments_of_order(&tenant, &order));
-    assert_eq!(payments.unwrap(), [second.payment, first.payment]);
+    assert_eq!(payments.unwrap(), [first.payment, second.payment]);
 
     let (mut parcels, mut order) = (Vec::new(), first.order);
     for n in 0..3 {
