@@ -3,34 +3,42 @@
 //!
 //! A list writes a cursor after the last item of a page; a later request hands it back; decoding proves that this
 //! service wrote it for this merchant, mode, list and filter. Nothing is stored, so any instance can decode it and
-//! it never expires. The layout, base64url without padding, 47 characters:
+//! it never expires. The layout, base64url without padding:
 //!
 //! | Bytes | Content |
 //! |---|---|
-//! | 1 | format version = 1 |
+//! | 1 | format version: 1 with a sequence as position, 2 with an id |
 //! | 1 | key id |
 //! | 1 | list kind |
-//! | 8 | position, big-endian |
+//! | 8 or 16 | position, big-endian |
 //! | 8 | first 8 bytes of SHA-256 of the canonical filter string; zero for none |
 //! | 16 | HMAC-SHA256 over the above, the mode and the merchant id, truncated |
 //!
-//! Deliberately absent: encryption. The position is no secret; it stands in every event as `sequence`.
+//! The lists of a merchant go by sequences of its stream: version 1, 47 characters. An operator's lists span all
+//! merchants, whom no one sequence orders; they go by the number in the records' ids, which is ordered by time: version
+//! 2, 58 characters.
+//!
+//! Deliberately absent: encryption. The position is no secret; it stands in every event as `sequence`, or is an id.
+
+mod keys;
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use hmac::{Hmac, KeyInit, Mac};
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+
+pub use keys::{CursorKeyError, CursorKeys};
 
 use crate::tenant::Tenant;
 
 /// Longest text that is looked at (contract 8.5).
 const TEXT_LIMIT: usize = 256;
-const VERSION: u8 = 1;
-const HEAD_LEN: usize = 19;
+/// Format version of a cursor whose position is a sequence: 8 bytes.
+const BY_SEQUENCE: u8 = 1;
+/// Format version of a cursor whose position is an id: 16 bytes.
+const BY_ID: u8 = 2;
+const FILTER_LEN: usize = 8;
 const MAC_LEN: usize = 16;
-const CURSOR_LEN: usize = HEAD_LEN + MAC_LEN;
 
 macro_rules! list_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal;)*) => {
@@ -130,76 +138,12 @@ pub enum CursorError {
     OtherFilter,
 }
 
-/// Why a list of cursor keys is refused. Never tells the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CursorKeyError {
-    /// No key at all: nothing could be signed.
-    #[error("at least one cursor key is needed")]
-    Empty,
-    /// An entry is not `id:base64` with an id of 0–255 and 32 bytes.
-    #[error("a cursor key is written id:base64, with an id from 0 to 255 and 32 bytes")]
-    Malformed,
-    /// Two keys with one id: it would be undecided which of them verifies.
-    #[error("a cursor key id is used twice")]
-    DuplicateId,
-}
-
-/// The keys that authenticate cursors: the first signs, all verify. Wiped when dropped, redacted in `Debug`.
-pub struct CursorKeys {
-    signing: CursorKey,
-    retired: Vec<CursorKey>,
-}
-
-struct CursorKey {
-    id: u8,
-    secret: Zeroizing<[u8; 32]>,
-}
-
 impl CursorKeys {
-    /// Keys from a signing key and older ones that still verify.
-    ///
-    /// # Errors
-    /// [`CursorKeyError::DuplicateId`].
-    pub fn new(signing: (u8, [u8; 32]), retired: Vec<(u8, [u8; 32])>) -> Result<Self, CursorKeyError> {
-        let key = |(id, secret)| CursorKey { id, secret: Zeroizing::new(secret) };
-        let keys = Self { signing: key(signing), retired: retired.into_iter().map(key).collect() };
-        let mut seen = [false; 256];
-        for key in keys.all() {
-            if seen.get_mut(usize::from(key.id)).is_none_or(|seen| std::mem::replace(seen, true)) {
-                return Err(CursorKeyError::DuplicateId);
-            }
-        }
-        Ok(keys)
-    }
-
-    /// Reads `id:base64,…` as `AUTHORITY_CURSOR_KEYS` carries it.
-    ///
-    /// # Errors
-    /// [`CursorKeyError`]; its text names no key.
-    pub fn parse(text: &str) -> Result<Self, CursorKeyError> {
-        let mut keys = Vec::new();
-        for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
-            let (id, secret) = entry.split_once(':').ok_or(CursorKeyError::Malformed)?;
-            let id: u8 = id.parse().map_err(|_| CursorKeyError::Malformed)?;
-            let secret = Zeroizing::new(STANDARD.decode(secret).map_err(|_| CursorKeyError::Malformed)?);
-            keys.push((id, secret.as_slice().try_into().map_err(|_| CursorKeyError::Malformed)?));
-        }
-        let mut keys = keys.into_iter();
-        let signing = keys.next().ok_or(CursorKeyError::Empty)?;
-        Self::new(signing, keys.collect())
-    }
-
     /// The cursor of `position` in a list: the sequence after which (newest-first lists: before which) to go on.
     /// `filter` is the canonical filter string, empty for none.
     #[must_use]
     pub fn encode(&self, list: ListKind, position: u64, owner: Owner<'_>, filter: &str) -> String {
-        let mut bytes = Vec::with_capacity(CURSOR_LEN);
-        bytes.extend([VERSION, self.signing.id, list as u8]);
-        bytes.extend(position.to_be_bytes());
-        bytes.extend(filter_digest(filter));
-        let mac = self.signing.authenticate(&bytes, owner);
-        bytes.extend(mac);
-        URL_SAFE_NO_PAD.encode(bytes)
+        self.seal(BY_SEQUENCE, list, position.to_be_bytes(), owner, filter)
     }
 
     /// The position of a cursor that this service gave out for this list, owner and filter.
@@ -213,12 +157,7 @@ impl CursorKeys {
         owner: Owner<'_>,
         filter: &str,
     ) -> Result<u64, CursorError> {
-        let opened = self.open(text, list, owner)?;
-        if opened.filter_digest == filter_digest(filter) {
-            Ok(opened.position)
-        } else {
-            Err(CursorError::OtherFilter)
-        }
+        self.open(BY_SEQUENCE, text, list, owner)?.under(filter).map(u64::from_be_bytes)
     }
 
     /// The position of a cursor whatever its filter: for a checkpoint, which marks a place in the whole stream.
@@ -231,18 +170,56 @@ impl CursorKeys {
         list: ListKind,
         owner: Owner<'_>,
     ) -> Result<u64, CursorError> {
-        self.open(text, list, owner).map(|opened| opened.position)
+        self.open(BY_SEQUENCE, text, list, owner).map(|opened| u64::from_be_bytes(opened.position))
     }
 
-    fn open(&self, text: &str, list: ListKind, owner: Owner<'_>) -> Result<Opened, CursorError> {
+    /// The cursor of an operator list, which spans all merchants and goes by the records' ids: `uuid` is the number
+    /// in the id of the last item ([`verify_core::id::uuid`]).
+    #[must_use]
+    pub fn encode_id(&self, list: ListKind, uuid: u128, filter: &str) -> String {
+        self.seal(BY_ID, list, uuid.to_be_bytes(), Owner::Operator, filter)
+    }
+
+    /// The number in the id that a cursor of an operator list stands for.
+    ///
+    /// # Errors
+    /// [`CursorError`], as for [`CursorKeys::decode`].
+    pub fn decode_id(&self, text: &str, list: ListKind, filter: &str) -> Result<u128, CursorError> {
+        self.open(BY_ID, text, list, Owner::Operator)?.under(filter).map(u128::from_be_bytes)
+    }
+
+    fn seal<const N: usize>(
+        &self,
+        version: u8,
+        list: ListKind,
+        position: [u8; N],
+        owner: Owner<'_>,
+        filter: &str,
+    ) -> String {
+        let mut bytes = Vec::with_capacity(head_len(N) + MAC_LEN);
+        bytes.extend([version, self.signing.id, list as u8]);
+        bytes.extend(position);
+        bytes.extend(filter_digest(filter));
+        let mac = self.signing.authenticate(&bytes, owner);
+        bytes.extend(mac);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    fn open<const N: usize>(
+        &self,
+        expected: u8,
+        text: &str,
+        list: ListKind,
+        owner: Owner<'_>,
+    ) -> Result<Opened<N>, CursorError> {
         if text.len() > TEXT_LIMIT {
             return Err(CursorError::Malformed);
         }
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| CursorError::Malformed)?;
-        let (head, mac) = bytes.split_at_checked(HEAD_LEN).ok_or(CursorError::Malformed)?;
+        let (head, mac) = bytes.split_at_checked(head_len(N)).ok_or(CursorError::Malformed)?;
         let [version, key_id, kind, rest @ ..] = head else { return Err(CursorError::Malformed) };
-        let (position, filter_digest) = rest.split_at_checked(8).ok_or(CursorError::Malformed)?;
-        if *version != VERSION || mac.len() != MAC_LEN {
+        let (position, filter_digest) = rest.split_at_checked(N).ok_or(CursorError::Malformed)?;
+        if *version != expected || mac.len() != MAC_LEN {
             return Err(CursorError::Malformed);
         }
         let key = self.all().find(|key| key.id == *key_id).ok_or(CursorError::UnknownKey)?;
@@ -253,47 +230,36 @@ impl CursorKeys {
             return Err(CursorError::OtherList);
         }
         Ok(Opened {
-            position: u64::from_be_bytes(position.try_into().map_err(|_| CursorError::Malformed)?),
+            position: position.try_into().map_err(|_| CursorError::Malformed)?,
             filter_digest: filter_digest.try_into().map_err(|_| CursorError::Malformed)?,
         })
     }
+}
 
-    fn all(&self) -> impl Iterator<Item = &CursorKey> {
-        std::iter::once(&self.signing).chain(&self.retired)
+/// What an authentic cursor says; its position has `N` bytes.
+struct Opened<const N: usize> {
+    position: [u8; N],
+    filter_digest: [u8; FILTER_LEN],
+}
+
+impl<const N: usize> Opened<N> {
+    /// The position, when the cursor was given out under `filter`.
+    fn under(self, filter: &str) -> Result<[u8; N], CursorError> {
+        if self.filter_digest == filter_digest(filter) {
+            Ok(self.position)
+        } else {
+            Err(CursorError::OtherFilter)
+        }
     }
 }
 
-impl std::fmt::Debug for CursorKeys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CursorKeys({} keys, redacted)", 1 + self.retired.len())
-    }
+/// What is authenticated of a cursor whose position has `position_len` bytes.
+const fn head_len(position_len: usize) -> usize {
+    3 + position_len + FILTER_LEN
 }
 
-/// What an authentic cursor says.
-struct Opened {
-    position: u64,
-    filter_digest: [u8; 8],
-}
-
-impl CursorKey {
-    /// HMAC over head, mode and merchant id. The head and the mode have fixed lengths, so the id, which comes last,
-    /// cannot borrow bytes from them.
-    fn authenticate(&self, head: &[u8], owner: Owner<'_>) -> [u8; MAC_LEN] {
-        // A key of 32 bytes is within what HMAC takes, which is any length.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.secret.as_slice()) else { return [0; MAC_LEN] };
-        mac.update(head);
-        let (mode, merchant_id) = owner.bytes();
-        mac.update(&[mode]);
-        mac.update(merchant_id.as_bytes());
-        let full = mac.finalize().into_bytes();
-        let mut truncated = [0; MAC_LEN];
-        truncated.iter_mut().zip(full).for_each(|(to, from)| *to = from);
-        truncated
-    }
-}
-
-fn filter_digest(filter: &str) -> [u8; 8] {
-    let mut digest = [0; 8];
+fn filter_digest(filter: &str) -> [u8; FILTER_LEN] {
+    let mut digest = [0; FILTER_LEN];
     if !filter.is_empty() {
         digest.iter_mut().zip(Sha256::digest(filter.as_bytes())).for_each(|(to, from)| *to = from);
     }

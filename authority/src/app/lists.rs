@@ -1,7 +1,8 @@
 //! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
 //!
 //! A list reads one row more than the page holds; only when that row exists is there a next page. Items are handed on
-//! as the text that is stored.
+//! as the text that is stored. The lists of a merchant go by sequences of its stream; the operator's lists span all
+//! merchants and go by the records' ids, which are in the order of their making.
 
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
@@ -51,10 +52,47 @@ impl App {
             .decode(cursor, list, Owner::Tenant(tenant), &request.filter)
             .ok()
             .and_then(|position| i64::try_from(position).ok());
-        position.map(Some).ok_or_else(|| {
-            Refusal::new(ErrorCode::InvalidCursor, "The cursor was not given out by this list.")
-                .param("cursor")
-        })
+        position.map(Some).ok_or_else(invalid_cursor)
+    }
+
+    /// The id that the request's cursor stands for, of records whose ids begin with `prefix` (without underscore):
+    /// an operator's list goes on with the id next to it.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub fn operator_position(
+        &self,
+        list: ListKind,
+        prefix: &str,
+        request: &ListRequest,
+    ) -> Result<Option<String>, Refusal> {
+        let Some(cursor) = &request.cursor else { return Ok(None) };
+        let uuid = self.cursors.decode_id(cursor, list, &request.filter).map_err(|_| invalid_cursor())?;
+        Ok(Some(verify_core::id::encode(prefix, uuid)))
+    }
+
+    /// Cuts the page out of the rows that were read for an operator's list, each with its id.
+    ///
+    /// # Errors
+    /// `internal_error` when a record has an id that this service does not issue.
+    pub fn operator_page(
+        &self,
+        list: ListKind,
+        request: &ListRequest,
+        mut rows: Vec<(String, String)>,
+    ) -> Result<List, Refusal> {
+        let limit = usize::from(request.limit);
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = match rows.last() {
+            Some((id, _)) if more => {
+                let uuid = verify_core::id::uuid(id).ok_or_else(Refusal::internal)?;
+                Some(self.cursors.encode_id(list, uuid, &request.filter))
+            }
+            _ => None,
+        };
+        let items = rows.into_iter().map(|(_, body)| body).collect();
+        Ok(List { items, next_cursor, resume_cursor: None })
     }
 
     /// Cuts the page out of the rows that were read, each with its position.
@@ -84,4 +122,8 @@ impl App {
         let position = u64::try_from(position).unwrap_or(0);
         self.cursors.encode(list, position, Owner::Tenant(tenant), &request.filter)
     }
+}
+
+fn invalid_cursor() -> Refusal {
+    Refusal::new(ErrorCode::InvalidCursor, "The cursor was not given out by this list.").param("cursor")
 }

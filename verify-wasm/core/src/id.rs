@@ -39,6 +39,13 @@ pub fn is_issued(prefix: &str, text: &str) -> bool {
     split(text).is_some_and(|(found, _)| found == prefix)
 }
 
+/// The number that an issued id is written from, by which ids are in the order of their making; the inverse of
+/// [`encode`]. `None` when `text` is not in the issued form.
+#[must_use]
+pub fn uuid(text: &str) -> Option<u128> {
+    split(text).map(|(_, uuid)| uuid)
+}
+
 /// The Unix milliseconds an issued id was made at; `None` when `text` is not in the issued form.
 #[must_use]
 pub fn timestamp_ms(text: &str) -> Option<u64> {

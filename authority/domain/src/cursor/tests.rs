@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
 use super::*;
@@ -34,6 +35,66 @@ fn the_layout_is_fixed() {
     // Computed with Python's hmac and base64 over the table in the module's story.
     let text = keys().encode(ListKind::Orders, 41, merchant(), "status=confirmed");
     assert_eq!(text, "AQcDAAAAAAAAACmPIhiZP5zZE4RZ-89fLQveSBsFt755X1s");
+}
+
+/// An id as an operator's list meets it.
+const UUID: u128 = 0x0199_0000_0000_7000_8000_0000_0000_00ff;
+
+#[test]
+fn a_cursor_by_id_is_58_url_safe_characters() {
+    let text = keys().encode_id(ListKind::OperatorEvents, u128::MAX, "status=requested");
+    assert_eq!(text.len(), 58);
+    assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+}
+
+#[test]
+fn the_layout_by_id_is_fixed() {
+    // Computed as above.
+    let text = keys().encode_id(ListKind::OperatorRefunds, UUID, "status=requested");
+    assert_eq!(text, "AgciAZkAAAAAcACAAAAAAAAA_8sRlocuVPBLGofRM6tJbOZ5zqtaB540aA");
+    assert_eq!(keys().decode_id(&text, ListKind::OperatorRefunds, "status=requested"), Ok(UUID));
+}
+
+#[test]
+fn a_cursor_by_id_belongs_to_its_list_and_filter_and_to_no_merchant() {
+    let keys = keys();
+    let text = keys.encode_id(ListKind::OperatorRefunds, UUID, "status=requested");
+    let decode = |list, filter| keys.decode_id(&text, list, filter);
+    assert_eq!(decode(ListKind::OperatorRefunds, ""), Err(CursorError::OtherFilter));
+    for list in ListKind::ALL.iter().filter(|list| **list != ListKind::OperatorRefunds) {
+        assert_eq!(decode(*list, "status=requested"), Err(CursorError::OtherList), "{list:?}");
+    }
+    // The two forms are not taken for each other, whoever asks.
+    for owner in [Owner::Operator, merchant()] {
+        let other = keys.decode(&text, ListKind::OperatorRefunds, owner, "status=requested");
+        assert_eq!(other, Err(CursorError::Malformed));
+    }
+    let by_sequence = keys.encode(ListKind::OperatorRefunds, 41, Owner::Operator, "");
+    assert_eq!(keys.decode_id(&by_sequence, ListKind::OperatorRefunds, ""), Err(CursorError::Malformed));
+    // What is genuine under one owner is not under another, even in the same form.
+    let merchants = keys.seal(BY_ID, ListKind::OperatorRefunds, UUID.to_be_bytes(), merchant(), "");
+    assert_eq!(keys.decode_id(&merchants, ListKind::OperatorRefunds, ""), Err(CursorError::NotAuthentic));
+}
+
+#[test]
+fn every_altered_or_missing_byte_of_a_cursor_by_id_is_refused() {
+    let keys = keys();
+    let text = keys.encode_id(ListKind::OperatorRefunds, UUID, "");
+    let decode = |text: &str| keys.decode_id(text, ListKind::OperatorRefunds, "");
+    let bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
+    for at in 0..bytes.len() {
+        for flip in 1..=255_u8 {
+            let mut altered = bytes.clone();
+            altered[at] ^= flip;
+            assert!(decode(&URL_SAFE_NO_PAD.encode(&altered)).is_err(), "byte {at} ^ {flip}");
+        }
+    }
+    for end in 0..text.len() {
+        assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
+    }
+    for text in [format!("{text}A"), format!("{text}="), "A".repeat(10_240)] {
+        assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
+    }
 }
 
 #[test]
@@ -152,7 +213,16 @@ proptest! {
     }
 
     #[test]
+    fn what_is_encoded_by_id_decodes(
+        uuid: u128, filter in ".{0,40}", list in prop::sample::select(ListKind::ALL),
+    ) {
+        let text = keys().encode_id(list, uuid, &filter);
+        prop_assert_eq!(keys().decode_id(&text, list, &filter), Ok(uuid));
+    }
+
+    #[test]
     fn no_text_breaks_the_decoder(text in "\\PC{0,300}") {
+        prop_assert!(keys().decode_id(&text, ListKind::OperatorEvents, "").is_err());
         prop_assert!(keys().decode(&text, ListKind::Events, merchant(), "").is_err());
     }
 }

@@ -9,6 +9,7 @@ fn the_typeid_layout() {
     let uuid = 0x0189_0a5d_ac96_774b_bcce_b302_099a_8057;
     assert_eq!(id::encode("evt", uuid), "evt_01h455vb4pex5vsknk084sn02q");
     assert_eq!(id::timestamp_ms("evt_01h455vb4pex5vsknk084sn02q"), Some(0x0189_0a5d_ac96));
+    assert_eq!(id::uuid("evt_01h455vb4pex5vsknk084sn02q"), Some(uuid));
     assert_eq!(id::encode("we", 0), "we_00000000000000000000000000");
     assert_eq!(id::encode("chk", u128::MAX), "chk_7zzzzzzzzzzzzzzzzzzzzzzzzz");
 }
@@ -52,6 +53,7 @@ fn what_is_not_an_issued_id() {
         let text = format!("{prefix}_01h455vb4pex5vsknk084sn02q");
         assert!(!id::is_issued(prefix, &text), "{text:?}");
         assert_eq!(id::timestamp_ms(&text), None, "{text:?}");
+        assert_eq!(id::uuid(&text), None, "{text:?}");
     }
 }
 
@@ -82,6 +84,7 @@ proptest! {
         let text = id::encode("evt", id::uuid_v7(ms, random));
         prop_assert!(id::is_issued("evt", &text));
         prop_assert_eq!(id::timestamp_ms(&text), Some(ms));
+        prop_assert_eq!(id::uuid(&text), Some(id::uuid_v7(ms, random)));
         let other = id::encode("evt", id::uuid_v7(later, random));
         prop_assert_eq!(text.cmp(&other), ms.cmp(&later));
     }
