@@ -1,6 +1,6 @@
-//! A real `authority serve` on a database file of its own.
+//! A real `authority serve` on a database of its own.
 //!
-//! [`Authority::start`] builds the binary (once per test program), makes an operator key with it, starts `serve` on
+//! [`Authority::start`] (on a SQLite file) or [`Authority::on`] (on a database of either kind) builds the binary (once per test program), makes an operator key with it, starts `serve` on
 //! free ports in a new folder and waits for the ready line. The test may end it in order ([`Authority::terminate`]),
 //! by force ([`Authority::kill`]), and start it again on the same files ([`Authority::restart`]); every [`Api`] finds
 //! it again on its new ports. What it logs goes to a file, which is shown when the test fails.
@@ -33,6 +33,16 @@ pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
 /// How much of the log a failed test shows.
 const LOG_LINES_SHOWN: usize = 80;
 
+/// A kind of database. What holds on one has to hold on the other: a test that takes it is made into two by
+/// [`on_both_databases!`](crate::on_both_databases).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Database {
+    /// A file of the test's own.
+    Sqlite,
+    /// A database of the test's own on a real server.
+    Postgres,
+}
+
 /// An authority of a test's own.
 #[derive(Debug)]
 pub struct Authority {
@@ -45,6 +55,19 @@ pub struct Authority {
 }
 
 impl Authority {
+    /// Starts one on an empty database of this kind. `variables` as for [`Authority::start`].
+    pub async fn on(database: Database, variables: &[(&str, &str)]) -> Self {
+        match database {
+            Database::Sqlite => Self::start(variables).await,
+            Database::Postgres => {
+                let url = postgres_cluster::database().await;
+                let mut all = vec![("AUTHORITY_DATABASE_URL", url.as_str())];
+                all.extend(variables);
+                Self::start(&all).await
+            }
+        }
+    }
+
     /// Starts one on new files. `variables` come on top of those that tests need: loopback endpoints are allowed,
     /// limits are off, a failed delivery is tried again after one second.
     pub async fn start(variables: &[(&str, &str)]) -> Self {
@@ -189,6 +212,17 @@ impl Authority {
         entries
             .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
             .collect()
+    }
+
+    /// What it holds: the files it has left, and its database where that is not one of them.
+    #[must_use]
+    pub fn left_behind(&self) -> Vec<(String, Vec<u8>)> {
+        let mut left = self.files();
+        let url = &self.variables["AUTHORITY_DATABASE_URL"];
+        if url.starts_with("postgres") {
+            left.push(("the dump of the database".to_owned(), postgres_cluster::dump(url)));
+        }
+        left
     }
 
     /// Waits until no delivery waits for an attempt, now or later, as the database says.

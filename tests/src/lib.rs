@@ -25,3 +25,28 @@ pub mod merchant;
 pub mod receiver;
 pub mod shop;
 pub mod workerd;
+
+/// Makes two tests of every case, one for each kind of database: a case is an async function that takes the
+/// [`Database`](crate::authority::Database). A case that is not listed is an unused function, which the compiler
+/// reports.
+#[macro_export]
+macro_rules! on_both_databases {
+    ($($case:ident),+ $(,)?) => {
+        mod on_sqlite {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    super::$case($crate::authority::Database::Sqlite).await;
+                }
+            )+
+        }
+        mod on_postgres {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    super::$case($crate::authority::Database::Postgres).await;
+                }
+            )+
+        }
+    };
+}

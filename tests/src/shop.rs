@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::authority::Authority;
+use crate::authority::{Authority, Database};
 use crate::http::{Call, Reply};
 use crate::merchant::{Endpoint, Merchant};
 
@@ -28,9 +28,9 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// Opens one on an authority with these variables.
-    pub async fn open(variables: &[(&str, &str)]) -> Self {
-        let authority = Authority::start(variables).await;
+    /// Opens one on an authority with these variables, on this kind of database.
+    pub async fn open(database: Database, variables: &[(&str, &str)]) -> Self {
+        let authority = Authority::on(database, variables).await;
         let merchant = Merchant::create(&authority, "shop").await;
         let order = merchant.paid_order().await;
         let payment = merchant.payment(&merchant.checkout().await, "automatic").await;

@@ -7,7 +7,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
+use tests::authority::{Authority, Database};
 use tests::http::Call;
 use tests::merchant::Merchant;
 use tests::shop::{Shop, shipments};
@@ -31,7 +31,7 @@ fn bad_key(call: Call) -> Call {
 
 #[tokio::test]
 async fn what_is_wrong_first_is_told() {
-    let mut shop = Shop::open(&[]).await;
+    let mut shop = Shop::open(Database::Sqlite, &[]).await;
     let api = shop.merchant.api.clone();
     let (order, shipped) = (shop.order.clone(), shop.shipped.clone());
     let reader = api.with_key(Some(&shop.merchant.issue_key("test", &["orders:read"]).await));

@@ -41,6 +41,18 @@ pub async fn database() -> String {
     }
 }
 
+/// Everything that is in a database, as `pg_dump` writes it.
+///
+/// # Panics
+/// When it cannot be dumped.
+#[must_use]
+pub fn dump(url: &str) -> Vec<u8> {
+    let dumped =
+        std::process::Command::new(programs::find("pg_dump")).arg(url).output().expect("pg_dump runs");
+    assert!(dumped.status.success(), "{}", String::from_utf8_lossy(&dumped.stderr));
+    dumped.stdout
+}
+
 /// The cluster of this test program.
 fn shared() -> &'static Cluster {
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);

@@ -1,7 +1,5 @@
-//! Every code of contract 5.2 that today's operations can give: the status, the media type, the facts and headers that
+//! A3: every code of contract 5.2 that today's operations can give: the status, the media type, the facts and headers that
 //! belong to it, and that the refused request had no effect.
-
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod limits;
 mod state;
@@ -12,8 +10,12 @@ use std::collections::BTreeSet;
 
 use authority_domain::error_code::ErrorCode;
 use http::Method;
+use tests::authority::Database;
 use tests::http::{Api, Call};
+use tests::on_both_databases;
 use tests::shop::Shop;
+
+on_both_databases!(a03_every_code_that_a_request_can_get);
 
 /// Codes that no request can get today, and why.
 const OUT_OF_REACH: [(&str, &[&str]); 6] = [
@@ -45,9 +47,8 @@ const OUT_OF_REACH: [(&str, &[&str]); 6] = [
     ("of the transport, and tested at the door", &["invalid_request", "request_timeout"]),
 ];
 
-#[tokio::test]
-async fn every_code_that_a_request_can_get() {
-    let mut shop = Shop::open(&[]).await;
+async fn a03_every_code_that_a_request_can_get(database: Database) {
+    let mut shop = Shop::open(database, &[]).await;
     unreadable::targets_and_headers(&mut shop).await;
     unreadable::bodies(&mut shop).await;
     who::credentials(&mut shop).await;
@@ -57,7 +58,7 @@ async fn every_code_that_a_request_can_get() {
     state::strict_merchants(&mut shop).await;
     state::reports(&mut shop).await;
     let mut provoked = shop.provoked().clone();
-    provoked.extend(limits::too_often().await);
+    provoked.extend(limits::too_often(database).await);
 
     let out_of_reach = OUT_OF_REACH.iter().flat_map(|(_, codes)| codes.iter().map(|code| (*code).to_owned()));
     let out_of_reach: BTreeSet<String> = out_of_reach.collect();

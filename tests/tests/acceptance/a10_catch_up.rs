@@ -1,17 +1,20 @@
-//! Catching up by cursor, exactly as the brief says, and what a cursor is not (contract 4.5, 8.4 to 8.6; acceptance
-//! A10, A11).
-
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+//! A10: catching up by cursor, exactly as the brief says (contract 4.5, 8.4 to 8.6).
 
 use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, stream};
-use http::Method;
-use serde_json::{Value, json};
-use tests::authority::Authority;
+use serde_json::json;
+use tests::authority::{Authority, Database};
 use tests::http::Api;
-use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::receiver::Receiver;
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+
+on_both_databases!(
+    a10_a_consumer_catches_up,
+    a10_a_consumer_that_dies_before_it_saves_processes_each_event_once,
+    a10_resume_cursor_is_on_every_page_and_repeats_nothing,
+    a10_a_filter_leaves_gaps_and_binds_its_cursors
+);
 
 /// Opens so many checkouts: one event each.
 async fn make_events(merchant: &Merchant, count: usize) {
@@ -50,9 +53,8 @@ impl Consumer {
     }
 }
 
-#[tokio::test]
-async fn a_consumer_catches_up() {
-    let authority = Authority::start(&[]).await;
+async fn a10_a_consumer_catches_up(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     for (count, pages) in [
         (0, vec![0]),
         (1, vec![1]),
@@ -76,9 +78,8 @@ async fn a_consumer_catches_up() {
     }
 }
 
-#[tokio::test]
-async fn a_consumer_that_dies_before_it_saves_processes_each_event_once() {
-    let authority = Authority::start(&[]).await;
+async fn a10_a_consumer_that_dies_before_it_saves_processes_each_event_once(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "crashing").await;
     make_events(&merchant, 250).await;
     let mut consumer = Consumer::default();
@@ -91,9 +92,8 @@ async fn a_consumer_that_dies_before_it_saves_processes_each_event_once() {
     assert_eq!(consumer.processed, (1..=250).collect::<Vec<_>>());
 }
 
-#[tokio::test]
-async fn resume_cursor_is_on_every_page_and_repeats_nothing() {
-    let authority = Authority::start(&[]).await;
+async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "resuming").await;
     let read = async |cursor: &str, limit: u32| {
         let page = merchant.api.get(&format!("/events?cursor={cursor}&limit={limit}")).await.expect(200);
@@ -121,9 +121,8 @@ async fn resume_cursor_is_on_every_page_and_repeats_nothing() {
     assert_eq!(read(&after_2, 100).await.0, [3, 4, 5]);
 }
 
-#[tokio::test]
-async fn a_filter_leaves_gaps_and_binds_its_cursors() {
-    let authority = Authority::start(&[]).await;
+async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "filtered").await;
     for _ in 0..3 {
         merchant.paid_order().await;
@@ -156,76 +155,4 @@ async fn a_filter_leaves_gaps_and_binds_its_cursors() {
             page["data"].as_array().unwrap().iter().map(|event| event["sequence"].clone()).collect();
         assert_eq!(found, expected, "{filter}");
     }
-}
-
-/// Cursors of other lists, merchants and modes, altered and made-up ones.
-#[tokio::test]
-async fn only_the_lists_own_cursor_is_taken() {
-    let authority = Authority::start(&[]).await;
-    let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "genuine").await;
-    let other = Merchant::create(&authority, "other").await;
-    let live = authority.merchant(&merchant.issue_key("live", &SCOPES).await);
-    for merchant in [&merchant, &other] {
-        for _ in 0..2 {
-            merchant.endpoint(&receiver.url("/hook"), &["webhook.test"]).await;
-            merchant.paid_order().await;
-        }
-    }
-    for _ in 0..2 {
-        let path = format!("/merchants/{}/live/checkouts", merchant.id);
-        merchant.operator.call(Method::POST, &path).json(&checkout_body()).send().await.expect(201);
-    }
-    let cursor_of = async |api: &Api, list: &str| {
-        text(&api.get(&format!("{list}?limit=1")).await.expect(200), "next_cursor")
-    };
-    let lists = ["/events", "/orders", "/webhook-endpoints"];
-    let mut cursors: Vec<(&str, String)> = Vec::new();
-    for list in lists {
-        cursors.push((list, cursor_of(&merchant.api, list).await));
-    }
-    let genuine = cursors[0].1.clone();
-    assert_eq!(genuine.len(), 47);
-    for (list, cursor) in &cursors {
-        for asked in lists {
-            let reply = merchant.api.get(&format!("{asked}?cursor={cursor}")).await;
-            if asked == *list {
-                assert_eq!(reply.status, 200, "{}", reply.text());
-            } else {
-                reply.refused(400, "invalid_cursor");
-            }
-        }
-    }
-    let mut bad = vec![
-        cursor_of(&other.api, "/events").await,
-        cursor_of(&live, "/events").await,
-        "x".to_owned(),
-        "0".to_owned(),
-        "A".repeat(47),
-        format!("{genuine}="),
-        format!("{genuine}A"),
-        format!("{genuine}%20"),
-        "A".repeat(256),
-        "A".repeat(257),
-        "A".repeat(8_000),
-    ];
-    bad.extend((0..genuine.len()).skip(1).map(|length| genuine[..length].to_owned()));
-    bad.extend((0..genuine.len()).map(|at| altered(&genuine, at)));
-    for cursor in bad {
-        let reply = merchant.api.get(&format!("/events?cursor={cursor}")).await;
-        assert_eq!(reply.refused(400, "invalid_cursor")["param"], "cursor", "{cursor}");
-    }
-    // 10 KB do not even fit into the request target, which is looked at first.
-    let reply = merchant.api.get(&format!("/events?cursor={}", "A".repeat(10 * 1024))).await;
-    reply.refused(414, "uri_too_long");
-    let from_the_start = merchant.api.get("/events?cursor=&limit=1").await.expect(200);
-    assert_eq!(from_the_start["data"][0]["sequence"], Value::from(1));
-}
-
-/// The next character of the alphabet at one place: the smallest change there is.
-fn altered(cursor: &str, at: usize) -> String {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let place = alphabet.find(&cursor[at..=at]).unwrap();
-    let next = &alphabet[(place + 1) % 64..][..1];
-    format!("{}{next}{}", &cursor[..at], &cursor[at + 1..])
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use http::Method;
 use serde_json::json;
-use tests::authority::Authority;
+use tests::authority::{Authority, Database};
 use tests::http::Reply;
 use tests::merchant::Merchant;
 
 use super::get;
 
 /// Buckets so small that a test empties them; returns the code it saw.
-pub(super) async fn too_often() -> BTreeSet<String> {
+pub(super) async fn too_often(database: Database) -> BTreeSet<String> {
     let limits = [
         ("AUTHORITY_RATE_LIMITS", "on"),
         ("AUTHORITY_RATE_READ_TEST_PER_SECOND", "1000"),
@@ -19,7 +19,7 @@ pub(super) async fn too_often() -> BTreeSet<String> {
         ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "1"),
         ("AUTHORITY_RATE_AUTH_PER_MINUTE", "2"),
     ];
-    let authority = Authority::start(&limits).await;
+    let authority = Authority::on(database, &limits).await;
     let merchant = Merchant::create(&authority, "busy").await;
     let reply = merchant.api.get("/orders").await;
     assert_eq!((reply.status, standing(&reply)), (200, ("\"read\";q=1000;w=1", "\"read\";r=1999;t=1")));

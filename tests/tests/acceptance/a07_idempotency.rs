@@ -1,14 +1,19 @@
-//! One key, one effect (contract 4.3, invariant I13), and what is kept of the answers.
-
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+//! A7: one key, one effect (contract 4.3, invariant I13), and what is kept of the answers.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::authority::{Authority, KEK};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::receiver::Receiver;
+use tests::authority::{Authority, Database};
+use tests::http::Reply;
+use tests::merchant::Merchant;
+use tests::on_both_databases;
 use tests::shop::shipments;
+
+on_both_databases!(
+    a07_twenty_at_once_make_one_shipment,
+    a07_a_key_names_one_request,
+    a07_a_key_works_again_after_a_refusal,
+    a07_answers_outlive_the_process
+);
 
 fn is_replay(reply: &Reply) -> bool {
     reply.header("idempotent-replayed").is_some_and(|value| value == "true")
@@ -23,9 +28,8 @@ async fn count(merchant: &Merchant, event_type: &str) -> usize {
     merchant.events().await.iter().filter(|event| event["type"] == event_type).count()
 }
 
-#[tokio::test]
-async fn twenty_at_once_make_one_shipment() {
-    let authority = Authority::start(&[]).await;
+async fn a07_twenty_at_once_make_one_shipment(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "crowd").await;
     let number = merchant.paid_order().await;
     let line = merchant.order(&number).await["line_items"][0]["id"].clone();
@@ -46,9 +50,8 @@ async fn twenty_at_once_make_one_shipment() {
     assert_eq!(merchant.order(&number).await["line_items"][0]["shipped_quantity"], 1);
 }
 
-#[tokio::test]
-async fn a_key_names_one_request() {
-    let authority = Authority::start(&[]).await;
+async fn a07_a_key_names_one_request(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "fingerprint").await;
     let number = merchant.paid_order().await;
     let path = shipments(&number);
@@ -84,9 +87,8 @@ async fn a_key_names_one_request() {
 }
 
 /// What failed had no effect, so its key is still free.
-#[tokio::test]
-async fn a_key_works_again_after_a_refusal() {
-    let authority = Authority::start(&[]).await;
+async fn a07_a_key_works_again_after_a_refusal(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "refused-first").await;
     let number = merchant.paid_order().await;
     let ship = |version: &str, body: Value| {
@@ -105,9 +107,8 @@ async fn a_key_works_again_after_a_refusal() {
     assert_eq!(merchant.order(&number).await["resource_version"], 3);
 }
 
-#[tokio::test]
-async fn answers_outlive_the_process() {
-    let mut authority = Authority::start(&[]).await;
+async fn a07_answers_outlive_the_process(database: Database) {
+    let mut authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "restarted").await;
     let number = merchant.paid_order().await;
     let body = json!({ "carrier": "dhl" });
@@ -118,69 +119,4 @@ async fn answers_outlive_the_process() {
     let again = merchant.api.post_as("ship:1", &shipments(&number), &body).await;
     assert!(is_replay(&again));
     assert_eq!(answer(&again), answer(&first));
-}
-
-/// A secret is shown to whoever repeats the request that made it, and lies nowhere in clear (acceptance A20).
-#[tokio::test]
-async fn secrets_are_repeated_but_not_stored() {
-    let mut authority = Authority::start(&[("AUTHORITY_LOG", "trace")]).await;
-    let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "secrets").await;
-    let body = json!({ "url": receiver.url("/hook") });
-    let first = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
-    let secret = text(&first.expect(201), "secret");
-    let again = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
-    assert!(is_replay(&again));
-    assert_eq!(answer(&again), answer(&first));
-
-    let operator = authority.operator();
-    let issue = |body: Value| {
-        let (operator, path) = (operator.clone(), format!("/merchants/{}/api-keys", merchant.id));
-        async move { operator.post_as("issue", &path, &body).await }
-    };
-    let key_body = json!({ "name": "k", "mode": "live", "scopes": ["orders:read"] });
-    let issued = issue(key_body.clone()).await;
-    let live_key = text(&issued.expect(201), "key");
-    assert_eq!(answer(&issue(key_body).await), answer(&issued));
-
-    // Make it write and log of everything: deliveries, refusals, unknown keys, a repeated body.
-    merchant.paid_order().await;
-    let stranger = Api::clone(&merchant.api).with_key(Some(&live_key));
-    stranger.get("/events").await.refused(403, "insufficient_scope");
-    merchant
-        .api
-        .with_key(Some(&format!("{}x", merchant.key)))
-        .get("/orders")
-        .await
-        .refused(401, "invalid_api_key");
-    merchant
-        .api
-        .post("/webhook-endpoints", &json!({ "secret": secret }))
-        .await
-        .refused(422, "field_not_writable");
-    let arrivals = receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
-    assert!(arrivals.all.iter().all(|arrival| arrival.verify(&secret).is_ok()));
-    merchant.issue_key("test", &SCOPES).await;
-    let operator_key = authority.operator_key().to_owned();
-    let secrets = [&*secret, &merchant.key, &live_key, &operator_key, KEK];
-    check_files(&authority, &["authority.db", "authority.db-wal", "authority.log"], &secrets);
-    authority.terminate().await;
-    check_files(&authority, &["authority.db", "authority.log"], &secrets);
-}
-
-fn check_files(authority: &Authority, written: &[&str], secrets: &[&str]) {
-    let files = authority.files();
-    for name in written {
-        assert!(files.iter().any(|(file, bytes)| file == name && !bytes.is_empty()), "{name} is not there");
-    }
-    for (file, bytes) in &files {
-        for secret in secrets {
-            // Not even the part of it that a display would not show.
-            let random = &secret[secret.len() - 30..];
-            assert!(
-                !bytes.windows(random.len()).any(|window| window == random.as_bytes()),
-                "a secret is in {file}"
-            );
-        }
-    }
 }

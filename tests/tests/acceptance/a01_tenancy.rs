@@ -1,17 +1,23 @@
-//! Nobody sees, changes or infers what belongs to another merchant or to the other mode (acceptance A1, contract 1).
+//! A1: nobody sees, changes or infers what belongs to another merchant or to the other mode (contract 1).
 //!
 //! Everything that a foreign key gets is compared with what it gets for a record that never was: status, body but for
 //! the request id, and headers but for that id and the date.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
+use tests::authority::{Authority, Database};
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, SCOPES, checkout_body, text};
+use tests::on_both_databases;
 use tests::receiver::Receiver;
 use tests::shop::shipments;
+
+on_both_databases!(
+    a01_another_merchant_and_the_other_mode_see_nothing,
+    a01_the_same_names_do_not_meet,
+    a01_the_platform_is_held_to_the_merchant_it_names,
+    a01_keys_open_their_own_root_only
+);
 
 /// One of each record, of one merchant and one mode: path to read it, and the same with a record that never was.
 struct Records {
@@ -79,9 +85,8 @@ async fn sees_nothing(stranger: &Api, records: &Records) {
     }
 }
 
-#[tokio::test]
-async fn another_merchant_and_the_other_mode_see_nothing() {
-    let authority = Authority::start(&[]).await;
+async fn a01_another_merchant_and_the_other_mode_see_nothing(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let receiver = Receiver::accepting().await;
     let owner = Merchant::create(&authority, "owner").await;
     let records = records(&owner, &receiver).await;
@@ -98,9 +103,8 @@ async fn another_merchant_and_the_other_mode_see_nothing() {
 }
 
 /// One counter of order numbers, one set of idempotency keys, per merchant and mode.
-#[tokio::test]
-async fn the_same_names_do_not_meet() {
-    let authority = Authority::start(&[]).await;
+async fn a01_the_same_names_do_not_meet(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let (one, other) =
         (Merchant::create(&authority, "one").await, Merchant::create(&authority, "other").await);
     assert_eq!(
@@ -119,9 +123,8 @@ async fn the_same_names_do_not_meet() {
 }
 
 /// A merchant's data cannot be reached through another merchant's path on the operator root.
-#[tokio::test]
-async fn the_platform_is_held_to_the_merchant_it_names() {
-    let authority = Authority::start(&[]).await;
+async fn a01_the_platform_is_held_to_the_merchant_it_names(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let (one, other) =
         (Merchant::create(&authority, "one").await, Merchant::create(&authority, "other").await);
     let checkout = one.checkout().await;
@@ -152,9 +155,8 @@ async fn the_platform_is_held_to_the_merchant_it_names() {
 }
 
 /// Each root takes its own keys only (contract 6.1).
-#[tokio::test]
-async fn keys_open_their_own_root_only() {
-    let authority = Authority::start(&[]).await;
+async fn a01_keys_open_their_own_root_only(database: Database) {
+    let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "roots").await;
     let with_operator_key = authority.merchant(authority.operator_key());
     let reply = with_operator_key.get("/orders").await;

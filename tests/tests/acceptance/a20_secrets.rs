@@ -1,0 +1,87 @@
+//! A20: a secret is shown to whoever repeats the request that made it, and lies nowhere in clear.
+
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database, KEK};
+use tests::http::{Api, Reply};
+use tests::merchant::{Merchant, SCOPES, text};
+use tests::on_both_databases;
+use tests::receiver::Receiver;
+
+on_both_databases!(a20_secrets_are_repeated_but_not_stored);
+
+fn is_replay(reply: &Reply) -> bool {
+    reply.header("idempotent-replayed").is_some_and(|value| value == "true")
+}
+
+/// An answer without what belongs to the request alone.
+fn answer(reply: &Reply) -> (u16, Value, Option<&str>, Option<&str>) {
+    (reply.status, reply.json(), reply.header("etag"), reply.header("location"))
+}
+
+async fn a20_secrets_are_repeated_but_not_stored(database: Database) {
+    let mut authority = Authority::on(database, &[("AUTHORITY_LOG", "trace")]).await;
+    let receiver = Receiver::accepting().await;
+    let merchant = Merchant::create(&authority, "secrets").await;
+    let body = json!({ "url": receiver.url("/hook") });
+    let first = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
+    let secret = text(&first.expect(201), "secret");
+    let again = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&first));
+
+    let operator = authority.operator();
+    let issue = |body: Value| {
+        let (operator, path) = (operator.clone(), format!("/merchants/{}/api-keys", merchant.id));
+        async move { operator.post_as("issue", &path, &body).await }
+    };
+    let key_body = json!({ "name": "k", "mode": "live", "scopes": ["orders:read"] });
+    let issued = issue(key_body.clone()).await;
+    let live_key = text(&issued.expect(201), "key");
+    assert_eq!(answer(&issue(key_body).await), answer(&issued));
+
+    // Make it write and log of everything: deliveries, refusals, unknown keys, a repeated body.
+    merchant.paid_order().await;
+    let stranger = Api::clone(&merchant.api).with_key(Some(&live_key));
+    stranger.get("/events").await.refused(403, "insufficient_scope");
+    merchant
+        .api
+        .with_key(Some(&format!("{}x", merchant.key)))
+        .get("/orders")
+        .await
+        .refused(401, "invalid_api_key");
+    merchant
+        .api
+        .post("/webhook-endpoints", &json!({ "secret": secret }))
+        .await
+        .refused(422, "field_not_writable");
+    let arrivals = receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    assert!(arrivals.all.iter().all(|arrival| arrival.verify(&secret).is_ok()));
+    merchant.issue_key("test", &SCOPES).await;
+    let operator_key = authority.operator_key().to_owned();
+    let secrets = [&*secret, &merchant.key, &live_key, &operator_key, KEK];
+    let database = match database {
+        Database::Sqlite => "authority.db",
+        Database::Postgres => "the dump of the database",
+    };
+    // With what SQLite has not yet moved out of its log, and without.
+    check_left_behind(&authority, &[database, "authority.log"], &secrets);
+    authority.terminate().await;
+    check_left_behind(&authority, &[database, "authority.log"], &secrets);
+}
+
+fn check_left_behind(authority: &Authority, written: &[&str], secrets: &[&str]) {
+    let files = authority.left_behind();
+    for name in written {
+        assert!(files.iter().any(|(file, bytes)| file == name && !bytes.is_empty()), "{name} is not there");
+    }
+    for (file, bytes) in &files {
+        for secret in secrets {
+            // Not even the part of it that a display would not show.
+            let random = &secret[secret.len() - 30..];
+            assert!(
+                !bytes.windows(random.len()).any(|window| window == random.as_bytes()),
+                "a secret is in {file}"
+            );
+        }
+    }
+}

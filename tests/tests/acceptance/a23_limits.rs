@@ -1,0 +1,96 @@
+//! A23: limits, at them and one beyond (contract 4.5, 5.5, 5.6).
+
+use http::Method;
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database};
+use tests::http::Reply;
+use tests::merchant::Merchant;
+use tests::on_both_databases;
+use tests::shop::shipments;
+
+on_both_databases!(
+    a23_a_page_has_at_most_a_hundred_rows,
+    a23_a_body_has_at_most_256_kib,
+    a23_a_body_is_nested_at_most_64_deep,
+    a23_a_burst_is_429_with_headers,
+);
+
+const BODY_LIMIT: usize = 256 * 1024;
+
+async fn a23_a_page_has_at_most_a_hundred_rows(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "pages").await;
+    for list in ["/events", "/orders", "/webhook-endpoints"] {
+        for limit in ["1", "100"] {
+            merchant.api.get(&format!("{list}?limit={limit}")).await.expect(200);
+        }
+        for limit in ["0", "101", "500", "-1", "+1", "1.0", "", "x", "1e2", "99999999999999999999"] {
+            let reply = merchant.api.get(&format!("{list}?limit={limit}")).await;
+            let problem = reply.refused(400, "invalid_parameter");
+            assert_eq!(problem["param"], "limit", "{list} {limit}");
+        }
+    }
+}
+
+/// A shipment's body of exactly so many bytes; blanks count like anything else.
+fn padded(bytes: usize) -> String {
+    let body = json!({ "carrier": "dhl" }).to_string();
+    let blanks = " ".repeat(bytes - body.len());
+    body + &blanks
+}
+
+async fn a23_a_body_has_at_most_256_kib(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "bodies").await;
+    let order = merchant.paid_order().await;
+    let ship = async |body: String| -> Reply {
+        let call = merchant.api.call(Method::POST, &shipments(&order));
+        call.header("content-type", "application/json").bytes(body).send().await
+    };
+    ship(padded(BODY_LIMIT + 1)).await.refused(413, "payload_too_large");
+    ship(padded(BODY_LIMIT)).await.expect(201);
+}
+
+/// `{"carrier":"dhl","metadata":[[…]]}` with so many containers inside one another.
+fn nested(depth: usize) -> String {
+    let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
+    format!("{{\"carrier\":\"dhl\",\"metadata\":{open}{close}}}")
+}
+
+async fn a23_a_body_is_nested_at_most_64_deep(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "nesting").await;
+    let order = merchant.paid_order().await;
+    let ship = async |depth: usize| -> Reply {
+        let call = merchant.api.call(Method::POST, &shipments(&order));
+        call.header("content-type", "application/json").bytes(nested(depth)).send().await
+    };
+    // At the limit it is read, and found to be no metadata; beyond it, it is not read.
+    let problem = ship(64).await.refused(422, "validation_failed");
+    assert_eq!(problem["errors"][0]["pointer"], "/metadata");
+    for depth in [65, 1_000, 100_000] {
+        ship(depth).await.refused(400, "invalid_json");
+    }
+}
+
+async fn a23_a_burst_is_429_with_headers(database: Database) {
+    let limits = [("AUTHORITY_RATE_LIMITS", "on"), ("AUTHORITY_RATE_READ_TEST_PER_SECOND", "2")];
+    let authority = Authority::on(database, &limits).await;
+    let merchant = Merchant::create(&authority, "bursts").await;
+    let mut refused: Option<Reply> = None;
+    // A burst of twice the rate passes; a machine that is slow enough to refill meanwhile lets some more through.
+    for _ in 0..1_000 {
+        let reply = merchant.api.get("/orders").await;
+        assert_eq!(reply.header("ratelimit-policy"), Some("\"read\";q=2;w=1"));
+        if reply.status != 200 {
+            refused = Some(reply);
+            break;
+        }
+    }
+    let reply = refused.expect("a thousand reads in a row are more than two a second");
+    assert_eq!(reply.refused(429, "rate_limited")["status"], Value::from(429));
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    assert!(reply.header("ratelimit").is_some_and(|standing| standing.starts_with("\"read\";r=0;t=")));
+    // Writes have a bucket of their own.
+    merchant.endpoint("https://hooks.example.com/", &["*"]).await;
+}
