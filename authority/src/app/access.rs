@@ -113,15 +113,15 @@ impl Caller {
 }
 
 impl Operator {
-    /// Refuses a key without `scope`.
+    /// Refuses a key that has none of `any_of`.
     ///
     /// # Errors
     /// `insufficient_scope`.
-    pub fn check_scope(&self, scope: OperatorScope) -> Result<(), Refusal> {
-        if self.scopes.contains(&scope) {
+    pub fn check_scope(&self, any_of: &[OperatorScope]) -> Result<(), Refusal> {
+        if any_of.iter().any(|scope| self.scopes.contains(scope)) {
             return Ok(());
         }
-        Err(missing_scope(vec![scope.as_str()]))
+        Err(missing_scope(any_of.iter().map(|scope| scope.as_str()).collect()))
     }
 }
 

@@ -164,11 +164,12 @@ where
     response
 }
 
-/// Runs an operator operation. The operator root has no rate limits: it is never reachable from outside.
+/// Runs an operator operation, for which any of `scopes` suffices. The operator root has no rate limits: it is never
+/// reachable from outside.
 pub(super) async fn operator<F, Fut>(
     roots: Roots,
     name: &'static str,
-    scope: OperatorScope,
+    scopes: &[OperatorScope],
     request: Request,
     act: F,
 ) -> Response
@@ -186,7 +187,7 @@ where
         Err(refusal) => return Problem(refusal).into_response(),
     };
     let outcome = async {
-        known.check_scope(scope)?;
+        known.check_scope(scopes)?;
         let entered = read(known, name, false, parts, body).await?;
         act(roots.app.clone(), entered).await
     };

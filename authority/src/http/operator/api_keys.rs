@@ -16,7 +16,7 @@ pub(super) fn routes() -> Router<Roots> {
 }
 
 async fn api_key_issue(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
-    operator(roots, "api_keys.issue", OperatorScope::KeysWrite, request, async |app, entered| {
+    operator(roots, "api_keys.issue", &[OperatorScope::KeysWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         let merchant = parsed(merchant, MerchantId::parse);
         app.api_key_issue(mutation, merchant, body).await.map(Reply::Answer)

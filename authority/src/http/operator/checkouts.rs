@@ -15,7 +15,7 @@ pub(super) fn routes() -> Router<Roots> {
 }
 
 async fn checkout_open(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
-    operator(roots, "checkouts.open", OperatorScope::OperatorWrite, request, async |app, entered| {
+    operator(roots, "checkouts.open", &[OperatorScope::OperatorWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })

@@ -14,7 +14,7 @@ pub(super) fn routes() -> Router<Roots> {
 }
 
 async fn merchant_create(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "merchants.create", OperatorScope::OperatorWrite, request, async |app, entered| {
+    operator(roots, "merchants.create", &[OperatorScope::OperatorWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         app.merchant_create(mutation, body).await.map(Reply::Answer)
     })

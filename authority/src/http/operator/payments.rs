@@ -18,7 +18,7 @@ pub(super) fn routes() -> Router<Roots> {
 }
 
 async fn payment_start(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
-    operator(roots, "payments.start", OperatorScope::ProcessorWrite, request, async |app, entered| {
+    operator(roots, "payments.start", &[OperatorScope::ProcessorWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         app.payment_start(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
@@ -26,7 +26,7 @@ async fn payment_start(State(roots): State<Roots>, segments: TenantSegments, req
 }
 
 async fn payment_report(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
-    operator(roots, "payments.report", OperatorScope::ProcessorWrite, request, async |app, entered| {
+    operator(roots, "payments.report", &[OperatorScope::ProcessorWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         let payment = parsed(payment, PaymentId::parse);
         app.payment_report(mutation, payment, body).await.map(Reply::Answer)
