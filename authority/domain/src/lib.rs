@@ -7,6 +7,7 @@
 pub mod address_policy;
 pub mod alert;
 pub mod api_key;
+pub mod audit;
 pub mod change;
 pub mod checkout;
 pub mod cursor;

@@ -3,6 +3,7 @@
 //! A key is shown once, in the answer that made it; the database holds its hash.
 
 use authority_domain::api_key::{ApiKey, KeyKind};
+use authority_domain::audit::Author;
 use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ApiKeyRequest;
@@ -62,7 +63,7 @@ impl App {
         merchant: Option<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let by = mutation.operator.as_ref().map_or_else(String::new, KeyId::to_string);
+        let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         mutation
             .run(
                 self,

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
+use authority_domain::audit::{AuditEntry, Author};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::id::{AuditId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{AuditEntry, IdempotencyRecord, KeyScope, Tx};
+use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -48,8 +49,8 @@ pub struct Mutation {
     pub idempotency: Option<IdempotencyKey>,
     /// Given by careful clients.
     pub if_match: Option<IfMatch>,
-    /// The operator's key, whose writes are noted in the audit log; `None` for a merchant's request.
-    pub operator: Option<KeyId>,
+    /// Whose writes are noted in the audit log; `None` for a merchant's request.
+    pub author: Option<Author>,
 }
 
 /// What a use case gets inside its transaction.
@@ -59,6 +60,8 @@ pub(super) struct Work<'t> {
     pub(super) dice: StdRng,
     /// The idempotency key, for records that keep it for ever.
     pub(super) key: Option<String>,
+    /// Why the operator does it, for operations that ask.
+    pub(super) reason: Option<String>,
 }
 
 impl Mutation {
@@ -120,7 +123,7 @@ impl Job {
         let mut seed = [0; 32];
         self.app.dice.fill(&mut seed);
         let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
-        let mut work_frame = Work { tx, now, dice: StdRng::from_seed(seed), key };
+        let mut work_frame = Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None };
         let answer = work(&mut work_frame).await?;
         self.audit(&mut work_frame, &answer).await?;
         self.keep(work_frame.tx, &answer, now).await?;
@@ -129,15 +132,31 @@ impl Job {
 
     /// Notes an operator's write in the transaction that makes it (contract 6.1).
     async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<(), Refusal> {
-        let Some(key_id) = &self.mutation.operator else { return Ok(()) };
+        let Some(author) = &self.mutation.author else { return Ok(()) };
+        let named = match &self.scope {
+            KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant),
+            KeyScope::Operator => None,
+        };
+        let written = work
+            .tx
+            .written()
+            .iter()
+            .rfind(|written| Some(&written.resource_id) == answer.resource_id.as_ref());
         let entry = AuditEntry {
             id: AuditId::generate(work.now, &mut work.dice),
-            at: work.now,
-            key_id: key_id.clone(),
+            created_by: author.clone(),
             request_id: self.mutation.request_id.clone(),
-            operation: self.mutation.operation,
+            operation: self.mutation.operation.to_owned(),
+            merchant_id: written.map_or_else(
+                || named.map(|tenant| tenant.merchant_id.clone()),
+                |written| written.merchant_id.clone(),
+            ),
+            livemode: written.map_or_else(|| named.map(|tenant| tenant.livemode), |written| written.livemode),
             resource_id: answer.resource_id.clone(),
-            resource_version: answer.version,
+            version_before: written.and_then(|written| written.before),
+            version_after: written.map_or(answer.version, |written| written.after),
+            reason: work.reason.take(),
+            created_at: work.now,
         };
         work.tx.audit_insert(&entry).await?;
         Ok(())

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use authority_domain::audit::Author;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::{OperatorScope, Scope};
 use axum::body::Body;
@@ -70,21 +70,21 @@ pub(super) struct Entered<C> {
     if_match: Option<app::IfMatch>,
 }
 
-/// Whoever may write: an operator's writes are noted with its key.
+/// Whoever may write: an operator's writes are noted under its key.
 pub(super) trait Actor {
-    /// The operator's key; `None` for a merchant.
-    fn operator_key(&self) -> Option<KeyId>;
+    /// Who it is for the audit log; `None` for a merchant.
+    fn author(&self) -> Option<Author>;
 }
 
 impl Actor for Caller {
-    fn operator_key(&self) -> Option<KeyId> {
+    fn author(&self) -> Option<Author> {
         None
     }
 }
 
 impl Actor for Operator {
-    fn operator_key(&self) -> Option<KeyId> {
-        Some(self.key_id.clone())
+    fn author(&self) -> Option<Author> {
+        Some(Author::Operator(self.key_id.clone()))
     }
 }
 
@@ -124,7 +124,7 @@ impl<C: Actor> Entered<C> {
             request_id,
             idempotency,
             if_match: self.if_match,
-            operator: self.who.operator_key(),
+            author: self.who.author(),
         };
         Ok((self.who, mutation, body))
     }

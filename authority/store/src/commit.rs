@@ -15,7 +15,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::ports::{NewDelivery, Places, Trigger, Tx};
+use crate::ports::{NewDelivery, Places, Trigger, Tx, Written};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -51,8 +51,15 @@ pub async fn commit_changes(
     let count = i64::try_from(changes.len()).unwrap_or(i64::MAX);
     let place = tx.stream_advance(tenant, count, now).await?;
     let first = place.last_sequence - count + 1;
-    for (record, places) in last_versions(changes, first) {
+    for Version { record, places, before } in last_versions(changes, first) {
         put(tx, &tenant.merchant_id, record, places).await?;
+        tx.note_written(Written {
+            resource_id: record.resource_id().to_owned(),
+            merchant_id: Some(tenant.merchant_id.clone()),
+            livemode: Some(tenant.livemode),
+            before,
+            after: record.resource_version(),
+        });
     }
     let events: Vec<NewEvent> = changes
         .iter()
@@ -68,22 +75,36 @@ pub async fn commit_changes(
     Ok(Committed { events, deliveries })
 }
 
+/// What a commit makes of one record.
+#[derive(Clone, Copy)]
+struct Version<'c> {
+    /// As it is at the end.
+    record: &'c Record,
+    places: Places,
+    /// Its version before; `None` when it is made here or has no versions.
+    before: Option<i64>,
+}
+
 /// The last version of every record with the places of its events, in the order of their first change: parents before
 /// those that refer to them. The category belongs to the key, since an operator may choose an order number that looks
 /// like another record's id.
-fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<(&Record, Places)> {
+fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
     let mut order = Vec::new();
-    let mut last: BTreeMap<_, (&Record, Places)> = BTreeMap::new();
+    let mut last: BTreeMap<_, Version<'_>> = BTreeMap::new();
     for (change, sequence) in changes.iter().zip(first_sequence..) {
         let key = (change.event_type.category(), change.record.resource_id());
-        let first = last.get(&key).map_or_else(
-            || {
+        let (first, before) = match last.get(&key) {
+            Some(earlier) => (earlier.places.first, earlier.before),
+            None => {
                 order.push(key);
-                sequence
-            },
-            |(_, places)| places.first,
+                let before = change.record.resource_version().map(|version| version - 1);
+                (sequence, before.filter(|version| *version > 0))
+            }
+        };
+        last.insert(
+            key,
+            Version { record: &change.record, places: Places { first, last: sequence }, before },
         );
-        last.insert(key, (&change.record, Places { first, last: sequence }));
     }
     order.into_iter().filter_map(|key| last.get(&key).copied()).collect()
 }

@@ -8,6 +8,7 @@
 
 mod access;
 mod alerts;
+mod audit;
 mod checkouts;
 mod deliveries;
 mod endpoints;
@@ -21,6 +22,7 @@ mod subscriptions;
 
 pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
 pub use alerts::Alerts;
+pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::Checkouts;
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
@@ -30,7 +32,7 @@ pub use events::{Events, StreamPosition, StreamRange};
 pub use orders::{Orders, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::Refunds;
-pub use requests::{AuditEntry, IdempotencyRecord, KeyScope, Requests};
+pub use requests::{IdempotencyRecord, KeyScope, Requests};
 pub use shipments::Shipments;
 pub use subscriptions::Subscriptions;
 
@@ -47,6 +49,7 @@ pub struct Places {
 pub trait Tx:
     Access
     + Alerts
+    + Audit
     + Checkouts
     + Deliveries
     + Endpoints
@@ -64,6 +67,7 @@ pub trait Tx:
 impl<T> Tx for T where
     T: Access
         + Alerts
+        + Audit
         + Checkouts
         + Deliveries
         + Endpoints

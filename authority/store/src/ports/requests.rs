@@ -1,7 +1,7 @@
-//! What is kept of a request: the answer under its idempotency key, and the operator's audit trail.
+//! What is kept of a request: the answer under its idempotency key.
 
 use async_trait::async_trait;
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::id::RequestId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -33,21 +33,7 @@ pub struct IdempotencyRecord {
     pub expires_at: Timestamp,
 }
 
-/// One write of an operator.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct AuditEntry {
-    pub id: AuditId,
-    pub at: Timestamp,
-    pub key_id: KeyId,
-    pub request_id: RequestId,
-    pub operation: &'static str,
-    pub resource_id: Option<String>,
-    /// The version after the write; the one before it is one less.
-    pub resource_version: Option<i64>,
-}
-
-/// Idempotency and audit.
+/// Idempotency.
 #[async_trait]
 pub trait Requests {
     /// Fingerprint and answer under a key that has not expired.
@@ -63,7 +49,4 @@ pub trait Requests {
 
     /// Removes up to `limit` answers that have expired; tells how many went.
     async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
-
-    /// Adds an audit entry.
-    async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
 }

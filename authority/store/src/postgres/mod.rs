@@ -28,6 +28,8 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/audit.rs"]
+mod audit;
 #[path = "../sql/bodies.rs"]
 mod bodies;
 #[path = "../sql/checkouts.rs"]

@@ -1,4 +1,4 @@
-//! Idempotency records and the audit log.
+//! Idempotency records.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use sqlx::Row;
 
 use super::{Session, one_row};
 use crate::StoreError;
-use crate::ports::{AuditEntry, IdempotencyRecord, KeyScope, Requests};
+use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
 /// How a scope is written: merchant ids begin with `mer_`, so the operator's scopes are nobody's.
 fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
@@ -84,22 +84,5 @@ impl Requests for Session<'_> {
         .execute(&mut *self.conn)
         .await?;
         Ok(done.rows_affected())
-    }
-
-    async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, resource_version) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
-        )
-        .bind(entry.id.as_str())
-        .bind(entry.at.as_ms())
-        .bind(entry.key_id.as_str())
-        .bind(entry.request_id.as_str())
-        .bind(entry.operation)
-        .bind(&entry.resource_id)
-        .bind(entry.resource_version)
-        .execute(&mut *self.conn)
-        .await?;
-        Ok(())
     }
 }

@@ -4,17 +4,20 @@ use sqlx::QueryBuilder;
 
 use super::{Db, DbConnection};
 use crate::StoreError;
+use crate::ports::Written;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
 pub(crate) struct Session<'c> {
     pub(crate) conn: &'c mut DbConnection,
     /// Set when deliveries were made, so that the dispatcher is woken after the commit and not before.
     pub(crate) deliveries_made: bool,
+    /// What the job wrote, for the audit log.
+    pub(crate) written: Vec<Written>,
 }
 
 impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
-        Self { conn, deliveries_made: false }
+        Self { conn, deliveries_made: false, written: Vec::new() }
     }
 }
 

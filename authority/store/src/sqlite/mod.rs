@@ -25,6 +25,8 @@ pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/audit.rs"]
+mod audit;
 #[path = "../sql/bodies.rs"]
 mod bodies;
 #[path = "../sql/checkouts.rs"]

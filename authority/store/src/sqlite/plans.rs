@@ -78,7 +78,7 @@ impl Large {
     }
 
     fn session(&mut self) -> Session<'_> {
-        Session { conn: &mut self.conn, deliveries_made: false }
+        Session::new(&mut self.conn)
     }
 
     /// The steps since the last call.

@@ -4,6 +4,7 @@
 //! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
 //! writes, it does so with SQL that every database understands.
 
+pub(crate) mod audit;
 pub(crate) mod commits;
 pub(crate) mod constraints;
 pub(crate) mod endpoints;
@@ -53,6 +54,7 @@ pub(crate) use job;
 macro_rules! conformance {
     ($database:ty) => {
         $crate::conformance!(@cases $database;
+            audit: every_write_of_an_operator_is_kept, a_commit_tells_what_it_wrote;
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
                 a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,
@@ -70,7 +72,7 @@ macro_rules! conformance {
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
-            requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were, every_write_of_an_operator_is_kept;
+            requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
                 failures_and_successes_make_an_endpoints_health, gone_disables_and_cancels_what_waits,

@@ -1,10 +1,10 @@
-//! Idempotency records, keys and the audit log: contract 1.2, 2.11, 2.15, 4.3.
+//! Idempotency records and keys: contract 1.2, 2.11, 2.15, 4.3.
 
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::id::{KeyId, RequestId};
 use authority_domain::scope::{OperatorScope, Scope};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{ApiKeyRecord, AuditEntry, IdempotencyRecord, KeyScope, OperatorKeyRecord};
+use authority_store::ports::{ApiKeyRecord, IdempotencyRecord, KeyScope, OperatorKeyRecord};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
@@ -111,26 +111,4 @@ pub(crate) async fn keys_come_back_as_they_were<D: Database>() {
     assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
     let merchants: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[1; 32]));
     assert!(merchants.unwrap().is_none(), "a merchant's key is no operator's");
-}
-
-pub(crate) async fn every_write_of_an_operator_is_kept<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let store = &shop.store;
-    for resource in [None, Some("mer_1".to_owned())] {
-        let entry = AuditEntry {
-            id: AuditId::generate(noon(), &mut dice()),
-            at: noon(),
-            key_id: KeyId::generate(noon(), &mut dice()),
-            request_id: RequestId::generate(noon(), &mut dice()),
-            operation: "POST /merchants",
-            resource_version: resource.as_ref().map(|_| 1),
-            resource_id: resource,
-        };
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.audit_insert(&entry));
-        kept.unwrap();
-    }
-    let told = "SELECT COUNT(*) FROM audit_log WHERE operation = 'POST /merchants'";
-    assert_eq!(database.number(told).await, 2);
-    assert_eq!(database.number("SELECT COUNT(*) FROM audit_log WHERE resource_id = 'mer_1'").await, 1);
 }
