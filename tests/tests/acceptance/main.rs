@@ -8,7 +8,9 @@
 mod a01_tenancy;
 mod a03_errors;
 mod a07_idempotency;
+mod a09_sequences;
 mod a10_catch_up;
 mod a11_cursors;
 mod a20_secrets;
+mod a22_tolerance;
 mod a23_limits;
