@@ -107,9 +107,25 @@ impl Authority {
 
     /// Starts `serve` again on the same files, on new ports.
     pub async fn restart(&mut self) {
+        let serve = self.command(&["serve"]);
+        self.serve(serve).await;
+    }
+
+    /// The same, and no file of it can grow beyond so many bytes: a disk without room, without a disk of its own.
+    pub async fn restart_with_files_of_at_most(&mut self, bytes: u64) {
+        let mut serve = Command::new("sh");
+        // A write beyond the limit is an error then, and no signal that ends the process.
+        let script = "trap '' XFSZ; exec prlimit --fsize=\"$1\" \"$2\" serve";
+        serve.args(["-c", script, "sh", &bytes.to_string()]).arg(binary());
+        self.equip(&mut serve);
+        serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        self.serve(serve).await;
+    }
+
+    async fn serve(&mut self, mut serve: Command) {
         assert!(self.running.is_none(), "it is running");
         let log = File::options().create(true).append(true).open(self.log_path()).unwrap();
-        let mut child = self.command(&["serve"]).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut child = serve.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         self.running = Some(child);
         let line = within("the ready line", lines.next_line()).await.unwrap();
@@ -174,6 +190,13 @@ impl Authority {
         let address = base.strip_prefix("http://").unwrap();
         eventually("a closed listener", async || TcpStream::connect(address).await.is_err().then_some(()))
             .await;
+    }
+
+    /// Where the merchant listener is, e.g. `127.0.0.1:40123`.
+    #[must_use]
+    pub fn merchant_address(&self) -> String {
+        let base = self.merchant_api.borrow().clone().expect("it is running");
+        base.strip_prefix("http://").expect("plain HTTP").to_owned()
     }
 
     /// The operator root.
@@ -251,9 +274,13 @@ impl Authority {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
-        // Nothing of the developer's own environment.
-        command.args(arguments).env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
+        self.equip(command.args(arguments));
         command
+    }
+
+    /// Nothing of the developer's own environment.
+    fn equip(&self, command: &mut Command) {
+        command.env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
     }
 }
 
