@@ -30,6 +30,7 @@ pub mod payment;
 pub mod payment_flow;
 pub mod payment_status;
 pub mod refund;
+pub mod refund_flow;
 pub mod refusal;
 pub mod requests;
 pub mod retry;

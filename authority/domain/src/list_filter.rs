@@ -35,3 +35,31 @@ pub struct EventFilter {
     /// An order number or record id.
     pub resource: Option<String>,
 }
+
+/// Filters of `GET /payments`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaymentFilter {
+    /// Of this order.
+    pub order_number: Option<String>,
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+}
+
+/// Filters of `GET /refunds`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RefundFilter {
+    /// Of this order.
+    pub order_number: Option<String>,
+    /// Of this payment.
+    pub payment_id: Option<String>,
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+}

@@ -263,6 +263,27 @@ impl Payment {
         Ok(())
     }
 
+    /// What can still be asked back: captured, not returned, and in no open refund (contract 2.2).
+    #[must_use]
+    pub fn refundable(&self) -> Money {
+        self.amount_captured - self.amount_refunded - self.amount_refund_pending
+    }
+
+    /// The next version after a refund of `amount`, which was reserved, completed (contract 3.5).
+    #[must_use]
+    pub(crate) fn after_refund(mut self, amount: Money, now: Timestamp) -> Self {
+        self.amount_refund_pending -= amount;
+        self.amount_refunded += amount;
+        self.status = if self.amount_refunded == self.amount_captured {
+            PaymentStatus::Refunded
+        } else {
+            PaymentStatus::PartiallyRefunded
+        };
+        self.resource_version += 1;
+        self.updated_at = now.max(self.updated_at);
+        self
+    }
+
     fn contradicted_by(&self, requested: PaymentStatus) -> Refusal {
         Refusal::new(
             ErrorCode::ProcessorConflict,

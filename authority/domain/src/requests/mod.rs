@@ -8,12 +8,14 @@ mod endpoints;
 mod merchants;
 mod parts;
 mod payments;
+mod refunds;
 mod shipments;
 
 pub use checkouts::CheckoutRequest;
 pub use endpoints::{EndpointRequest, EndpointTestRequest};
 pub use merchants::{ApiKeyRequest, MerchantRequest};
 pub use payments::{PaymentReportRequest, PaymentRequest};
+pub use refunds::{RefundReportRequest, RefundRequest};
 pub use shipments::ShipmentRequest;
 
 /// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
