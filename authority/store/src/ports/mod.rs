@@ -31,7 +31,7 @@ pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use orders::{Orders, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
-pub use refunds::Refunds;
+pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
 pub use shipments::Shipments;
 pub use subscriptions::Subscriptions;

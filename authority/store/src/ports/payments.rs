@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId};
+use authority_domain::list_filter::PaymentFilter;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
@@ -39,6 +40,13 @@ pub trait Payments {
     /// One payment, by the tenant's own view.
     async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>, StoreError>;
 
+    /// One payment as stored text, with its version.
+    async fn payment_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &PaymentId,
+    ) -> Result<Option<(String, i64)>, StoreError>;
+
     /// One payment and its tenant, as the operator's paths name it.
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError>;
 
@@ -49,10 +57,23 @@ pub trait Payments {
         order: &OrderNumber,
     ) -> Result<Vec<Payment>, StoreError>;
 
+    /// Up to `limit` payments before `before` (newest first; `None` from the newest), each with its place.
+    async fn payments_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &PaymentFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError>;
+
     /// Whether an attempt on the checkout is still under way.
     async fn payment_open_on(&mut self, tenant: &Tenant, checkout: &CheckoutId) -> Result<bool, StoreError>;
 
-    /// Writes a version of a payment.
+    /// States a payment anew under the version it has, because what its open refunds reserve has changed (contract
+    /// 3.6). Refuses another version, and a text whose `amount_refund_pending` is not the sum of the stored refunds.
+    async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError>;
+
+    /// Writes a version of a payment. Its `amount_refund_pending` must be the sum of the stored refunds.
     async fn payment_put(
         &mut self,
         merchant: &MerchantId,

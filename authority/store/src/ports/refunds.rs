@@ -1,12 +1,27 @@
 //! Refunds.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
-use authority_domain::id::{MerchantId, RefundId};
-use authority_domain::refund::Refund;
+use authority_domain::id::{MerchantId, PaymentId, RefundId};
+use authority_domain::list_filter::RefundFilter;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::parts::Money;
+use authority_domain::payment::Payment;
+use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 
 use super::Places;
 use crate::StoreError;
+
+/// A refund as the operator side works on it: whose it is, and the payment it returns money of.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct FoundRefund {
+    pub tenant: Tenant,
+    pub refund: Refund,
+    pub payment: Payment,
+}
 
 /// Refunds.
 #[async_trait]
@@ -14,11 +29,57 @@ pub trait Refunds {
     /// One refund.
     async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>, StoreError>;
 
-    /// Writes a version of a refund.
+    /// One refund as stored text, with its version.
+    async fn refund_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &RefundId,
+    ) -> Result<Option<(String, i64)>, StoreError>;
+
+    /// One refund, as the operator's paths name it.
+    async fn refund_find(&mut self, id: &RefundId) -> Result<Option<FoundRefund>, StoreError>;
+
+    /// The sum of the open refunds of each payment of an order that has any.
+    async fn refunds_reserved(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<BTreeMap<PaymentId, Money>, StoreError>;
+
+    /// The refund that a request of such a requester with this idempotency key once made.
+    async fn refund_by_key(
+        &mut self,
+        tenant: &Tenant,
+        requester: RequesterType,
+        key: &str,
+    ) -> Result<Option<Refund>, StoreError>;
+
+    /// Up to `limit` refunds before `before` (newest first; `None` from the newest), each with its place.
+    async fn refunds_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &RefundFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError>;
+
+    /// Up to `limit` refunds of all merchants before the one with the id `before`, newest first, with any of these
+    /// statuses; none given means all.
+    async fn refunds_everywhere(
+        &mut self,
+        status: &[RefundStatus],
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<FoundRefund>, StoreError>;
+
+    /// Writes a version of a refund, and with it what is reserved of its payment.
     async fn refund_put(
         &mut self,
         merchant: &MerchantId,
         refund: &Refund,
         places: Places,
     ) -> Result<(), StoreError>;
+
+    /// Keeps the idempotency key with the refund it made, for ever (contract 4.3).
+    async fn refund_keep_key(&mut self, tenant: &Tenant, id: &RefundId, key: &str) -> Result<(), StoreError>;
 }

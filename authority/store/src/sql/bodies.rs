@@ -1,9 +1,11 @@
-//! Reading records by their stored text: the one query shape that checkouts, payments, orders and shipments share.
+//! Reading records by their stored text: the query shapes that the records of merchants share.
 
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
+use sqlx::QueryBuilder;
 
-use super::DbConnection;
+use super::{Db, DbConnection};
 use crate::StoreError;
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
@@ -51,4 +53,35 @@ pub(super) async fn text(
         .bind(key)
         .fetch_optional(conn)
         .await?)
+}
+
+/// The beginning of a page of a tenant's list, newest first, before the place `before`. Filters are added to it; then
+/// [`page`] reads it.
+pub(super) fn page_of(table: &'static str, tenant: &Tenant, before: Option<i64>) -> QueryBuilder<Db> {
+    let mut query = QueryBuilder::<Db>::new("SELECT created_sequence, body FROM ");
+    query.push(table).push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND livemode = ").push_bind(tenant.livemode);
+    if let Some(before) = before {
+        query.push(" AND created_sequence < ").push_bind(before);
+    }
+    query
+}
+
+/// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
+pub(super) fn push_created(query: &mut QueryBuilder<Db>, from: Option<Timestamp>, to: Option<Timestamp>) {
+    for (condition, time) in [(" AND created_at >= ", from), (" AND created_at < ", to)] {
+        if let Some(time) = time {
+            query.push(condition).push_bind(time.as_ms());
+        }
+    }
+}
+
+/// Up to `limit` records of a page as stored text, each with its place.
+pub(super) async fn page(
+    conn: &mut DbConnection,
+    mut query: QueryBuilder<Db>,
+    limit: i64,
+) -> Result<Vec<(i64, String)>, StoreError> {
+    query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+    Ok(query.build_query_as().fetch_all(conn).await?)
 }

@@ -2,21 +2,31 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
+use authority_domain::list_filter::PaymentFilter;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::{Session, bodies, one_row};
+use super::{Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Payments, Places, ProcessorMessage};
 
 #[async_trait]
 impl Payments for Session<'_> {
     async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
-        bodies::record(self.conn, statement, tenant, id.as_str()).await
+        let found = self.payment_body(tenant, id).await?;
+        Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
+    }
+
+    async fn payment_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &PaymentId,
+    ) -> Result<Option<(String, i64)>, StoreError> {
+        let statement = "SELECT body, resource_version FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        bodies::text(self.conn, statement, tenant, id.as_str()).await
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
@@ -43,6 +53,22 @@ impl Payments for Session<'_> {
         bodies::records(self.conn, statement, tenant, order.as_str()).await
     }
 
+    async fn payments_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &PaymentFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let mut query = bodies::page_of("payments", tenant, before);
+        if let Some(number) = &filter.order_number {
+            query.push(" AND order_number = ").push_bind(number);
+        }
+        push_in(&mut query, "status", &filter.status);
+        bodies::push_created(&mut query, filter.created_from, filter.created_to);
+        bodies::page(self.conn, query, limit).await
+    }
+
     async fn payment_open_on(&mut self, tenant: &Tenant, checkout: &CheckoutId) -> Result<bool, StoreError> {
         let open: Option<String> = sqlx::query_scalar(
             "SELECT id FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
@@ -54,6 +80,22 @@ impl Payments for Session<'_> {
         .fetch_optional(&mut *self.conn)
         .await?;
         Ok(open.is_some())
+    }
+
+    async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE payments SET body = $6 WHERE id = $1 AND merchant_id = $2 AND livemode = $3 \
+             AND resource_version = $4 AND amount_refund_pending = $5",
+        )
+        .bind(payment.id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(payment.resource_version)
+        .bind(payment.amount_refund_pending)
+        .bind(serde_json::to_string(payment)?)
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "payment")
     }
 
     async fn payment_put(
@@ -72,7 +114,7 @@ impl Payments for Session<'_> {
                  amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
                  body = excluded.body \
              WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
-                 AND payments.merchant_id = excluded.merchant_id",
+                 AND payments.merchant_id = excluded.merchant_id AND payments.amount_refund_pending = $17",
         )
         .bind(payment.id.as_str())
         .bind(merchant.as_str())
@@ -90,6 +132,7 @@ impl Payments for Session<'_> {
         .bind(serde_json::to_string(payment)?)
         .bind(payment.subscription_id.as_ref().map(SubscriptionId::as_str))
         .bind(places.first)
+        .bind(payment.amount_refund_pending)
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "payment")

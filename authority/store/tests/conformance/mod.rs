@@ -13,6 +13,7 @@ pub(crate) mod fixtures;
 pub(crate) mod held;
 pub(crate) mod isolation;
 pub(crate) mod leases;
+pub(crate) mod refunds;
 pub(crate) mod requests;
 pub(crate) mod schema;
 pub(crate) mod settling;
@@ -72,6 +73,9 @@ macro_rules! conformance {
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
+            refunds: open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
+                a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester,
+                refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,

@@ -1,0 +1,340 @@
+//! Refunds: what they reserve of their payments, what they remember, and the lists they stand in (contract 2.3, 3.6,
+//! 3.11 I2, 4.3, 4.5, 6.2).
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::{PaymentId, RefundId};
+use authority_domain::list_filter::{PaymentFilter, RefundFilter};
+use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::parts::Metadata;
+use authority_domain::payment::Payment;
+use authority_domain::refund::{
+    NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
+};
+use authority_domain::refund_flow::{self, Outcome, Standing};
+use authority_domain::refusal::Refusal;
+use authority_store::commit::Audience;
+use authority_store::ports::Tx;
+use authority_store::{Constraint, StoreError};
+
+use super::fixtures::{at, dice};
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn standing(tx: &mut dyn Tx, shop: &Shop, number: &OrderNumber) -> Result<Standing, StoreError> {
+    let order = tx.order_get(&shop.tenant, number).await?.unwrap();
+    let payments = tx.payments_of_order(&shop.tenant, number).await?;
+    let reserved = tx.refunds_reserved(&shop.tenant, number).await?;
+    Ok(Standing::new(order, payments, &reserved))
+}
+
+async fn commit(tx: &mut dyn Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(), Refusal> {
+    shop.commit_in(tx, &outcome.changes, &Audience::Subscribers, at(s)).await?;
+    if let Some(payment) = &outcome.restated {
+        tx.payment_restate(&shop.tenant, payment).await?;
+    }
+    Ok(())
+}
+
+/// Asks for `amount` back, `s` seconds after noon, as the use case does.
+async fn ask(shop: &Shop, number: &OrderNumber, amount: i64, kind: RequesterType, s: i64) -> Refund {
+    let (shop, number) = (shop.clone(), number.clone());
+    let new = NewRefund {
+        amount: Some(amount),
+        currency: None,
+        payment_id: None,
+        reason: RefundReason::Damaged,
+        note: None,
+        line_items: Vec::new(),
+        metadata: Metadata::new(),
+    };
+    let store = shop.store.clone();
+    let asked: Result<Refund, Refusal> = store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let standing = standing(tx, &shop, &number).await?;
+                let id = RefundId::generate(at(s), &mut dice());
+                let by = Requester { kind, id: None };
+                let outcome = refund_flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
+                commit(tx, &shop, &outcome, s).await?;
+                Ok(outcome.refund)
+            })
+        })
+        .await;
+    asked.unwrap()
+}
+
+/// Reports `status` on the refund.
+async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> Refund {
+    let (shop, refund) = (shop.clone(), refund.clone());
+    let store = shop.store.clone();
+    let reported: Result<Refund, Refusal> = store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let standing = standing(tx, &shop, &refund.order_number).await?;
+                let told = RefundReport { status, processor_reference: None, failure: None };
+                let outcome = refund_flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
+                commit(tx, &shop, &outcome, s).await?;
+                Ok(outcome.refund)
+            })
+        })
+        .await;
+    reported.unwrap()
+}
+
+async fn payment_now(shop: &Shop, id: &PaymentId) -> Payment {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    let payment: Result<_, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
+    payment.unwrap().unwrap()
+}
+
+async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
+    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
+    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    order.unwrap().unwrap()
+}
+
+async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64> {
+    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
+    let sums: Result<_, StoreError> = job!(store.read, tx => tx.refunds_reserved(&tenant, &number));
+    sums.unwrap()
+}
+
+pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let (number, id) = (&sale.order.order_number, &sale.payment.id);
+    let column =
+        async || database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await;
+    assert_eq!((reserved(&shop, number).await, column().await), (BTreeMap::new(), 0));
+
+    let first = ask(&shop, number, 100, RequesterType::ApiKey, 1).await;
+    let second = ask(&shop, number, 30, RequesterType::ApiKey, 2).await;
+    assert_eq!(reserved(&shop, number).await, BTreeMap::from([(id.clone(), 130)]));
+    let payment = payment_now(&shop, id).await;
+    assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (130, 0));
+    assert_eq!(
+        payment.resource_version, sale.payment.resource_version,
+        "nothing happened to the payment itself"
+    );
+    let (store, tenant, of) = (&shop.store, shop.tenant.clone(), number.clone());
+    let same: Result<_, StoreError> = job!(store.read, tx => tx.payments_of_order(&tenant, &of));
+    assert_eq!(same.unwrap(), [payment]);
+
+    let first = report(&shop, &first, RefundStatus::Processing, 3).await;
+    assert_eq!((reserved(&shop, number).await.get(id), column().await), (Some(&130), 130));
+    report(&shop, &first, RefundStatus::Completed, 4).await;
+    assert_eq!((reserved(&shop, number).await.get(id), column().await), (Some(&30), 30));
+    let payment = payment_now(&shop, id).await;
+    assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (30, 100));
+    assert_eq!(payment.resource_version, sale.payment.resource_version + 1);
+    report(&shop, &second, RefundStatus::Failed, 5).await;
+    assert_eq!((reserved(&shop, number).await, column().await), (BTreeMap::new(), 0));
+    let payment = payment_now(&shop, id).await;
+    assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (0, 100));
+    let summary = order_now(&shop, number).await.payment_summary;
+    assert_eq!((summary.refunded, summary.refund_pending, summary.refundable), (100, 0, 5000));
+}
+
+/// The schema's own view of I2, whatever a use case has computed.
+pub(crate) async fn refunds_never_exceed_what_was_captured<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let number = &sale.order.order_number;
+    let made = ask(&shop, number, 5000, RequesterType::ApiKey, 1).await;
+    let mut more = made.clone();
+    more.id = RefundId::generate(at(2), &mut dice());
+    more.amount = 101;
+    let change = |refund: &Refund| {
+        vec![authority_domain::change::Change::refund(verify_core::EventType::RefundRequested, refund)]
+    };
+    shop.commit(change(&more)).await.unwrap_err();
+    assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 1);
+    for sql in [
+        "UPDATE payments SET amount_refund_pending = amount_captured + 1",
+        "UPDATE payments SET amount_refunded = 101",
+        "UPDATE payments SET amount_refund_pending = -1",
+        "UPDATE payments SET amount_captured = 4999",
+        "UPDATE refunds SET amount = 0",
+        "UPDATE refunds SET status = 'lost'",
+        "UPDATE refunds SET requester = 'nobody'",
+        "UPDATE refunds SET order_number = 'ORD-1'",
+        "UPDATE refunds SET payment_id = 'pay_nobody'",
+    ] {
+        let refused = database.execute(sql).await;
+        assert!(refused.is_err(), "{sql} touched {refused:?} rows");
+    }
+    more.amount = 100;
+    shop.commit(change(&more)).await.unwrap();
+}
+
+pub(crate) async fn a_payment_is_stated_anew_only_as_it_is<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
+    let sale = shop.sell().await;
+    ask(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
+    let payment = payment_now(&shop, &sale.payment.id).await;
+    let restate = async |shop: &Shop, payment: &Payment| {
+        let (store, tenant, payment) = (&shop.store, shop.tenant.clone(), payment.clone());
+        let done: Result<(), StoreError> = job!(store.write, tx => tx.payment_restate(&tenant, &payment));
+        done
+    };
+    restate(&shop, &payment).await.unwrap();
+    let mut newer = payment.clone();
+    newer.resource_version += 1;
+    let mut older = payment.clone();
+    older.resource_version -= 1;
+    let mut mistaken = payment.clone();
+    mistaken.amount_refund_pending = 69;
+    for wrong in [&newer, &older, &mistaken, &sale.payment] {
+        assert!(matches!(restate(&shop, wrong).await, Err(StoreError::Broken(_))), "{wrong:?}");
+    }
+    for stranger in &strangers {
+        assert!(matches!(restate(stranger, &payment).await, Err(StoreError::Broken(_))));
+    }
+    // The same holds for its next version.
+    newer.amount_refund_pending = 0;
+    let change =
+        vec![authority_domain::change::Change::payment(verify_core::EventType::PaymentRefunded, &newer)];
+    shop.commit(change).await.unwrap_err();
+    assert_eq!(payment_now(&shop, &payment.id).await, payment);
+}
+
+pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let number = &sale.order.order_number;
+    let first = ask(&shop, number, 1, RequesterType::ApiKey, 1).await;
+    let second = ask(&shop, number, 2, RequesterType::ApiKey, 2).await;
+    let platforms = ask(&shop, number, 3, RequesterType::Operator, 3).await;
+    let keep = async |refund: &Refund, key: &'static str| {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), refund.id.clone());
+        let kept: Result<(), StoreError> = job!(store.write, tx => tx.refund_keep_key(&tenant, &id, key));
+        kept
+    };
+    keep(&first, "k-1").await.unwrap();
+    assert!(matches!(keep(&second, "k-1").await, Err(StoreError::Conflict(Constraint::Other))));
+    keep(&platforms, "k-1").await.unwrap();
+    // The key stays when the refund moves on.
+    let first = report(&shop, &first, RefundStatus::Completed, 4).await;
+    let by_key = async |shop: &Shop, requester, key: &'static str| {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_by_key(&tenant, requester, key));
+        found.unwrap()
+    };
+    assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, Some(first));
+    assert_eq!(by_key(&shop, RequesterType::Operator, "k-1").await, Some(platforms));
+    assert_eq!(by_key(&shop, RequesterType::System, "k-1").await, None);
+    assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-2").await, None);
+    assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
+}
+
+pub(crate) async fn refunds_and_payments_are_listed_by_filter<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
+    let (one, two) = (shop.sell().await, shop.sell().await);
+    let a = ask(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
+    let b = ask(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
+    let c = ask(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
+    let c = report(&shop, &c, RefundStatus::Completed, 4).await;
+
+    let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.refunds_page(&tenant, &filter, before, limit));
+        page.unwrap()
+    };
+    let all = refunds(&shop, RefundFilter::default(), None, 9).await;
+    let bodies: Vec<&str> = all.iter().map(|(_, body)| body.as_str()).collect();
+    let text = |refund: &Refund| serde_json::to_string(refund).unwrap();
+    assert_eq!(bodies, [text(&c), text(&b), text(&a)]);
+    assert_eq!(refunds(&shop, RefundFilter::default(), None, 2).await, all[..2]);
+    assert_eq!(refunds(&shop, RefundFilter::default(), Some(all[1].0), 9).await, all[2..]);
+    let none = RefundFilter::default;
+    let words = |status: &[&str]| status.iter().map(|word| (*word).to_owned()).collect();
+    for (filter, expected) in [
+        (RefundFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, vec![0, 2]),
+        (RefundFilter { payment_id: Some(two.payment.id.to_string()), ..none() }, vec![1]),
+        (RefundFilter { status: words(&["requested"]), ..none() }, vec![1, 2]),
+        (RefundFilter { status: words(&["requested", "completed"]), ..none() }, vec![0, 1, 2]),
+        (RefundFilter { status: words(&["failed"]), ..none() }, vec![]),
+        (RefundFilter { created_from: Some(at(2)), ..none() }, vec![0, 1]),
+        (RefundFilter { created_to: Some(at(2)), ..none() }, vec![2]),
+    ] {
+        let expected: Vec<_> = expected.into_iter().map(|index: usize| all[index].clone()).collect();
+        assert_eq!(refunds(&shop, filter.clone(), None, 9).await, expected, "{filter:?}");
+    }
+
+    let payments = async |shop: &Shop, filter: PaymentFilter| {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
+        page.unwrap().into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+    };
+    let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
+    let now = now.map(|payment| serde_json::to_string(&payment).unwrap());
+    assert_eq!(payments(&shop, PaymentFilter::default()).await, now);
+    let none = PaymentFilter::default;
+    for (filter, expected) in [
+        (PaymentFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, &now[1..]),
+        (PaymentFilter { status: words(&["partially_refunded"]), ..none() }, &now[1..]),
+        (PaymentFilter { status: words(&["succeeded", "failed"]), ..none() }, &now[..1]),
+        (PaymentFilter { created_from: Some(at(0)), ..none() }, &now[..]),
+        (PaymentFilter { created_to: Some(at(0)), ..none() }, &[]),
+    ] {
+        assert_eq!(payments(&shop, filter.clone()).await, expected, "{filter:?}");
+    }
+    for stranger in &strangers {
+        assert_eq!(refunds(stranger, RefundFilter::default(), None, 9).await, []);
+        assert_eq!(payments(stranger, PaymentFilter::default()).await, Vec::<String>::new());
+        let (store, tenant, id) = (&shop.store, stranger.tenant.clone(), a.id.clone());
+        let body: Result<_, StoreError> = job!(store.read, tx => tx.refund_body(&tenant, &id));
+        assert_eq!(body.unwrap(), None);
+        stranger
+            .commit(vec![authority_domain::change::Change::refund(
+                verify_core::EventType::RefundProcessing,
+                &Refund { resource_version: 2, livemode: stranger.tenant.livemode, ..a.clone() },
+            )])
+            .await
+            .unwrap_err();
+    }
+}
+
+pub(crate) async fn the_operator_finds_refunds_of_all_merchants<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let (mine, theirs) = (shop.sell().await, other.sell().await);
+    let a = ask(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
+    let b = ask(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
+    let c = ask(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
+    let a = report(&shop, &a, RefundStatus::Processing, 4).await;
+    let list = async |status: &'static [RefundStatus], before: Option<&RefundId>, limit: i64| {
+        let (store, before) = (&shop.store, before.map(RefundId::to_string));
+        let found: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.refunds_everywhere(status, before.as_deref(), limit));
+        found.unwrap().into_iter().map(|found| found.refund).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&[], None, 9).await, [c.clone(), b.clone(), a.clone()]);
+    assert_eq!(list(&[], None, 1).await, std::slice::from_ref(&c));
+    assert_eq!(list(&[], Some(&c.id), 9).await, [b.clone(), a.clone()]);
+    assert_eq!(list(&[RefundStatus::Requested], None, 9).await, [c.clone(), b.clone()]);
+    assert_eq!(list(&[RefundStatus::Requested], Some(&c.id), 9).await, std::slice::from_ref(&b));
+    assert_eq!(list(&[RefundStatus::Requested, RefundStatus::Processing], None, 9).await, [c, b.clone(), a]);
+    assert_eq!(list(&[RefundStatus::Failed], None, 9).await, []);
+
+    let (store, id) = (&shop.store, b.id.clone());
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&id));
+    let found = found.unwrap().unwrap();
+    assert_eq!((found.tenant, found.refund), (other.tenant.clone(), b));
+    assert_eq!(found.payment, payment_now(&other, &theirs.payment.id).await);
+    let nobody = RefundId::generate(at(9), &mut dice());
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&nobody));
+    assert!(found.unwrap().is_none());
+}
