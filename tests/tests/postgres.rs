@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use http::Method;
-use postgres_cluster::{Cluster, Stop};
+use postgres_cluster::{Cluster, Durability, Stop};
 use tests::authority::{Authority, KEK};
 use tests::eventually::eventually;
 use tests::merchant::{Merchant, checkout_body, text};
@@ -86,7 +86,7 @@ async fn two_instances_are_one_service() {
 #[tokio::test]
 async fn a_server_restart_under_load_is_503_and_heals() {
     const CLIENTS: usize = 6;
-    let cluster = Arc::new(Cluster::start());
+    let cluster = Arc::new(Cluster::start(Durability::Off));
     let database = cluster.database().await;
     let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
     let merchant = Merchant::create(&authority, "restarted").await;

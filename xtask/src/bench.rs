@@ -15,6 +15,8 @@ pub(crate) enum Benchmark {
     Verify,
     /// The authority on SQLite: from the operator's request to the receiver's door.
     Deliver,
+    /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
+    Authority,
 }
 
 /// Builds what is measured and measures it.
@@ -25,9 +27,12 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             package::build(workspace)?;
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))
         }
-        Benchmark::Deliver => {
-            let arguments = ["run", "--release", "--package", "tests", "--bin", "bench-deliver"];
-            process::run(process::cargo().current_dir(workspace.root()).args(arguments))
-        }
+        Benchmark::Deliver => program(workspace, "bench-deliver"),
+        Benchmark::Authority => program(workspace, "bench-authority"),
     }
+}
+
+fn program(workspace: &Workspace, name: &str) -> Result<()> {
+    let arguments = ["run", "--release", "--package", "bench", "--bin", name];
+    process::run(process::cargo().current_dir(workspace.root()).args(arguments))
 }

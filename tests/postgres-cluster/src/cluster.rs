@@ -18,6 +18,15 @@ pub enum Stop {
     Immediate,
 }
 
+/// Whether what is committed is on disk when the server says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// As PostgreSQL comes: for benchmarks.
+    On,
+    /// Nothing is flushed: for tests, none of which is about that.
+    Off,
+}
+
 /// A server with a folder of its own.
 #[derive(Debug)]
 pub struct Cluster {
@@ -26,6 +35,7 @@ pub struct Cluster {
     /// Ends the server when this process is gone; it holds the other end of the child's standard input.
     watch: Child,
     folder: TempDir,
+    durability: Durability,
 }
 
 impl Cluster {
@@ -34,7 +44,7 @@ impl Cluster {
     /// # Panics
     /// When PostgreSQL is not installed or does not start; what it said is in the message.
     #[must_use]
-    pub fn start() -> Self {
+    pub fn start(durability: Durability) -> Self {
         let (initdb, pg_ctl) = (find("initdb"), find("pg_ctl"));
         let owner = Owner::needed();
         let folder = tempfile::Builder::new().prefix("postgres-").tempdir().unwrap();
@@ -48,7 +58,7 @@ impl Cluster {
             .arg("--pgdata")
             .arg(&data));
         let watch = watch(owner, &pg_ctl, &data);
-        let cluster = Self { owner, pg_ctl, watch, folder };
+        let cluster = Self { owner, pg_ctl, watch, folder, durability };
         cluster.start_again();
         cluster
     }
@@ -66,9 +76,12 @@ impl Cluster {
     pub fn start_again(&self) {
         let folder = self.folder.path().display();
         // A test program opens a database for every test, each with its readers.
+        let flushes = match self.durability {
+            Durability::On => "",
+            Durability::Off => "-c fsync=off -c full_page_writes=off",
+        };
         let options = format!(
-            "-c listen_addresses= -c unix_socket_directories={folder} -c max_connections=500 -c fsync=off \
-             -c full_page_writes=off"
+            "-c listen_addresses= -c unix_socket_directories={folder} -c max_connections=500 {flushes}"
         );
         run(self
             .control()
@@ -77,6 +90,17 @@ impl Cluster {
             .arg("--options")
             .arg(options)
             .arg("start"));
+    }
+
+    /// The server's process, the parent of those that serve a connection each.
+    ///
+    /// # Panics
+    /// When the server is stopped.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        let file = self.folder.path().join("data/postmaster.pid");
+        let text = fs::read_to_string(file).expect("the server runs");
+        text.lines().next().and_then(|line| line.trim().parse().ok()).expect("the first line is the process")
     }
 
     /// Stops the server; when this returns it is gone.

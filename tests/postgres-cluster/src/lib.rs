@@ -2,7 +2,7 @@
 //!
 //! A test program asks for a [`database`]. When `DATABASE_URL` names a server, it is made there. Else the first call
 //! starts a temporary cluster: a folder of its own, a socket in that folder and no port, so that any number of test
-//! programs run beside each other; not flushing to disk, which no test here is about. PostgreSQL refuses to run as
+//! programs run beside each other; not flushing to disk, which no test here is about ([`Durability`]). PostgreSQL refuses to run as
 //! root, so root hands the folder and the server to an unprivileged user.
 //!
 //! The cluster goes away with the test program, however that ends: a watching shell reads from a pipe that only the
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-pub use cluster::{Cluster, Stop};
+pub use cluster::{Cluster, Durability, Stop};
 
 /// Names a server that tests may make databases on: `postgres://user:password@host/database`.
 pub const DATABASE_URL: &str = "DATABASE_URL";
@@ -55,7 +55,7 @@ pub fn dump(url: &str) -> Vec<u8> {
 
 /// The cluster of this test program.
 fn shared() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(Cluster::start);
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(Durability::Off));
     &CLUSTER
 }
 

@@ -1,7 +1,8 @@
 //! Who may name whom (ARCHITECTURE.md): between crates, and between the rooms of the authority.
 //!
 //! Crates: `verify-core` ← `verify-wasm`, `edge-receiver`, `authority-domain` ← `authority-store` ← `authority`.
-//! `tests` may name everything, nothing names `tests`, and only the store names the database library.
+//! `tests` may name everything, nothing but `bench` names `tests`, and of what is shipped only the store names the
+//! database library.
 //!
 //! Rooms of `authority/src`: `http | cli → app → store`, `dispatch → domain + store`.
 
@@ -10,7 +11,8 @@ use super::dependencies::Crate;
 use super::files::SourceFile;
 
 /// What each of our crates may name of ours.
-const CRATE_EDGES: [(&str, &[&str]); 8] = [
+const CRATE_EDGES: [(&str, &[&str]); 9] = [
+    ("bench", &["authority-domain", "postgres-cluster", "tests", "verify-core"]),
     ("verify-core", &[]),
     ("verify-wasm", &["verify-core"]),
     ("edge-receiver", &["verify-core"]),
@@ -57,13 +59,14 @@ pub(super) fn crate_edges(crates: &[Crate]) -> Vec<Finding> {
     findings
 }
 
-/// Only `authority/store` names sqlx.
+/// Only `authority/store` names sqlx, and the bench, which measures what stands on it.
 pub(super) fn database_in_store_only(files: &[SourceFile]) -> Vec<Finding> {
     // The root manifest holds the version for all.
     let elsewhere = files.iter().filter(|file| {
         let manifest = file.name() == "Cargo.toml" && file.path != "Cargo.toml";
         (file.is_rust() || manifest)
             && !file.path.starts_with("authority/store/")
+            && !file.path.starts_with("bench/")
             && !file.path.starts_with("xtask/")
     });
     named(elsewhere, &["sqlx"], |_| "only authority/store names sqlx".to_owned())

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use authority_domain::error_code::ErrorCode;
 use authority_store::{Access, Store, StoreError, StoreUrl};
-use postgres_cluster::{Cluster, Stop};
+use postgres_cluster::{Cluster, Durability, Stop};
 use tokio::sync::Notify;
 
 use super::PostgresDatabase;
@@ -61,7 +61,7 @@ async fn write(shop: Shop, seen: Arc<Seen>, stop: Arc<AtomicBool>) -> Vec<String
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_under_load_loses_nothing_and_heals_by_itself() {
     // A server of its own: the other tests would notice.
-    let cluster = Cluster::start();
+    let cluster = Cluster::start(Durability::Off);
     let database = PostgresDatabase { address: cluster.database().await };
     let shop = Shop::open(&database).await;
     shop.endpoint(&["*"]).await;
@@ -95,7 +95,7 @@ async fn a_restart_under_load_loses_nothing_and_heals_by_itself() {
 /// The first read and the first write after a restart that nobody noticed both succeed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_while_nothing_is_asked_goes_unnoticed_by_the_writer() {
-    let cluster = Cluster::start();
+    let cluster = Cluster::start(Durability::Off);
     let database = PostgresDatabase { address: cluster.database().await };
     let shop = Shop::open(&database).await;
     shop.open_checkout().await;
@@ -107,7 +107,7 @@ async fn a_restart_while_nothing_is_asked_goes_unnoticed_by_the_writer() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_server_everybody_is_told_so() {
-    let cluster = Cluster::start();
+    let cluster = Cluster::start(Durability::Off);
     let url = StoreUrl::parse(&cluster.database().await).unwrap();
     Store::migrate(&url).await.unwrap();
     let store = Store::open(&url, Access::Exclusive).await.unwrap();

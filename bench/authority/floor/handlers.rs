@@ -1,0 +1,320 @@
+//! The floor's four handlers, compiled for each database.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use sqlx::{Pool, QueryBuilder, Row, Transaction};
+
+use super::super::template::{
+    CHECKOUT_COMPLETED, ORDER_CONFIRMED, PAYMENT_CREATED, PAYMENT_SUCCEEDED, Template,
+};
+use super::{BEGIN, Db};
+
+#[derive(Clone)]
+struct Floor {
+    record_readers: Pool<Db>,
+    list_readers: Pool<Db>,
+    writers: Pool<Db>,
+    written: Arc<Written>,
+}
+
+/// The texts that every order gets, and a number for what must be unique.
+struct Written {
+    events: Vec<(String, String)>,
+    payment_created: String,
+    payment_succeeded: String,
+    checkout_completed: String,
+    order_confirmed: String,
+    started: u64,
+    next: AtomicU64,
+}
+
+impl Written {
+    fn id(&self, prefix: &str) -> String {
+        format!("{prefix}_{:013x}{:013}", self.started, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+pub(super) async fn router(
+    record_readers: Pool<Db>,
+    list_readers: Pool<Db>,
+    writers: Pool<Db>,
+    template: &str,
+) -> Router {
+    let events =
+        sqlx::query_as("SELECT type, body FROM events WHERE merchant_id = $1 ORDER BY sequence LIMIT 6")
+            .bind(template)
+            .fetch_all(&list_readers)
+            .await
+            .unwrap();
+    let template = Template::new(events);
+    let written = Written {
+        payment_created: template.record(PAYMENT_CREATED),
+        payment_succeeded: template.record(PAYMENT_SUCCEEDED),
+        checkout_completed: template.record(CHECKOUT_COMPLETED),
+        order_confirmed: template.record(ORDER_CONFIRMED),
+        events: template.events,
+        started: std::process::id().into(),
+        next: AtomicU64::new(0),
+    };
+    Router::new()
+        .route("/orders/{merchant}/{order}", get(order))
+        .route("/events/{merchant}", get(events_page))
+        .route("/merchants/{merchant}/payments", post(payment_start))
+        .route("/merchants/{merchant}/payments/{payment}/reports", post(payment_report))
+        .with_state(Floor { record_readers, list_readers, writers, written: Arc::new(written) })
+}
+
+async fn order(
+    State(floor): State<Floor>,
+    Path((merchant, order)): Path<(String, String)>,
+) -> impl IntoResponse {
+    let (body, _version): (String, i64) = sqlx::query_as(
+        "SELECT body, resource_version FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
+    )
+    .bind(merchant)
+    .bind(false)
+    .bind(order)
+    .fetch_one(&floor.record_readers)
+    .await
+    .unwrap();
+    ([(CONTENT_TYPE, "application/json")], body)
+}
+
+#[derive(Deserialize)]
+struct PageRequest {
+    after: i64,
+    limit: i64,
+}
+
+async fn events_page(
+    State(floor): State<Floor>,
+    Path(merchant): Path<String>,
+    Query(request): Query<PageRequest>,
+) -> impl IntoResponse {
+    let rows = sqlx::query(
+        "SELECT sequence, body FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence > $3 \
+         ORDER BY sequence LIMIT $4",
+    )
+    .bind(merchant)
+    .bind(false)
+    .bind(request.after)
+    .bind(request.limit + 1)
+    .fetch_all(&floor.list_readers)
+    .await
+    .unwrap();
+    let mut page = String::with_capacity(128 * 1024);
+    page.push_str("{\"data\":[");
+    let mut last = 0_i64;
+    // The authority's own query: one row more than the page shows tells whether there is a next one.
+    for (index, row) in rows.iter().take(usize::try_from(request.limit).unwrap()).enumerate() {
+        if index > 0 {
+            page.push(',');
+        }
+        last = row.get(0);
+        page.push_str(row.get::<&str, _>(1));
+    }
+    page.push_str(&format!("],\"next_cursor\":\"{last}\"}}"));
+    ([(CONTENT_TYPE, "application/json")], page)
+}
+
+#[derive(Deserialize)]
+struct Start {
+    checkout_id: String,
+    processor_event_id: String,
+}
+
+async fn payment_start(
+    State(floor): State<Floor>,
+    Path(merchant): Path<String>,
+    Json(start): Json<Start>,
+) -> impl IntoResponse {
+    let written = &floor.written;
+    let payment = written.id("pay");
+    let mut tx = floor.writers.begin_with(BEGIN).await.unwrap();
+    let sequence = advance(&mut tx, &merchant, 1).await;
+    sqlx::query(
+        "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+             amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, created_sequence) \
+         VALUES ($1, $2, $3, 'created', $4, NULL, 'USD', 5300, 0, 0, 0, 1, 0, $5, $6)",
+    )
+    .bind(&payment)
+    .bind(&merchant)
+    .bind(false)
+    .bind(&start.checkout_id)
+    .bind(&written.payment_created)
+    .bind(sequence)
+    .execute(&mut *tx)
+    .await
+    .unwrap();
+    events(&mut tx, written, &merchant, sequence, PAYMENT_CREATED, 1).await;
+    report_row(&mut tx, "start", &start.processor_event_id, &payment).await;
+    audit(&mut tx, written, "payments.start", &payment).await;
+    tx.commit().await.unwrap();
+    Json(serde_json::json!({ "id": payment, "checkout_id": start.checkout_id }))
+}
+
+#[derive(Deserialize)]
+struct Report {
+    checkout_id: String,
+    processor_event_id: String,
+}
+
+async fn payment_report(
+    State(floor): State<Floor>,
+    Path((merchant, payment)): Path<(String, String)>,
+    Json(report): Json<Report>,
+) -> impl IntoResponse {
+    let written = &floor.written;
+    let mut tx = floor.writers.begin_with(BEGIN).await.unwrap();
+    report_row(&mut tx, "report", &report.processor_event_id, &payment).await;
+    let number = order_number(&mut tx, &merchant).await;
+    let first = advance(&mut tx, &merchant, 4).await;
+    sqlx::query("UPDATE checkouts SET status = 'completed', resource_version = 2, body = $2 WHERE id = $1")
+        .bind(&report.checkout_id)
+        .bind(&written.checkout_completed)
+        .execute(&mut *tx)
+        .await
+        .unwrap();
+    order_rows(&mut tx, written, &merchant, &number, first).await;
+    sqlx::query(
+        "UPDATE payments SET status = 'succeeded', order_number = $2, amount_authorized = 5300, \
+             amount_captured = 5300, resource_version = 2, body = $3 WHERE id = $1",
+    )
+    .bind(&payment)
+    .bind(&number)
+    .bind(&written.payment_succeeded)
+    .execute(&mut *tx)
+    .await
+    .unwrap();
+    events(&mut tx, written, &merchant, first, CHECKOUT_COMPLETED, 4).await;
+    audit(&mut tx, written, "payments.report", &payment).await;
+    tx.commit().await.unwrap();
+    Json(serde_json::json!({ "order_number": number, "id": payment }))
+}
+
+/// Takes `count` places of the stream; tells the first.
+async fn advance(tx: &mut Transaction<'static, Db>, merchant: &str, count: i64) -> i64 {
+    let last: i64 = sqlx::query_scalar(
+        "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) VALUES ($1, $2, $3, 0) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET \
+             last_sequence = streams.last_sequence + excluded.last_sequence RETURNING last_sequence",
+    )
+    .bind(merchant)
+    .bind(false)
+    .bind(count)
+    .fetch_one(&mut **tx)
+    .await
+    .unwrap();
+    last - count + 1
+}
+
+async fn order_number(tx: &mut Transaction<'static, Db>, merchant: &str) -> String {
+    let number: i64 = sqlx::query_scalar(
+        "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, 100001) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
+         RETURNING last_number",
+    )
+    .bind(merchant)
+    .bind(false)
+    .fetch_one(&mut **tx)
+    .await
+    .unwrap();
+    number.to_string()
+}
+
+async fn order_rows(
+    tx: &mut Transaction<'static, Db>,
+    written: &Written,
+    merchant: &str,
+    number: &str,
+    first: i64,
+) {
+    sqlx::query(
+        "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+             currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
+             last_sequence) \
+         VALUES ($1, $2, $3, 'confirmed', 'paid', 'unfulfilled', 'USD', 5300, NULL, 2, 0, 0, $4, $5, $6)",
+    )
+    .bind(merchant)
+    .bind(false)
+    .bind(number)
+    .bind(&written.order_confirmed)
+    .bind(first + 1)
+    .bind(first + 3)
+    .execute(&mut **tx)
+    .await
+    .unwrap();
+    sqlx::query(
+        "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
+             shipped_quantity, delivered_quantity) VALUES ($1, $2, $3, $4, 2, 0, 0, 0)",
+    )
+    .bind(merchant)
+    .bind(false)
+    .bind(number)
+    .bind(written.id("li"))
+    .execute(&mut **tx)
+    .await
+    .unwrap();
+}
+
+async fn events(
+    tx: &mut Transaction<'static, Db>,
+    written: &Written,
+    merchant: &str,
+    first: i64,
+    from: usize,
+    count: usize,
+) {
+    let mut query = QueryBuilder::<Db>::new(
+        "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) ",
+    );
+    query.push_values(
+        written.events[from..from + count].iter().zip(first..),
+        |mut row, (event, sequence)| {
+            row.push_bind(merchant.to_owned())
+                .push_bind(false)
+                .push_bind(sequence)
+                .push_bind(written.id("evt"))
+                .push_bind(event.0.clone())
+                .push_bind(written.id("pay"))
+                .push_bind(0_i64)
+                .push_bind(event.1.clone());
+        },
+    );
+    query.build().execute(&mut **tx).await.unwrap();
+}
+
+async fn report_row(tx: &mut Transaction<'static, Db>, message: &str, event_id: &str, payment: &str) {
+    sqlx::query(
+        "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) \
+         VALUES ('acme-pay', $1, $2, $3, 0)",
+    )
+    .bind(message)
+    .bind(event_id)
+    .bind(payment)
+    .execute(&mut **tx)
+    .await
+    .unwrap();
+}
+
+async fn audit(tx: &mut Transaction<'static, Db>, written: &Written, operation: &str, payment: &str) {
+    sqlx::query(
+        "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, resource_version) \
+         VALUES ($1, 0, $2, $3, $4, $5, 1)",
+    )
+    .bind(written.id("aud"))
+    .bind("key_00000000000000000000000000")
+    .bind(written.id("req"))
+    .bind(operation)
+    .bind(payment)
+    .execute(&mut **tx)
+    .await
+    .unwrap();
+}

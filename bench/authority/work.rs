@@ -1,0 +1,42 @@
+//! What the sides are asked to do.
+
+/// One unit of it is one answer, or one paid order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// `GET /orders/:order`, any of 166,000.
+    Order,
+    /// `GET /events?limit=100`, from anywhere in the history.
+    Events,
+    /// `POST …/payments` and `POST …/reports`: one payment of an open checkout and its success, five events.
+    PaidOrder,
+}
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    /// The authority over the long history.
+    Authority,
+    /// The same database without it.
+    Floor,
+    /// The authority over the short history.
+    Short,
+}
+
+impl Work {
+    pub(crate) const ALL: [Self; 3] = [Self::Order, Self::Events, Self::PaidOrder];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Order => "GET /orders/:order",
+            Self::Events => "GET /events?limit=100",
+            Self::PaidOrder => "paid order, 2 requests, 5 events",
+        }
+    }
+
+    pub(crate) fn sides(self) -> &'static [Side] {
+        match self {
+            Self::Order | Self::PaidOrder => &[Side::Authority, Side::Floor],
+            Self::Events => &[Side::Authority, Side::Floor, Side::Short],
+        }
+    }
+}
