@@ -1,6 +1,5 @@
 //! The load: connections that each have one request in flight, and the time every unit of work took.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -21,14 +20,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr, key: Option<&str>) -> Self {
+    pub(crate) async fn open(address: &str, key: Option<&str>) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
         let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
         Self {
             sender,
-            host: HeaderValue::try_from(address.to_string()).unwrap(),
+            host: HeaderValue::try_from(address).unwrap(),
             authorization: key.map(|key| HeaderValue::try_from(format!("Bearer {key}")).unwrap()),
         }
     }

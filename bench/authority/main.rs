@@ -19,6 +19,7 @@
     clippy::disallowed_methods,
     reason = "a benchmark reads the clock and fails loudly"
 )]
+#![expect(clippy::duplicate_mod, reason = "one text of the floor's SQL, compiled for each database")]
 
 mod database;
 mod figures;

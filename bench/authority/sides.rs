@@ -1,7 +1,6 @@
 //! The processes that are asked, and what asking each of them looks like.
 
 use std::cell::RefCell;
-use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -43,7 +42,7 @@ pub(crate) struct Sides {
     long: Shop,
     short: Shop,
     floor: Child,
-    floor_address: SocketAddr,
+    floor_address: String,
     server: Option<u32>,
     merchants: Vec<String>,
     dice: RefCell<StdRng>,
@@ -60,7 +59,7 @@ impl Shop {
         let first_order = merchant.paid_order().await;
         eprintln!("{}: {events} events", database.kind.name());
         fill(&url, &merchant.id, events).await;
-        let mut connection = Connection::open(authority.merchant_address(), Some(&merchant.key)).await;
+        let mut connection = Connection::open(&authority.merchant_address(), Some(&merchant.key)).await;
         let mut cursors = Vec::new();
         let mut seen = 0;
         let mut page = connection.get("/v1/merchant/events?limit=100").await;
@@ -88,7 +87,7 @@ impl Sides {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(floor.stdout.take().unwrap()).lines();
-        let floor_address = lines.next_line().await.unwrap().unwrap().parse().unwrap();
+        let floor_address = lines.next_line().await.unwrap().unwrap();
         let mut merchants = Vec::new();
         for n in 0..MERCHANTS {
             merchants.push(Merchant::create(&long.authority, &format!("shop-{n}")).await.id);
@@ -203,11 +202,11 @@ impl Sides {
     async fn connections(&self, side: Side, root: Root) -> Vec<Connection> {
         let shop = if side == Side::Short { &self.short } else { &self.long };
         let (address, key) = match (side, root) {
-            (Side::Floor, _) => (self.floor_address, None),
+            (Side::Floor, _) => (self.floor_address.clone(), None),
             (_, Root::Merchant) => (shop.authority.merchant_address(), Some(shop.merchant.key.as_str())),
             (_, Root::Operator) => (shop.authority.operator_address(), Some(shop.authority.operator_key())),
         };
-        join_all((0..CLIENTS).map(|_| Connection::open(address, key))).await
+        join_all((0..CLIENTS).map(|_| Connection::open(&address, key))).await
     }
 
     fn processes(&self, side: Side) -> Processes {

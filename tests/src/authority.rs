@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::LazyLock;
@@ -232,22 +231,14 @@ impl Authority {
         self.running.as_ref().and_then(Child::id).expect("it is running")
     }
 
-    /// Where its merchant listener is.
+    /// Where its operator listener is: host and port.
     ///
     /// # Panics
     /// When it is not running.
     #[must_use]
-    pub fn merchant_address(&self) -> SocketAddr {
-        address(&self.merchant_api)
-    }
-
-    /// Where its operator listener is.
-    ///
-    /// # Panics
-    /// When it is not running.
-    #[must_use]
-    pub fn operator_address(&self) -> SocketAddr {
-        address(&self.operator_api)
+    pub fn operator_address(&self) -> String {
+        let base = self.operator_api.borrow().clone().expect("it is running");
+        base.strip_prefix("http://").unwrap().to_owned()
     }
 
     /// What it has logged in all its lives.
@@ -321,11 +312,6 @@ impl Drop for Authority {
             eprintln!("--- the end of the authority's log ---\n{}", lines[shown..].join("\n"));
         }
     }
-}
-
-fn address(listener: &watch::Sender<Option<String>>) -> SocketAddr {
-    let url = listener.borrow().clone().expect("it is running");
-    url.trim_start_matches("http://").parse().expect("the ready line names addresses")
 }
 
 /// The binary. `AUTHORITY_BINARY` names one that is already built, as `cargo xtask test` does. Else it is built at the

@@ -155,7 +155,7 @@ async fn payment_start(
     .unwrap();
     events(&mut tx, written, &merchant, sequence, PAYMENT_CREATED, 1).await;
     report_row(&mut tx, "start", &start.processor_event_id, &payment).await;
-    audit(&mut tx, written, "payments.start", &payment).await;
+    audit(&mut tx, written, &merchant, "payments.start", &payment).await;
     tx.commit().await.unwrap();
     Json(serde_json::json!({ "id": payment, "checkout_id": start.checkout_id }))
 }
@@ -194,7 +194,7 @@ async fn payment_report(
     .await
     .unwrap();
     events(&mut tx, written, &merchant, first, CHECKOUT_COMPLETED, 4).await;
-    audit(&mut tx, written, "payments.report", &payment).await;
+    audit(&mut tx, written, &merchant, "payments.report", &payment).await;
     tx.commit().await.unwrap();
     Json(serde_json::json!({ "order_number": number, "id": payment }))
 }
@@ -304,16 +304,24 @@ async fn report_row(tx: &mut Transaction<'static, Db>, message: &str, event_id: 
     .unwrap();
 }
 
-async fn audit(tx: &mut Transaction<'static, Db>, written: &Written, operation: &str, payment: &str) {
+async fn audit(
+    tx: &mut Transaction<'static, Db>,
+    written: &Written,
+    merchant: &str,
+    operation: &str,
+    payment: &str,
+) {
     sqlx::query(
-        "INSERT INTO audit_log (id, at, key_id, request_id, operation, resource_id, resource_version) \
-         VALUES ($1, 0, $2, $3, $4, $5, 1)",
+        "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
+             version_before, resource_version) VALUES ($1, 0, $2, $3, $4, $6, $7, $5, 1, 2)",
     )
     .bind(written.id("aud"))
     .bind("key_00000000000000000000000000")
     .bind(written.id("req"))
     .bind(operation)
     .bind(payment)
+    .bind(merchant)
+    .bind(false)
     .execute(&mut **tx)
     .await
     .unwrap();
