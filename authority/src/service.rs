@@ -29,6 +29,7 @@ use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{merchant, operator};
+use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
 
 /// Why the service did not start.
@@ -68,6 +69,7 @@ pub struct Service {
     servers: Vec<JoinHandle<Stopped>>,
     dispatcher: JoinHandle<()>,
     housekeeping: JoinHandle<()>,
+    scheduler: JoinHandle<()>,
 }
 
 impl Service {
@@ -107,8 +109,18 @@ impl Service {
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
         ];
         let housekeeping = tokio::spawn(keep_house(app.store.clone(), Arc::clone(&clock), stopped.clone()));
+        let scheduler = tokio::spawn(keep_time(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
-        Ok(Self { merchant_address, operator_address, app, stop, servers, dispatcher, housekeeping })
+        Ok(Self {
+            merchant_address,
+            operator_address,
+            app,
+            stop,
+            servers,
+            dispatcher,
+            housekeeping,
+            scheduler,
+        })
     }
 
     /// Stops in order (T8); returns when everything that was begun is written.
@@ -126,6 +138,9 @@ impl Service {
         }
         if self.housekeeping.await.is_err() {
             tracing::error!("housekeeping panicked");
+        }
+        if self.scheduler.await.is_err() {
+            tracing::error!("the scheduler panicked; what is due is done after the next start");
         }
         self.app.store.close().await;
     }

@@ -2,7 +2,7 @@
 //! order (contract 2.7, 3.4). All end states are terminal.
 //!
 //! What a payment does to a checkout is decided in [`crate::payment_flow`], which holds the payment, the checkout and
-//! the order together; here stands what a checkout is and how it opens.
+//! the order together, how it ends without one in [`crate::checkout_flow`]; here stands what a checkout is and how it opens.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,26 @@ text_enum! {
         Expired = "expired",
         /// Ended by the operator.
         Cancelled = "cancelled",
+    }
+}
+
+/// How a checkout ends without an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckoutEnd {
+    /// Its time is over.
+    Expired,
+    /// The operator gave it up.
+    Cancelled,
+}
+
+impl CheckoutEnd {
+    /// The status it leads to.
+    #[must_use]
+    pub fn status(self) -> CheckoutStatus {
+        match self {
+            Self::Expired => CheckoutStatus::Expired,
+            Self::Cancelled => CheckoutStatus::Cancelled,
+        }
     }
 }
 
@@ -51,7 +71,8 @@ pub struct Checkout {
     pub billing_address: Option<Address>,
     pub shipping_address: Option<Address>,
     pub order_number: Option<OrderNumber>,
-    /// The attempt that completed the checkout, or the last that failed; set with the event that says so.
+    /// The attempt that completed the checkout, or the last that failed or ended with it; set with the event that
+    /// says so.
     pub payment_id: Option<PaymentId>,
     pub payment_attempts: i64,
     pub last_payment_error: Option<Failure>,
@@ -125,22 +146,50 @@ impl Checkout {
         failure: Option<Failure>,
         now: Timestamp,
     ) -> Self {
-        self.payment_id = Some(payment);
-        self.payment_attempts += 1;
+        self.note_attempt(Some(payment));
         self.last_payment_error = failure;
         self.next_version(now)
     }
 
-    /// The last version: completed by `payment` into the order `order_number`.
+    /// The last version: completed into the order `order_number` by `payment`; by nothing when there is nothing to pay.
     #[must_use]
-    pub(crate) fn complete(mut self, payment: PaymentId, order_number: OrderNumber, now: Timestamp) -> Self {
+    pub(crate) fn complete(
+        mut self,
+        payment: Option<PaymentId>,
+        order_number: OrderNumber,
+        now: Timestamp,
+    ) -> Self {
         self.status = CheckoutStatus::Completed;
-        self.payment_id = Some(payment);
-        self.payment_attempts += 1;
+        self.note_attempt(payment);
         self.last_payment_error = None;
         self.order_number = Some(order_number);
         self.completed_at = Some(now);
         self.next_version(now)
+    }
+
+    /// The last version: ended without an order; `payment` is the attempt that was cancelled with it.
+    #[must_use]
+    pub(crate) fn end(mut self, how: CheckoutEnd, payment: Option<PaymentId>, now: Timestamp) -> Self {
+        match how {
+            CheckoutEnd::Expired => self.expired_at = Some(now),
+            CheckoutEnd::Cancelled => self.cancelled_at = Some(now),
+        }
+        self.status = how.status();
+        self.note_attempt(payment);
+        self.next_version(now)
+    }
+
+    /// Whether the time to pay is over, though nobody may have ended the checkout yet.
+    #[must_use]
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
+        self.status == CheckoutStatus::Open && self.expires_at <= now
+    }
+
+    fn note_attempt(&mut self, payment: Option<PaymentId>) {
+        if payment.is_some() {
+            self.payment_id = payment;
+            self.payment_attempts += 1;
+        }
     }
 
     fn next_version(mut self, now: Timestamp) -> Self {

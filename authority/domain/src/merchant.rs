@@ -31,6 +31,9 @@ pub struct Settings {
     pub require_idempotency_key: bool,
     /// What generated order numbers begin with.
     pub order_number_prefix: String,
+    /// Hours after which an order that is still pending is cancelled (reason `expired`); `None`: never.
+    #[serde(default)]
+    pub pending_order_ttl_hours: Option<i64>,
 }
 
 impl Default for Settings {
@@ -40,6 +43,7 @@ impl Default for Settings {
             require_if_match: false,
             require_idempotency_key: false,
             order_number_prefix: "ORD-".to_owned(),
+            pending_order_ttl_hours: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::checkout::Checkout;
 use crate::fulfillment_status::{self, FulfillmentStatus};
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order_number::OrderNumber;
-use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
+use crate::parts::{Address, Amounts, Customer, LineItem, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::payment_status::{self, PaymentStatus, PaymentSummary};
 use crate::text_enum::text_enum;
@@ -124,46 +124,80 @@ pub struct Order {
     pub updated_at: Timestamp,
 }
 
-impl Order {
-    /// Version 1, `pending`: the order of a checkout that `payment` is about to complete.
+/// What an order begins with, whatever makes it; already read and checked member by member.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the members are those of contract 2.2
+pub struct NewOrder {
+    pub order_number: OrderNumber,
+    pub currency: String,
+    pub amounts: Amounts,
+    pub line_items: Vec<LineItem>,
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub checkout_id: Option<CheckoutId>,
+    pub subscription_id: Option<SubscriptionId>,
+    pub source: OrderSource,
+    pub placed_at: Timestamp,
+    pub metadata: Metadata,
+}
+
+impl NewOrder {
+    /// The order that a completed checkout becomes.
     #[must_use]
-    pub(crate) fn from_checkout(
-        checkout: &Checkout,
-        payment: &Payment,
-        number: OrderNumber,
-        now: Timestamp,
-    ) -> Self {
-        let line_items: Vec<OrderLine> = checkout.line_items.iter().map(OrderLine::from).collect();
-        let payments = std::slice::from_ref(payment);
+    pub(crate) fn of_checkout(checkout: &Checkout, order_number: OrderNumber, now: Timestamp) -> Self {
         Self {
-            order_number: number,
-            status: OrderStatus::Pending,
-            payment_status: payment_status::derive(checkout.amounts.total, OrderStatus::Pending, payments),
-            fulfillment_status: fulfillment_status::derive(&line_items),
+            order_number,
             currency: checkout.currency.clone(),
             amounts: checkout.amounts,
-            payment_summary: PaymentSummary::of(checkout.amounts.total, payments),
-            line_items,
+            line_items: checkout.line_items.clone(),
             customer: checkout.customer.clone(),
             billing_address: checkout.billing_address.clone(),
             shipping_address: checkout.shipping_address.clone(),
-            external_references: Vec::new(),
             checkout_id: Some(checkout.id.clone()),
             subscription_id: None,
-            payment_ids: vec![payment.id.clone()],
             source: OrderSource::Checkout,
+            placed_at: now,
+            metadata: checkout.metadata.clone(),
+        }
+    }
+}
+
+impl Order {
+    /// Version 1, `pending`: `order.created`. `payments` are those it already has, oldest first.
+    #[must_use]
+    pub(crate) fn create(new: NewOrder, payments: &[Payment], livemode: bool, now: Timestamp) -> Self {
+        let line_items: Vec<OrderLine> = new.line_items.iter().map(OrderLine::from).collect();
+        let total = new.amounts.total;
+        Self {
+            order_number: new.order_number,
+            status: OrderStatus::Pending,
+            payment_status: payment_status::derive(total, OrderStatus::Pending, payments),
+            fulfillment_status: fulfillment_status::derive(&line_items),
+            currency: new.currency,
+            amounts: new.amounts,
+            payment_summary: PaymentSummary::of(total, payments),
+            line_items,
+            customer: new.customer,
+            billing_address: new.billing_address,
+            shipping_address: new.shipping_address,
+            external_references: Vec::new(),
+            checkout_id: new.checkout_id,
+            subscription_id: new.subscription_id,
+            payment_ids: payments.iter().map(|payment| payment.id.clone()).collect(),
+            source: new.source,
             fulfillment_note: None,
             cancel_reason: None,
-            placed_at: now,
+            placed_at: new.placed_at,
             confirmed_at: None,
             fulfilled_at: None,
             shipped_at: None,
             delivered_at: None,
             completed_at: None,
             cancelled_at: None,
-            metadata: checkout.metadata.clone(),
+            metadata: new.metadata,
             resource_version: 1,
-            livemode: checkout.livemode,
+            livemode,
             created_at: now,
             updated_at: now,
         }
@@ -180,13 +214,12 @@ impl Order {
     ) -> Option<(Self, EventType)> {
         let before = self.clone();
         let mut next = self;
-        next.payment_ids = payments.iter().map(|payment| payment.id.clone()).collect();
-        next.payment_summary = PaymentSummary::of(next.amounts.total, payments);
-        next.payment_status = payment_status::derive(next.amounts.total, next.status, payments);
+        next.take_over(payments);
+        // What costs nothing has nothing to wait for (contract 3.1).
         let confirms = match next.payment_status {
             PaymentStatus::Paid => true,
             PaymentStatus::Authorized => confirm_on == ConfirmOn::Authorized,
-            _ => false,
+            _ => next.amounts.total == 0,
         };
         let mut event = EventType::OrderUpdated;
         if next.status == OrderStatus::Pending && confirms {
@@ -194,6 +227,8 @@ impl Order {
             next.confirmed_at = Some(now);
             event = EventType::OrderConfirmed;
         }
+        // Once more: a free order counts as paid from here on (contract 3.2 row 5).
+        next.take_over(payments);
         next.complete_if_done(now);
         (next != before).then(|| (next.next_version(now), event))
     }
@@ -226,6 +261,13 @@ impl Order {
         matches!(self.status, OrderStatus::Confirmed | OrderStatus::Completed)
     }
 
+    /// What the order shows of its payments; derived from its status as well, so to be called after that changed.
+    pub(crate) fn take_over(&mut self, payments: &[Payment]) {
+        self.payment_ids = payments.iter().map(|payment| payment.id.clone()).collect();
+        self.payment_summary = PaymentSummary::of(self.amounts.total, payments);
+        self.payment_status = payment_status::derive(self.amounts.total, self.status, payments);
+    }
+
     fn note_milestones(&mut self, now: Timestamp) {
         let status = self.fulfillment_status;
         let keep = |reached: bool, at: Option<Timestamp>| if reached { at.or(Some(now)) } else { None };
@@ -243,7 +285,7 @@ impl Order {
         self.delivered_at = keep(status == FulfillmentStatus::Delivered, self.delivered_at);
     }
 
-    fn complete_if_done(&mut self, now: Timestamp) {
+    pub(crate) fn complete_if_done(&mut self, now: Timestamp) {
         let shippable = self.line_items.iter().any(|line| line.requires_shipping);
         let fulfilled = match self.fulfillment_status {
             FulfillmentStatus::Delivered => true,
@@ -260,7 +302,7 @@ impl Order {
         }
     }
 
-    fn next_version(mut self, now: Timestamp) -> Self {
+    pub(crate) fn next_version(mut self, now: Timestamp) -> Self {
         self.resource_version += 1;
         self.updated_at = now.max(self.updated_at);
         self

@@ -135,12 +135,21 @@ pub struct Payment {
     pub updated_at: Timestamp,
 }
 
-/// What the operator gives to start a payment attempt on a checkout.
+/// What a payment is to pay for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaymentTarget {
+    /// An open checkout, which becomes an order when the payment holds.
+    Checkout(CheckoutId),
+    /// An order with something due.
+    Order(OrderNumber),
+}
+
+/// What the operator gives to start a payment attempt.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct NewPayment {
     pub id: PaymentId,
-    pub checkout_id: CheckoutId,
+    pub target: PaymentTarget,
     pub currency: String,
     pub amount: Money,
     pub capture_method: CaptureMethod,
@@ -179,11 +188,15 @@ impl Payment {
     /// Version 1, `created`.
     #[must_use]
     pub fn create(new: NewPayment, livemode: bool, now: Timestamp) -> Self {
+        let (checkout_id, order_number) = match new.target {
+            PaymentTarget::Checkout(id) => (Some(id), None),
+            PaymentTarget::Order(number) => (None, Some(number)),
+        };
         Self {
             id: new.id,
             status: PaymentStatus::Created,
-            order_number: None,
-            checkout_id: Some(new.checkout_id),
+            order_number,
+            checkout_id,
             subscription_id: None,
             currency: new.currency,
             amount: new.amount,
@@ -241,6 +254,16 @@ impl Payment {
         next.resource_version += 1;
         next.updated_at = now.max(next.updated_at);
         Ok(Reported::Changed(Box::new(next)))
+    }
+
+    /// The next version of an open payment: given up, because what it was to pay for has ended (contract 3.1, 3.4).
+    #[must_use]
+    pub(crate) fn cancel(mut self, now: Timestamp) -> Self {
+        self.status = PaymentStatus::Cancelled;
+        self.cancelled_at = Some(now);
+        self.resource_version += 1;
+        self.updated_at = now.max(self.updated_at);
+        self
     }
 
     fn authorize(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {

@@ -7,9 +7,9 @@
 use verify_core::catalog::EventType;
 
 use crate::change::Change;
-use crate::checkout::{Checkout, CheckoutStatus};
+use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::error_code::ErrorCode;
-use crate::order::{ConfirmOn, Order};
+use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::order_number::OrderNumber;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal};
@@ -27,6 +27,8 @@ pub enum Surroundings {
     },
     /// The checkout is open and stays so.
     OpenCheckout(Box<Checkout>),
+    /// The checkout is still open though its time is over: it expires first, and the payment completes nothing.
+    Overdue(Box<Checkout>),
     /// The payment belongs to an order; all payments of that order as stored, oldest first.
     Order {
         /// The order.
@@ -55,23 +57,20 @@ pub fn start(
     new: NewPayment,
     now: Timestamp,
 ) -> Result<Change, Refusal> {
+    // What the attempt asks for is that the checkout be completed.
+    let refused = |detail: String| {
+        let requested = CheckoutStatus::Completed.as_str();
+        Err(Refusal::transition(checkout.status.as_str(), requested, detail))
+    };
     if checkout.status != CheckoutStatus::Open {
-        return Err(Refusal::new(
-            ErrorCode::InvalidStateTransition,
-            format!("The checkout is {}; a payment needs an open one.", checkout.status),
-        )
-        .with("current_status", checkout.status.as_str()));
+        return refused(format!("The checkout is {}; a payment needs an open one.", checkout.status));
     }
-    if checkout.expires_at <= now {
-        return Err(Refusal::new(ErrorCode::InvalidStateTransition, "The checkout's time is over.")
-            .with("current_status", checkout.status.as_str()));
+    if checkout.is_overdue(now) {
+        return refused("The checkout's time is over.".to_owned());
     }
     if open_payment {
-        return Err(Refusal::new(
-            ErrorCode::InvalidStateTransition,
-            "Another payment of this checkout is still open; it has to fail or be cancelled first.",
-        )
-        .with("current_status", checkout.status.as_str()));
+        let detail = "Another payment of this checkout is still open; it has to fail or be cancelled first.";
+        return refused(detail.to_owned());
     }
     if new.currency != checkout.currency {
         return Err(Refusal::new(
@@ -111,6 +110,7 @@ pub fn settle(
             }
             changes
         }
+        Surroundings::Overdue(checkout) => expire(before, &payment, *checkout, now),
         Surroundings::Order { order, mut payments } => {
             let mut changes = vec![told(&payment)];
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
@@ -134,8 +134,9 @@ fn complete(
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Vec<Change> {
-    let order = Order::from_checkout(&checkout, before, order_number.clone(), now);
-    let completed = checkout.complete(payment.id.clone(), order_number.clone(), now);
+    let new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    let order = Order::create(new, std::slice::from_ref(before), checkout.livemode, now);
+    let completed = checkout.complete(Some(payment.id.clone()), order_number.clone(), now);
     payment.order_number = Some(order_number);
     let mut changes = vec![
         Change::checkout(EventType::CheckoutCompleted, &completed),
@@ -148,7 +149,20 @@ fn complete(
     changes
 }
 
-fn told(payment: &Payment) -> Change {
+/// The report came after the checkout's time. An end of the payment is recorded as it is; what would still be open is
+/// cancelled with the checkout (contract 3.4), and the report changes nothing.
+fn expire(before: &Payment, payment: &Payment, checkout: Checkout, now: Timestamp) -> Vec<Change> {
+    let expired = checkout.end(CheckoutEnd::Expired, Some(payment.id.clone()), now);
+    let expired = Change::checkout(EventType::CheckoutExpired, &expired);
+    match payment.status {
+        PaymentStatus::Succeeded => vec![expired, told(payment)],
+        status if status.is_open() => vec![told(&before.clone().cancel(now)), expired],
+        _ => vec![told(payment), expired],
+    }
+}
+
+/// The event of a payment's version that changed its status.
+pub(crate) fn told(payment: &Payment) -> Change {
     let event = match payment.status {
         PaymentStatus::Created => EventType::PaymentCreated,
         PaymentStatus::Pending => EventType::PaymentPending,

@@ -50,6 +50,15 @@ impl Refusal {
         Self::new(ErrorCode::NotFound, format!("There is no such {what}."))
     }
 
+    /// A transition that the state machine does not know, with the two statuses that contract 5.2 promises: where the
+    /// record stands, and where the request would bring it.
+    #[must_use]
+    pub fn transition(current: &str, requested: &str, detail: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidStateTransition, detail)
+            .with("current_status", current)
+            .with("requested_status", requested)
+    }
+
     /// A fault of the service. The cause belongs to the log.
     #[must_use]
     pub fn internal() -> Self {
@@ -86,6 +95,15 @@ impl Refusal {
         };
         members.truncate(Self::MEMBER_LIMIT);
         Self { members, ..Self::new(code, detail) }
+    }
+
+    /// The same wrong members, in an object that stands at `pointer` of the body.
+    #[must_use]
+    pub fn within(mut self, pointer: &str) -> Self {
+        for member in &mut self.members {
+            member.pointer.insert_str(0, pointer);
+        }
+        self
     }
 
     /// Adds a member to the problem.

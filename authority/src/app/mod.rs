@@ -5,15 +5,21 @@
 //! functions serve the merchant API, the operator API and the command line.
 
 pub mod access;
+pub mod alerts;
 mod answer;
+pub mod checkout_ends;
 pub mod checkouts;
+pub mod due;
 pub mod endpoints;
 pub mod events;
 pub mod keys;
 pub mod lists;
 pub mod merchants;
 mod mutation;
+pub mod order_changes;
+pub mod order_ingest;
 pub mod orders;
+pub mod payment_reports;
 pub mod payments;
 pub mod shipments;
 

@@ -7,11 +7,14 @@
 use std::sync::Arc;
 
 use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{AuditId, RequestId};
+use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
@@ -97,6 +100,43 @@ impl Mutation {
     }
 }
 
+impl Work<'_> {
+    /// Writes changes with their events for all who subscribe; nothing when there are none.
+    pub(super) async fn commit(
+        &mut self,
+        tenant: &Tenant,
+        merchant: &Merchant,
+        changes: &[Change],
+    ) -> Result<(), Refusal> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let (context, audience) = (merchant.context(), Audience::Subscribers);
+        commit_changes(self.tx, tenant, &context, changes, &audience, self.now, &mut self.dice).await?;
+        Ok(())
+    }
+}
+
+/// Runs `work` in one transaction of the service's own: nobody asked, so there is no key to keep and no answer.
+pub(super) async fn on_its_own<T, F>(app: &App, work: F) -> Result<T, Refusal>
+where
+    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<T, Refusal>> + Send + 'static,
+    T: Send + 'static,
+{
+    let app_inside = app.clone();
+    app.store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move { work(&mut frame(&app_inside, tx, app_inside.now(), None)).await })
+        })
+        .await
+}
+
+fn frame<'t>(app: &App, tx: &'t mut dyn Tx, now: Timestamp, key: Option<String>) -> Work<'t> {
+    let mut seed = [0; 32];
+    app.dice.fill(&mut seed);
+    Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None }
+}
+
 /// The scope of an operator's request about `tenant`; `None` is a path that names none.
 pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
     tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
@@ -120,10 +160,8 @@ impl Job {
         {
             return replay(key, fingerprint, &answer, &self.app.secrets);
         }
-        let mut seed = [0; 32];
-        self.app.dice.fill(&mut seed);
         let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
-        let mut work_frame = Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None };
+        let mut work_frame = frame(&self.app, tx, now, key);
         let answer = work(&mut work_frame).await?;
         self.audit(&mut work_frame, &answer).await?;
         self.keep(work_frame.tx, &answer, now).await?;

@@ -1,14 +1,17 @@
-//! Reading orders (contract 4.1, 4.5).
+//! Reading orders, and the numbers of new ones (contract 1.1, 4.1, 4.5).
 
 use authority_domain::cursor::ListKind;
 use authority_domain::list_filter::OrderFilter;
+use authority_domain::merchant::Merchant;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest, rows_wanted};
+use super::mutation::Work;
 use super::{Answer, App};
 
 impl App {
@@ -17,8 +20,19 @@ impl App {
     /// # Errors
     /// `not_found`; `None` is a malformed number.
     pub async fn order_get(&self, caller: &Caller, number: Option<OrderNumber>) -> Result<Answer, Refusal> {
-        let number = number.ok_or_else(|| Refusal::not_found("order"))?;
-        let tenant = caller.tenant.clone();
+        self.order_read(Some(caller.tenant.clone()), number).await
+    }
+
+    /// The same for the operator, whose path names the tenant; `None` is a malformed path.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn order_read(
+        &self,
+        tenant: Option<Tenant>,
+        number: Option<OrderNumber>,
+    ) -> Result<Answer, Refusal> {
+        let (tenant, number) = tenant.zip(number).ok_or_else(|| Refusal::not_found("order"))?;
         let found: Option<(String, i64)> = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.order_body(&tenant, &number).await }))
@@ -50,5 +64,20 @@ impl App {
             .map_err(|error: StoreError| Refusal::from(error))?;
         let rows = rows.into_iter().map(|row| (row.position, row.body)).collect();
         Ok(self.page(ListKind::Orders, &caller.tenant, request, rows))
+    }
+}
+
+/// The next generated number that no order of the tenant has; an operator may have taken some by hand.
+pub(super) async fn free_order_number(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+) -> Result<OrderNumber, Refusal> {
+    loop {
+        let n = work.tx.order_number_next(tenant).await?;
+        let number = OrderNumber::generated(&merchant.settings.order_number_prefix, n);
+        if work.tx.order_body(tenant, &number).await?.is_none() {
+            return Ok(number);
+        }
     }
 }

@@ -3,11 +3,12 @@
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::parts::{LineRequest, address, customer, line};
+use super::basket::{Basket, Priced};
+use super::parts::{address, customer};
 use crate::checkout::{CheckoutMode, NewCheckout};
-use crate::id::{CheckoutId, LineItemId};
+use crate::id::CheckoutId;
 use crate::members;
-use crate::parts::{Address, Amounts, Customer, LineItem, MONEY_MAX, Metadata, Money};
+use crate::parts::{Address, Customer, Metadata};
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
@@ -19,11 +20,7 @@ const LIFE_MS: std::ops::RangeInclusive<i64> = 5 * 60 * 1000..=30 * 24 * 60 * 60
 /// A checkout to be opened.
 #[derive(Clone, Debug)]
 pub struct CheckoutRequest {
-    currency: String,
-    lines: Vec<LineRequest>,
-    discount: Money,
-    shipping: Money,
-    shipping_tax: Money,
+    basket: Basket,
     customer: Option<Customer>,
     billing_address: Option<Address>,
     shipping_address: Option<Address>,
@@ -51,11 +48,7 @@ impl CheckoutRequest {
             ]);
             m.one_of_these("mode", &[CheckoutMode::Payment]).optional();
             Self {
-                currency: m.currency("currency").required(),
-                lines: m.array("line_items", 1..=100, line).required(),
-                discount: m.money("discount").or(0),
-                shipping: m.money("shipping").or(0),
-                shipping_tax: m.money("shipping_tax").or(0),
+                basket: Basket::read(m),
                 customer: m.object("customer", customer).optional(),
                 billing_address: m.object("billing_address", address).optional(),
                 shipping_address: m.object("shipping_address", address).optional(),
@@ -78,18 +71,10 @@ impl CheckoutRequest {
             let detail = "must lie between 5 minutes and 30 days from now";
             return Err(Refusal::member("/expires_at", MemberCode::OutOfRange, detail));
         }
-        let mut line_items = Vec::with_capacity(self.lines.len());
-        for (index, line) in self.lines.into_iter().enumerate() {
-            line_items.push(priced(line, index, LineItemId::generate(now, dice))?);
-        }
-        let amounts =
-            Amounts::sum(&line_items, self.discount, self.shipping, self.shipping_tax).ok_or_else(|| {
-                let detail = format!("every sum must lie between 0 and {MONEY_MAX}");
-                Refusal::member("/line_items", MemberCode::OutOfRange, detail)
-            })?;
+        let Priced { currency, line_items, amounts } = self.basket.priced(now, dice)?;
         Ok(NewCheckout {
             id: CheckoutId::generate(now, dice),
-            currency: self.currency,
+            currency,
             amounts,
             line_items,
             customer: self.customer,
@@ -101,35 +86,4 @@ impl CheckoutRequest {
             metadata: self.metadata,
         })
     }
-}
-
-fn priced(line: LineRequest, index: usize, id: LineItemId) -> Result<LineItem, Refusal> {
-    let wrong = |member: &str, detail: String| {
-        Refusal::member(format!("/line_items/{index}/{member}"), MemberCode::OutOfRange, detail)
-    };
-    // quantity ≤ 10^5 and unit_amount < 10^12: the product fits.
-    let subtotal = line.quantity * line.unit_amount;
-    if subtotal > MONEY_MAX {
-        return Err(wrong("unit_amount", format!("times the quantity must not exceed {MONEY_MAX}")));
-    }
-    if line.discount_amount > subtotal {
-        return Err(wrong("discount_amount", format!("must not exceed the line's subtotal, {subtotal}")));
-    }
-    let total = subtotal - line.discount_amount + line.tax_amount;
-    if total > MONEY_MAX {
-        return Err(wrong("tax_amount", format!("must not raise the line's total above {MONEY_MAX}")));
-    }
-    Ok(LineItem {
-        id,
-        sku: line.sku,
-        name: line.name,
-        quantity: line.quantity,
-        unit_amount: line.unit_amount,
-        subtotal_amount: subtotal,
-        discount_amount: line.discount_amount,
-        tax_amount: line.tax_amount,
-        total_amount: total,
-        requires_shipping: line.requires_shipping,
-        metadata: line.metadata,
-    })
 }

@@ -12,6 +12,9 @@ use crate::scope::Scope;
 use crate::tenant::Mode;
 use crate::time::Timestamp;
 
+/// From an hour to a year.
+const PENDING_ORDER_TTL_HOURS: std::ops::RangeInclusive<i64> = 1..=8_760;
+
 /// A merchant to be made.
 #[derive(Clone, Debug)]
 pub struct MerchantRequest {
@@ -67,6 +70,7 @@ fn settings(m: &mut Members<'_>) -> Settings {
         order_number_prefix: m
             .string("order_number_prefix", Text::line(1, 32))
             .or(default.order_number_prefix),
+        pending_order_ttl_hours: m.integer("pending_order_ttl_hours", PENDING_ORDER_TTL_HOURS).optional(),
     };
     // What is generated must be an order number however high the counter gets.
     if OrderNumber::parse(&settings.order_number_prefix).is_none() {

@@ -3,9 +3,11 @@
 //!
 //! Readers look at the body alone. What depends on a stored record is checked by the transition that gets the result.
 
+mod basket;
 mod checkouts;
 mod endpoints;
 mod merchants;
+mod orders;
 mod parts;
 mod payments;
 mod refunds;
@@ -14,6 +16,7 @@ mod shipments;
 pub use checkouts::CheckoutRequest;
 pub use endpoints::{EndpointRequest, EndpointTestRequest};
 pub use merchants::{ApiKeyRequest, MerchantRequest};
+pub use orders::{OrderCancelRequest, OrderEditRequest, OrderRequest, no_members};
 pub use payments::{PaymentReportRequest, PaymentRequest};
 pub use refunds::{RefundReportRequest, RefundRequest};
 pub use shipments::ShipmentRequest;

@@ -5,20 +5,23 @@ use serde_json::Value;
 
 use super::FUTURE_ALLOWANCE_MS;
 use super::parts::failure;
+use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId};
 use crate::members::{self, Members, Text};
+use crate::order_number::OrderNumber;
 use crate::parts::{Metadata, Money};
 use crate::payment::{
-    CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, Processor,
+    CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, PaymentTarget,
+    Processor,
 };
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
-/// An attempt to pay a checkout.
+/// An attempt to pay a checkout or an order.
 #[derive(Clone, Debug)]
 pub struct PaymentRequest {
-    /// The checkout.
-    pub checkout_id: CheckoutId,
+    /// What it is to pay for.
+    pub target: PaymentTarget,
     /// The processor's id of the event that this request stands for; unique per processor, for ever.
     pub processor_event_id: String,
     currency: String,
@@ -44,11 +47,8 @@ impl PaymentRequest {
                 "amount_refunded",
                 "livemode",
             ]);
-            let nobody = CheckoutId::from_store(String::new());
             Self {
-                checkout_id: m
-                    .parsed("checkout_id", Text::ID, "a checkout id", nobody, CheckoutId::parse)
-                    .required(),
+                target: target(m),
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),
                 currency: m.currency("currency").required(),
                 amount: m.integer("amount", 1..=crate::parts::MONEY_MAX).required(),
@@ -63,9 +63,13 @@ impl PaymentRequest {
     /// Whether `payment` is what this request asks for.
     #[must_use]
     pub fn is_start_of(&self, payment: &Payment) -> bool {
-        payment.checkout_id.as_ref() == Some(&self.checkout_id)
-            && payment.amount == self.amount
-            && payment.currency == self.currency
+        let same_target = match &self.target {
+            PaymentTarget::Checkout(id) => payment.checkout_id.as_ref() == Some(id),
+            PaymentTarget::Order(number) => {
+                payment.checkout_id.is_none() && payment.order_number.as_ref() == Some(number)
+            }
+        };
+        same_target && payment.amount == self.amount && payment.currency == self.currency
     }
 
     /// The processor's name.
@@ -79,7 +83,7 @@ impl PaymentRequest {
     pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> NewPayment {
         NewPayment {
             id: PaymentId::generate(now, dice),
-            checkout_id: self.checkout_id,
+            target: self.target,
             currency: self.currency,
             amount: self.amount,
             capture_method: self.capture_method,
@@ -90,7 +94,27 @@ impl PaymentRequest {
     }
 }
 
-fn method(m: &mut Members<'_>) -> Method {
+/// Exactly one of the members that name a target.
+fn target(m: &mut Members<'_>) -> PaymentTarget {
+    let checkout = CheckoutId::from_store(String::new());
+    let checkout = m.parsed("checkout_id", Text::ID, "a checkout id", checkout, CheckoutId::parse).optional();
+    let order = OrderNumber::from_store(String::new());
+    let order =
+        m.parsed("order_number", Text::line(1, 64), "an order number", order, OrderNumber::parse).optional();
+    let checkout = checkout.map(PaymentTarget::Checkout);
+    let given = [checkout, order.map(PaymentTarget::Order)];
+    let mut given = given.into_iter().flatten();
+    let (first, second) = (given.next(), given.next());
+    if second.is_some() {
+        m.refuse("order_number", MemberCode::Inconsistent, "Only one target of a payment may be given.");
+    }
+    first.unwrap_or_else(|| {
+        m.refuse("checkout_id", MemberCode::Required, "One of checkout_id and order_number is required.");
+        PaymentTarget::Checkout(CheckoutId::from_store(String::new()))
+    })
+}
+
+pub(super) fn method(m: &mut Members<'_>) -> Method {
     let method = Method {
         kind: m.one_of("type").or(MethodType::Other),
         brand: m.string("brand", Text::line(1, 64)).optional(),
@@ -102,7 +126,7 @@ fn method(m: &mut Members<'_>) -> Method {
     method
 }
 
-fn processor(m: &mut Members<'_>) -> Processor {
+pub(super) fn processor(m: &mut Members<'_>) -> Processor {
     Processor {
         name: m.string("name", Text::line(1, 64)).required(),
         reference: m.string("reference", Text::LINE).optional(),
@@ -114,6 +138,8 @@ fn processor(m: &mut Members<'_>) -> Processor {
 pub struct PaymentReportRequest {
     /// Unique per processor, for ever: a repeated report changes nothing.
     pub processor_event_id: String,
+    /// The payment's, when the processor names it.
+    pub currency: Option<String>,
     /// What is reported.
     pub report: PaymentReport,
 }
@@ -136,6 +162,7 @@ impl PaymentReportRequest {
         members::read(body, |m| {
             let request = Self {
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),
+                currency: m.currency("currency").optional(),
                 report: PaymentReport {
                     status: m.one_of_these("status", &REPORTABLE).required(),
                     amount_authorized: m.money("amount_authorized").optional(),
@@ -154,5 +181,19 @@ impl PaymentReportRequest {
             }
             request
         })
+    }
+
+    /// Refuses a report in another currency than the payment's (contract 6.2, I1).
+    ///
+    /// # Errors
+    /// `currency_mismatch`.
+    pub fn check_currency(&self, payment: &Payment) -> Result<(), Refusal> {
+        match &self.currency {
+            Some(currency) if *currency != payment.currency => Err(Refusal::new(
+                ErrorCode::CurrencyMismatch,
+                format!("The payment is in {}, the report in {currency}.", payment.currency),
+            )),
+            _ => Ok(()),
+        }
     }
 }

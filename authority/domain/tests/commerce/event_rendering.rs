@@ -77,7 +77,8 @@ fn the_golden_payment_event() {
     let checkout = checkout_of(&checkout_body());
     let mut new = new_payment(&checkout);
     new.id = authority_domain::id::PaymentId::from_store("pay_01k3zqc4e6g8j0m2p4r6t8v0wx".into());
-    new.checkout_id = authority_domain::id::CheckoutId::from_store("chk_01k3zqd5f7h9k1n3q5s7t9v1wy".into());
+    let checkout_id = authority_domain::id::CheckoutId::from_store("chk_01k3zqd5f7h9k1n3q5s7t9v1wy".into());
+    new.target = authority_domain::payment::PaymentTarget::Checkout(checkout_id);
     new.metadata.insert("b".into(), "2".into());
     new.metadata.insert("a".into(), "1".into());
     let payment = authority_domain::payment::Payment::create(new, false, noon());

@@ -202,7 +202,8 @@ fn an_attempt_needs_an_open_checkout_without_another_attempt() {
         ended.status = status;
         let refusal = start(&ended, false, noon());
         assert_eq!(refusal.code, ErrorCode::InvalidStateTransition);
-        assert_eq!(refusal.extra, [("current_status", status.as_str().into())]);
+        let facts = [("current_status", status.as_str().into()), ("requested_status", "completed".into())];
+        assert_eq!(refusal.extra, facts);
     }
     assert_eq!(start(&checkout, false, checkout.expires_at).code, ErrorCode::InvalidStateTransition);
     assert_eq!(start(&checkout, true, noon()).code, ErrorCode::InvalidStateTransition);

@@ -122,6 +122,8 @@ fn payments() {
         (Set("/checkout_id", json!("chk_1")), &["/checkout_id invalid_value"][..]),
         (Set("/checkout_id", json!("pay_00000000000000000000000000")), &["/checkout_id invalid_value"]),
         (Drop("/checkout_id"), &["/checkout_id required"]),
+        (Set("/order_number", json!("ORD-1")), &["/order_number inconsistent"]),
+        (Set("/order_number", json!("-1")), &["/order_number invalid_value"]),
         (Drop("/processor_event_id"), &["/processor_event_id required"]),
         (Set("/amount", json!(0)), &["/amount out_of_range"]),
         (Set("/amount", json!("100")), &["/amount wrong_type"]),
@@ -176,7 +178,8 @@ fn reports_about_payments() {
         (Set("/occurred_at", minutes(5)), &[]),
         (Set("/occurred_at", json!(noon().plus_ms(300_001))), &["/occurred_at out_of_range"]),
         (Set("/occurred_at", json!(1)), &["/occurred_at wrong_type"]),
-        (Set("/currency", json!("USD")), &["/currency unknown_field"]),
+        (Set("/currency", json!("usd")), &["/currency invalid_currency"]),
+        (Set("/amount", json!(1)), &["/amount unknown_field"]),
     ];
     check(&good, |body| PaymentReportRequest::read(body, noon()), &table);
     let request = PaymentReportRequest::read(&good, noon()).unwrap();
@@ -202,6 +205,15 @@ fn merchants() {
         (
             Set("/settings/order_number_prefix", json!("A".repeat(33))),
             &["/settings/order_number_prefix too_long"],
+        ),
+        (Set("/settings/pending_order_ttl_hours", json!(null)), &[]),
+        (
+            Set("/settings/pending_order_ttl_hours", json!(0)),
+            &["/settings/pending_order_ttl_hours out_of_range"],
+        ),
+        (
+            Set("/settings/pending_order_ttl_hours", json!(8761)),
+            &["/settings/pending_order_ttl_hours out_of_range"],
         ),
         (Set("/settings/color", json!(1)), &["/settings/color unknown_field"]),
         (Set("/status", json!("active")), &["/status field_not_writable"]),

@@ -3,9 +3,11 @@
 //! The platform tells what happened; the authority decides whether it is legal and what follows from it. Merchant and
 //! mode are named by the path here. Beside it, without a key: `/healthz` and `/readyz`.
 
+mod alerts;
 mod api_keys;
 mod checkouts;
 mod merchants;
+mod orders;
 mod payments;
 
 use authority_domain::id::MerchantId;
@@ -24,13 +26,17 @@ use super::problem::Problem;
 type Segment = Result<Path<String>, PathRejection>;
 /// `{merchant}/{mode}`.
 type TenantSegments = Result<Path<(String, String)>, PathRejection>;
+/// `{merchant}/{mode}` and a record of theirs.
+type RecordSegments = Result<Path<(String, String, String)>, PathRejection>;
 
 /// The routes of the operator's listener.
 pub fn routes() -> Router<Roots> {
     let api = Router::new()
+        .merge(alerts::routes())
         .merge(api_keys::routes())
         .merge(checkouts::routes())
         .merge(merchants::routes())
+        .merge(orders::routes())
         .merge(payments::routes());
     Router::new()
         .nest("/v1/operator", api)
@@ -45,8 +51,18 @@ fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
 /// What does not parse is a merchant that does not exist.
 fn tenant(segments: TenantSegments) -> Option<Tenant> {
     let Path((merchant, mode)) = segments.ok()?;
-    let livemode = Mode::parse(&mode)? == Mode::Live;
-    Some(Tenant { merchant_id: MerchantId::parse(&merchant)?, livemode })
+    tenant_of(&merchant, &mode)
+}
+
+fn tenant_of(merchant: &str, mode: &str) -> Option<Tenant> {
+    let livemode = Mode::parse(mode)? == Mode::Live;
+    Some(Tenant { merchant_id: MerchantId::parse(merchant)?, livemode })
+}
+
+/// A record and whose it is.
+fn tenant_and<T>(segments: RecordSegments, parse: fn(&str) -> Option<T>) -> (Option<Tenant>, Option<T>) {
+    let Ok(Path((merchant, mode, record))) = segments else { return (None, None) };
+    (tenant_of(&merchant, &mode), parse(&record))
 }
 
 /// Ready means that the database answers.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::alert::{Alert, AlertCode, NewAlert};
+use authority_domain::id::AlertId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -26,6 +27,14 @@ pub trait Alerts {
         subject: &str,
         now: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// Closes an open alert of this owner and gives it; `None` when there is none.
+    async fn alert_close_by_id(
+        &mut self,
+        tenant: Option<&Tenant>,
+        id: &AlertId,
+        now: Timestamp,
+    ) -> Result<Option<Alert>, StoreError>;
 
     /// The open alerts, oldest first, at most `limit`.
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError>;

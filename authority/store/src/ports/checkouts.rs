@@ -4,9 +4,21 @@ use async_trait::async_trait;
 use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, MerchantId};
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 
 use super::Places;
 use crate::StoreError;
+
+/// An open checkout whose time is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueCheckout {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The checkout.
+    pub id: CheckoutId,
+    /// When its time was over.
+    pub expires_at: Timestamp,
+}
 
 /// Checkouts.
 #[async_trait]
@@ -17,6 +29,21 @@ pub trait Checkouts {
         tenant: &Tenant,
         id: &CheckoutId,
     ) -> Result<Option<Checkout>, StoreError>;
+
+    /// One checkout and its tenant, as the operator's paths name it.
+    async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError>;
+
+    /// Open checkouts of all tenants with `expires_at` at or before `now`, the longest overdue first, at most `limit`;
+    /// from behind `after`.
+    async fn checkouts_due(
+        &mut self,
+        now: Timestamp,
+        after: Option<&DueCheckout>,
+        limit: i64,
+    ) -> Result<Vec<DueCheckout>, StoreError>;
+
+    /// The earliest `expires_at` of all open checkouts.
+    async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>, StoreError>;
 
     /// Writes a version of a checkout.
     async fn checkout_put(

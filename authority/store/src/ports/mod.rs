@@ -23,13 +23,13 @@ mod subscriptions;
 pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
 pub use alerts::Alerts;
 pub use audit::{Audit, AuditFilter, Written};
-pub use checkouts::Checkouts;
+pub use checkouts::{Checkouts, DueCheckout};
 pub use deliveries::{
     Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
-pub use orders::{Orders, StoredOrder};
+pub use orders::{DueOrder, Orders, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};

@@ -6,6 +6,7 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 
 use super::Places;
 use crate::StoreError;
@@ -17,6 +18,15 @@ pub struct StoredOrder {
     pub position: i64,
     /// The record as JSON text.
     pub body: String,
+}
+
+/// An order that has been pending for longer than its merchant allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueOrder {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The order.
+    pub number: OrderNumber,
 }
 
 /// Orders.
@@ -44,6 +54,15 @@ pub trait Orders {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<StoredOrder>, StoreError>;
+
+    /// Orders of all tenants that were made `pending_order_ttl_hours` of their merchant before `now` and are still
+    /// pending, by merchant, mode and number, at most `limit`; from behind `after`.
+    async fn orders_due(
+        &mut self,
+        now: Timestamp,
+        after: Option<&DueOrder>,
+        limit: i64,
+    ) -> Result<Vec<DueOrder>, StoreError>;
 
     /// Writes a version of an order and its lines.
     async fn order_put(

@@ -66,8 +66,12 @@ pub trait Payments {
         limit: i64,
     ) -> Result<Vec<(i64, String)>, StoreError>;
 
-    /// Whether an attempt on the checkout is still under way.
-    async fn payment_open_on(&mut self, tenant: &Tenant, checkout: &CheckoutId) -> Result<bool, StoreError>;
+    /// The attempt on the checkout that is still under way; there is at most one.
+    async fn payment_open_on(
+        &mut self,
+        tenant: &Tenant,
+        checkout: &CheckoutId,
+    ) -> Result<Option<Payment>, StoreError>;
 
     /// States a payment anew under the version it has, because what its open refunds reserve has changed (contract
     /// 3.6). Refuses another version, and a text whose `amount_refund_pending` is not the sum of the stored refunds.

@@ -70,6 +70,27 @@ impl Alerts for Session<'_> {
         Ok(())
     }
 
+    async fn alert_close_by_id(
+        &mut self,
+        tenant: Option<&Tenant>,
+        id: &AlertId,
+        now: Timestamp,
+    ) -> Result<Option<Alert>, StoreError> {
+        let (merchant_id, livemode) = owner(tenant);
+        let row = sqlx::query(
+            "UPDATE alerts SET closed_at = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3 \
+             AND closed_at IS NULL \
+             RETURNING id, code, subject, severity, message, count, first_seen_at, last_seen_at",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(id.as_str())
+        .bind(now.as_ms())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        row.as_ref().map(alert).transpose()
+    }
+
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError> {
         let (merchant_id, livemode) = owner(tenant);
         let rows = sqlx::query(

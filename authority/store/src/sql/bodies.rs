@@ -1,11 +1,12 @@
 //! Reading records by their stored text: the query shapes that the records of merchants share.
 
+use authority_domain::id::MerchantId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
-use sqlx::QueryBuilder;
+use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbConnection};
+use super::{Db, DbConnection, DbRow};
 use crate::StoreError;
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
@@ -84,4 +85,10 @@ pub(super) async fn page(
 ) -> Result<Vec<(i64, String)>, StoreError> {
     query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
     Ok(query.build_query_as().fetch_all(conn).await?)
+}
+
+/// Whose the record of a row is that was found without a tenant; the row has `merchant_id` and `livemode`.
+pub(super) fn tenant(row: &DbRow) -> Result<Tenant, StoreError> {
+    let merchant_id = MerchantId::from_store(row.try_get("merchant_id")?);
+    Ok(Tenant { merchant_id, livemode: row.try_get("livemode")? })
 }

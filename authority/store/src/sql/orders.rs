@@ -6,11 +6,12 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbConnection, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Orders, Places, StoredOrder};
+use crate::ports::{DueOrder, Orders, Places, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -83,6 +84,33 @@ impl Orders for Session<'_> {
         rows.iter()
             .map(|row| {
                 Ok(StoredOrder { position: row.try_get("created_sequence")?, body: row.try_get("body")? })
+            })
+            .collect()
+    }
+
+    async fn orders_due(
+        &mut self,
+        now: Timestamp,
+        after: Option<&DueOrder>,
+        limit: i64,
+    ) -> Result<Vec<DueOrder>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT o.merchant_id, o.livemode, o.order_number FROM merchants m JOIN orders o ON o.merchant_id = m.id \
+             WHERE m.pending_order_ttl_hours IS NOT NULL AND o.status = 'pending' \
+             AND o.created_at + m.pending_order_ttl_hours * 3600000 <= ",
+        );
+        query.push_bind(now.as_ms());
+        if let Some(DueOrder { tenant, number }) = after {
+            query.push(" AND (o.merchant_id, o.livemode, o.order_number) > (");
+            query.push_bind(tenant.merchant_id.as_str()).push(", ").push_bind(tenant.livemode).push(", ");
+            query.push_bind(number.as_str()).push(")");
+        }
+        query.push(" ORDER BY o.merchant_id, o.livemode, o.order_number LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let number = OrderNumber::from_store(row.try_get("order_number")?);
+                Ok(DueOrder { tenant: bodies::tenant(row)?, number })
             })
             .collect()
     }

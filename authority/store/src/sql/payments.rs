@@ -35,12 +35,8 @@ impl Payments for Session<'_> {
             .fetch_optional(&mut *self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let tenant = Tenant {
-            merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
-            livemode: row.try_get("livemode")?,
-        };
         let body: String = row.try_get("body")?;
-        Ok(Some((tenant, serde_json::from_str(&body)?)))
+        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(&body)?)))
     }
 
     async fn payments_of_order(
@@ -69,17 +65,14 @@ impl Payments for Session<'_> {
         bodies::page(self.conn, query, limit).await
     }
 
-    async fn payment_open_on(&mut self, tenant: &Tenant, checkout: &CheckoutId) -> Result<bool, StoreError> {
-        let open: Option<String> = sqlx::query_scalar(
-            "SELECT id FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
-             AND status IN ('created', 'pending', 'authorized')",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(checkout.as_str())
-        .fetch_optional(&mut *self.conn)
-        .await?;
-        Ok(open.is_some())
+    async fn payment_open_on(
+        &mut self,
+        tenant: &Tenant,
+        checkout: &CheckoutId,
+    ) -> Result<Option<Payment>, StoreError> {
+        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
+             AND status IN ('created', 'pending', 'authorized')";
+        bodies::record(self.conn, statement, tenant, checkout.as_str()).await
     }
 
     async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {

@@ -1,0 +1,310 @@
+//! Bodies about orders on the operator's side (contract 6.2): taking one in, editing it, cancelling it.
+
+use rand_core::Rng;
+use serde_json::{Map, Value, json};
+
+use super::FUTURE_ALLOWANCE_MS;
+use super::basket::{Basket, GivenAmounts, Priced};
+use super::parts::{address, customer, failure};
+use super::payments::{method, processor};
+use crate::id::PaymentId;
+use crate::members::{self, Members, Text};
+use crate::order::{CancelReason, NewOrder, Order, OrderSource};
+use crate::order_flow::{OrderEdit, PaymentMade};
+use crate::order_number::OrderNumber;
+use crate::order_payments::PAYMENTS_MAX;
+use crate::parts::{Address, Customer, MONEY_MAX, Metadata, Money};
+use crate::payment::{
+    CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor,
+};
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// Where an ingested order may say it comes from.
+const SOURCES: [OrderSource; 3] = [OrderSource::Pos, OrderSource::Import, OrderSource::Api];
+
+/// How far a payment may have come that an order brings along; refunds are told afterwards.
+const STATUSES: [PaymentStatus; 6] = [
+    PaymentStatus::Created,
+    PaymentStatus::Pending,
+    PaymentStatus::Authorized,
+    PaymentStatus::Succeeded,
+    PaymentStatus::Failed,
+    PaymentStatus::Cancelled,
+];
+
+/// `POST /merchants/:m/:mode/orders`.
+#[derive(Clone, Debug)]
+pub struct OrderRequest {
+    /// The operator's own number; `None`: generated.
+    pub order_number: Option<OrderNumber>,
+    basket: Basket,
+    amounts: GivenAmounts,
+    customer: Option<Customer>,
+    billing_address: Option<Address>,
+    shipping_address: Option<Address>,
+    source: OrderSource,
+    placed_at: Option<Timestamp>,
+    metadata: Metadata,
+    payments: Vec<PaymentRequest>,
+}
+
+#[derive(Clone, Debug)]
+struct PaymentRequest {
+    amount: Money,
+    currency: Option<String>,
+    status: PaymentStatus,
+    capture_method: CaptureMethod,
+    method: Method,
+    processor: Processor,
+    processor_event_id: String,
+    report: PaymentReport,
+    metadata: Metadata,
+}
+
+impl OrderRequest {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+        members::read(body, |m| {
+            m.not_writable(&[
+                "status",
+                "payment_status",
+                "fulfillment_status",
+                "payment_summary",
+                "payment_ids",
+                "checkout_id",
+                "subscription_id",
+                "external_references",
+                "livemode",
+                "merchant",
+            ]);
+            let number = OrderNumber::from_store(String::new());
+            Self {
+                order_number: m
+                    .parsed("order_number", Text::line(1, 64), "an order number", number, OrderNumber::parse)
+                    .optional(),
+                basket: Basket::read(m),
+                amounts: m.object("amounts", GivenAmounts::read).or(GivenAmounts::default()),
+                customer: m.object("customer", customer).optional(),
+                billing_address: m.object("billing_address", address).optional(),
+                shipping_address: m.object("shipping_address", address).optional(),
+                source: m.one_of_these("source", &SOURCES).or(OrderSource::Api),
+                placed_at: past(m, "placed_at", now),
+                metadata: m.metadata("metadata").or(Metadata::new()),
+                payments: m.array("payments", 0..=PAYMENTS_MAX, |m| payment(m, now)).or(Vec::new()),
+            }
+        })
+    }
+
+    /// The processors' names and ids of the events that the payments stand for, in their order.
+    #[must_use]
+    pub fn processor_events(&self) -> Vec<(String, String)> {
+        let name = |payment: &PaymentRequest| payment.processor.name.clone();
+        self.payments.iter().map(|payment| (name(payment), payment.processor_event_id.clone())).collect()
+    }
+
+    /// Gives ids and computes the sums. `number` is the order's, the operator's own or a generated one.
+    ///
+    /// # Errors
+    /// 422 `validation_failed` when a sum leaves its range, a discount exceeds what it is taken from, or `amounts` says
+    /// otherwise than the lines.
+    pub fn into_new(
+        self,
+        number: OrderNumber,
+        now: Timestamp,
+        dice: &mut dyn Rng,
+    ) -> Result<(NewOrder, Vec<PaymentMade>), Refusal> {
+        let order_currency = self.basket.currency().to_owned();
+        let Priced { currency, line_items, amounts } = self.basket.priced_as(self.amounts, now, dice)?;
+        let payments = self
+            .payments
+            .into_iter()
+            .map(|payment| payment.into_made(&number, &order_currency, PaymentId::generate(now, dice)))
+            .collect();
+        let order = NewOrder {
+            order_number: number,
+            currency,
+            amounts,
+            line_items,
+            customer: self.customer,
+            billing_address: self.billing_address,
+            shipping_address: self.shipping_address,
+            checkout_id: None,
+            subscription_id: None,
+            source: self.source,
+            placed_at: self.placed_at.unwrap_or(now),
+            metadata: self.metadata,
+        };
+        Ok((order, payments))
+    }
+}
+
+impl PaymentRequest {
+    fn into_made(self, order: &OrderNumber, order_currency: &str, id: PaymentId) -> PaymentMade {
+        let new = NewPayment {
+            id,
+            target: PaymentTarget::Order(order.clone()),
+            currency: self.currency.unwrap_or_else(|| order_currency.to_owned()),
+            amount: self.amount,
+            capture_method: self.capture_method,
+            method: self.method,
+            processor: self.processor,
+            metadata: self.metadata,
+        };
+        PaymentMade { new, report: (self.status != PaymentStatus::Created).then_some(self.report) }
+    }
+}
+
+fn payment(m: &mut Members<'_>, now: Timestamp) -> PaymentRequest {
+    let status = m.one_of_these("status", &STATUSES).or(PaymentStatus::Succeeded);
+    PaymentRequest {
+        amount: m.integer("amount", 1..=MONEY_MAX).required(),
+        currency: m.currency("currency").optional(),
+        status,
+        capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
+        method: m.object("method", method).required(),
+        processor: m.object("processor", processor).required(),
+        processor_event_id: m.string("processor_event_id", Text::LINE).required(),
+        report: PaymentReport {
+            status,
+            amount_authorized: m.money("amount_authorized").optional(),
+            amount_captured: m.money("amount_captured").optional(),
+            failure: m.object("failure", failure).optional(),
+            occurred_at: past(m, "occurred_at", now),
+            processor_reference: None,
+        },
+        metadata: m.metadata("metadata").or(Metadata::new()),
+    }
+}
+
+/// A time that is not in the future, but for clocks that differ.
+fn past(m: &mut Members<'_>, name: &'static str, now: Timestamp) -> Option<Timestamp> {
+    let at = m.time(name).optional();
+    if at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
+        m.refuse(name, MemberCode::OutOfRange, "must not be more than 5 minutes in the future");
+    }
+    at
+}
+
+/// `PATCH /merchants/:m/:mode/orders/:order`: a JSON merge patch (RFC 7396) of what may be edited.
+#[derive(Clone, Debug)]
+pub struct OrderEditRequest(OrderEdit);
+
+impl OrderEditRequest {
+    /// Reads the body against the order that it edits: what is absent stays, also inside a customer or an address, and
+    /// null clears.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value, order: &Order) -> Result<Self, Refusal> {
+        let mut merged = json!({
+            "customer": order.customer,
+            "billing_address": order.billing_address,
+            "shipping_address": order.shipping_address,
+            "metadata": order.metadata,
+        });
+        if body.is_object() {
+            merge(&mut merged, body);
+        } else {
+            merged = body.clone();
+        }
+        members::read(&merged, |m| {
+            m.not_writable(&[
+                "order_number",
+                "status",
+                "payment_status",
+                "fulfillment_status",
+                "currency",
+                "amounts",
+                "payment_summary",
+                "line_items",
+                "external_references",
+                "checkout_id",
+                "subscription_id",
+                "payment_ids",
+                "source",
+                "fulfillment_note",
+                "cancel_reason",
+                "placed_at",
+                "confirmed_at",
+                "fulfilled_at",
+                "shipped_at",
+                "delivered_at",
+                "completed_at",
+                "cancelled_at",
+                "resource_version",
+                "livemode",
+                "created_at",
+                "updated_at",
+                "object",
+            ]);
+            Self(OrderEdit {
+                customer: m.object("customer", customer).optional(),
+                billing_address: m.object("billing_address", address).optional(),
+                shipping_address: m.object("shipping_address", address).optional(),
+                metadata: m.metadata("metadata").or(Metadata::new()),
+            })
+        })
+    }
+
+    /// The checked members.
+    #[must_use]
+    pub fn into_edit(self) -> OrderEdit {
+        self.0
+    }
+}
+
+/// RFC 7396, but for one thing: at the top, a null stays, so that a member that cannot be written is still seen.
+fn merge(target: &mut Value, patch: &Value) {
+    let (Value::Object(target), Value::Object(patch)) = (target, patch) else { return };
+    for (name, value) in patch {
+        merge_member(target, name, value);
+    }
+}
+
+fn merge_member(target: &mut Map<String, Value>, name: &str, value: &Value) {
+    let Value::Object(inner) = value else {
+        target.insert(name.to_owned(), value.clone());
+        return;
+    };
+    let slot = target.entry(name.to_owned()).or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    let Value::Object(slot) = slot else { return };
+    for (name, value) in inner {
+        if value.is_null() {
+            slot.remove(name);
+        } else {
+            slot.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// `POST …/orders/:order/cancel`.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderCancelRequest {
+    /// Why.
+    pub reason: CancelReason,
+}
+
+impl OrderCancelRequest {
+    /// Reads the body; an empty one gives no particular reason.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        members::read(body, |m| Self { reason: m.one_of("reason").or(CancelReason::Other) })
+    }
+}
+
+/// The body of an operation that takes none.
+///
+/// # Errors
+/// 422 for every member.
+pub fn no_members(body: &Value) -> Result<(), Refusal> {
+    members::read(body, |_| ())
+}

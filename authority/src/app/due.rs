@@ -1,0 +1,100 @@
+//! What time does: checkouts expire, orders that stay pending are cancelled (contract 3.1, 3.4).
+//!
+//! The scheduler asks what is due and has it done record by record. Each is looked at again inside the transaction that
+//! changes it, so that several instances may do the same work side by side: the second finds nothing left to do.
+
+use authority_domain::checkout::CheckoutEnd;
+use authority_domain::id::CheckoutId;
+use authority_domain::order::CancelReason;
+use authority_domain::order_flow;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{DueCheckout, DueOrder, Tx};
+
+use super::mutation::on_its_own;
+use super::{App, checkout_ends, order_changes};
+
+impl App {
+    /// Open checkouts whose time is over, by `expires_at`, behind `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn checkouts_due(
+        &self,
+        after: Option<DueCheckout>,
+        limit: i64,
+    ) -> Result<Vec<DueCheckout>, StoreError> {
+        let now = self.now();
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.checkouts_due(now, after.as_ref(), limit).await })
+            })
+            .await
+    }
+
+    /// When the next open checkout expires; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn checkouts_next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
+    }
+
+    /// Expires a checkout that is still open and due; tells whether it did.
+    ///
+    /// # Errors
+    /// What the store reports, or `payload_too_large`.
+    pub async fn checkout_expire_due(&self, tenant: Tenant, id: CheckoutId) -> Result<bool, Refusal> {
+        on_its_own(self, move |work| {
+            Box::pin(async move {
+                let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
+                if !checkout.is_overdue(work.now) {
+                    return Ok(false);
+                }
+                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
+                    return Ok(false);
+                };
+                checkout_ends::end(work, &tenant, &merchant, checkout, CheckoutEnd::Expired).await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+
+    /// Orders that have been pending for longer than their merchant allows, behind `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn orders_due(&self, after: Option<DueOrder>, limit: i64) -> Result<Vec<DueOrder>, StoreError> {
+        let now = self.now();
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.orders_due(now, after.as_ref(), limit).await })
+            })
+            .await
+    }
+
+    /// Cancels an order that is still pending and due, with the reason `expired`; tells whether it did.
+    ///
+    /// # Errors
+    /// What the store reports, or `payload_too_large`.
+    pub async fn order_cancel_due(&self, tenant: Tenant, number: OrderNumber) -> Result<bool, Refusal> {
+        on_its_own(self, move |work| {
+            Box::pin(async move {
+                let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
+                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
+                    return Ok(false);
+                };
+                if !order_flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, work.now) {
+                    return Ok(false);
+                }
+                order_changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
+                Ok(true)
+            })
+        })
+        .await
+    }
+}

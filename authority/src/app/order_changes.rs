@@ -1,0 +1,106 @@
+//! What the operator does with an order that exists: edit, confirm, cancel (contract 3.1, 3.9 rows 8 and 21, 6.2).
+//!
+//! Each is answered with the order as it is then; what changes nothing tells nobody.
+
+use authority_domain::change::{Change, Record};
+use authority_domain::merchant::Merchant;
+use authority_domain::order::{CancelReason, Order};
+use authority_domain::order_flow;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::{OrderCancelRequest, OrderEditRequest, no_members};
+use authority_domain::tenant::Tenant;
+use serde_json::Value;
+
+use super::checkouts::find_tenant;
+use super::mutation::{Work, operator_scope};
+use super::{Answer, App, Mutation};
+
+/// What is done with the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderAction {
+    /// `PATCH …/orders/:order`
+    Edit,
+    /// `POST …/orders/:order/confirm`
+    Confirm,
+    /// `POST …/orders/:order/cancel`
+    Cancel,
+}
+
+impl App {
+    /// Edits, confirms or cancels an order; `None` is a malformed path.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
+    pub async fn order_change(
+        &self,
+        mutation: Mutation,
+        tenant: Option<Tenant>,
+        number: Option<OrderNumber>,
+        action: OrderAction,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, operator_scope(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let (tenant, merchant) = find_tenant(work, tenant).await?;
+                    let missing = || Refusal::not_found("order");
+                    let number = number.ok_or_else(missing)?;
+                    let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
+                    Mutation::check_version(if_match, order.resource_version, false)?;
+                    let order = change(work, &tenant, &merchant, order, action, &body).await?;
+                    Ok(Answer::record(200, &order)?.version(order.resource_version).about(number.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+async fn change(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    action: OrderAction,
+    body: &Value,
+) -> Result<Order, Refusal> {
+    let changes = match action {
+        OrderAction::Edit => {
+            let edit = OrderEditRequest::read(body, &order)?.into_edit();
+            order_flow::edit(order.clone(), edit, work.now)
+        }
+        OrderAction::Confirm => {
+            no_members(body)?;
+            order_flow::confirm(order.clone(), work.now)?
+        }
+        OrderAction::Cancel => {
+            let reason = OrderCancelRequest::read(body)?.reason;
+            work.reason = Some(reason.to_string());
+            return cancel(work, tenant, merchant, order, reason).await;
+        }
+    };
+    work.commit(tenant, merchant, &changes).await?;
+    Ok(last_order(changes).unwrap_or(order))
+}
+
+/// Cancels the order and its open payments, and gives it as it is then.
+pub(super) async fn cancel(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    reason: CancelReason,
+) -> Result<Order, Refusal> {
+    let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
+    let changes = order_flow::cancel(order.clone(), payments, reason, work.now)?;
+    work.commit(tenant, merchant, &changes).await?;
+    Ok(last_order(changes).unwrap_or(order))
+}
+
+fn last_order(changes: Vec<Change>) -> Option<Order> {
+    changes.into_iter().rev().find_map(|change| match change.record {
+        Record::Order(order) => Some(*order),
+        _ => None,
+    })
+}

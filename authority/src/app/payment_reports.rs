@@ -1,0 +1,191 @@
+//! What processors report about payments (contract 3.5, 3.9 rows 2 to 5, 6.2).
+//!
+//! A report is idempotent for ever by the processor's own event id: the claim is a row of the same transaction, so that
+//! a report counts exactly when its changes are committed. Somebody has to look at a report that is refused, and at
+//! money that comes when there is nothing left to pay for: both raise an alert of the operator's.
+
+use authority_domain::checkout::CheckoutStatus;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::PaymentId;
+use authority_domain::merchant::Merchant;
+use authority_domain::payment::{Payment, PaymentStatus, Reported};
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::requests::PaymentReportRequest;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{KeyScope, ProcessorMessage};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::mutation::{Work, on_its_own};
+use super::orders::free_order_number;
+use super::{Answer, App, Mutation, alerts};
+
+/// What a report did: the payment as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+struct ReportResult<'a> {
+    applied: bool,
+    payment: &'a Payment,
+}
+
+impl App {
+    /// `POST /payments/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `currency_mismatch`, `processor_conflict`.
+    pub async fn payment_report(
+        &self,
+        mutation: Mutation,
+        payment: Option<PaymentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let id = payment.clone();
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("payment");
+                    let id = payment.ok_or_else(missing)?;
+                    let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
+                    let request = PaymentReportRequest::read(&body, work.now)?;
+                    request.check_currency(&payment)?;
+                    let (applied, payment) = report(work, &tenant, payment, request).await?;
+                    let result = ReportResult { applied, payment: &payment };
+                    Ok(Answer::record(200, &result)?
+                        .version(payment.resource_version)
+                        .about(payment.id.as_str()))
+                })
+            })
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && violates_a_rule(refusal)
+        {
+            self.alert_refused(id, refusal.clone()).await;
+        }
+        answered
+    }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move {
+                let Some((tenant, payment)) = work.tx.payment_find(&id).await? else { return Ok(()) };
+                if says_succeeded(&refusal)
+                    && was_cancelled_with_its_checkout(work, &tenant, &payment).await?
+                {
+                    return alerts::late_payment(work, &payment).await;
+                }
+                alerts::report_refused(work, "payment", payment.id.as_str(), &refusal).await
+            })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Currency, amounts and transitions (contract 6.2); a body that cannot be read is its sender's own business.
+fn violates_a_rule(refusal: &Refusal) -> bool {
+    match refusal.code {
+        ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch => true,
+        ErrorCode::ValidationFailed => {
+            refusal.members.iter().any(|member| member.pointer.starts_with("/amount_"))
+        }
+        _ => false,
+    }
+}
+
+fn says_succeeded(refusal: &Refusal) -> bool {
+    let requested = refusal.extra.iter().find(|(name, _)| *name == "requested_status");
+    requested.is_some_and(|(_, status)| status == PaymentStatus::Succeeded.as_str())
+}
+
+/// Whether the payment was open when its checkout ended without an order, and cancelled for that.
+async fn was_cancelled_with_its_checkout(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    payment: &Payment,
+) -> Result<bool, Refusal> {
+    let (PaymentStatus::Cancelled, None, Some(checkout)) =
+        (payment.status, &payment.order_number, &payment.checkout_id)
+    else {
+        return Ok(false);
+    };
+    let checkout = work.tx.checkout_get(tenant, checkout).await?;
+    let ended = |status| matches!(status, CheckoutStatus::Expired | CheckoutStatus::Cancelled);
+    Ok(checkout
+        .is_some_and(|checkout| ended(checkout.status) && checkout.payment_id.as_ref() == Some(&payment.id)))
+}
+
+async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    payment: Payment,
+    request: PaymentReportRequest,
+) -> Result<(bool, Payment), Refusal> {
+    let processor = payment.processor.name.clone();
+    let claimed = work
+        .tx
+        .processor_report_claim(
+            &processor,
+            ProcessorMessage::Report,
+            &request.processor_event_id,
+            payment.id.as_str(),
+            work.now,
+        )
+        .await?;
+    match claimed {
+        Some(first) if first == payment.id.as_str() => return Ok((false, payment)),
+        Some(_) => {
+            return Err(Refusal::member(
+                "/processor_event_id",
+                MemberCode::Duplicate,
+                "was used before, for another payment",
+            ));
+        }
+        None => {}
+    }
+    let before = payment.clone();
+    let Reported::Changed(next) = payment.report(&request.report, work.now)? else {
+        return Ok((false, before));
+    };
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let surroundings = surroundings(work, tenant, &merchant, &next).await?;
+    let (id, reported) = (next.id.clone(), next.status);
+    let late = matches!(surroundings, Surroundings::Ended | Surroundings::Overdue(_));
+    let changes = payment_flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
+    work.commit(tenant, &merchant, &changes).await?;
+    let stored = work.tx.payment_get(tenant, &id).await?.ok_or_else(Refusal::internal)?;
+    if late && stored.status == PaymentStatus::Succeeded {
+        alerts::late_payment(work, &stored).await?;
+    }
+    Ok((stored.status == reported, stored))
+}
+
+/// Loads what the payment stands in, and reserves an order number when it is about to make an order.
+async fn surroundings(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    payment: &Payment,
+) -> Result<Surroundings, Refusal> {
+    if let Some(number) = &payment.order_number {
+        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        let payments = work.tx.payments_of_order(tenant, number).await?;
+        return Ok(Surroundings::Order { order: Box::new(order), payments });
+    }
+    let Some(checkout_id) = &payment.checkout_id else { return Ok(Surroundings::Ended) };
+    let checkout = work.tx.checkout_get(tenant, checkout_id).await?.ok_or_else(Refusal::internal)?;
+    if checkout.status != CheckoutStatus::Open {
+        return Ok(Surroundings::Ended);
+    }
+    // The scheduler may not have come by yet; when the report arrives decides, not when it happened.
+    if checkout.is_overdue(work.now) {
+        return Ok(Surroundings::Overdue(Box::new(checkout)));
+    }
+    if !payment_flow::completes(payment.status) {
+        return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
+    }
+    let order_number = free_order_number(work, tenant, merchant).await?;
+    Ok(Surroundings::Completing { checkout: Box::new(checkout), order_number })
+}

@@ -1,0 +1,91 @@
+//! The scheduler: does what time asks for (contract 3.1, 3.4). Checkouts expire at `expires_at`; orders that stay
+//! pending longer than their merchant allows are cancelled.
+//!
+//! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own. Then
+//! it waits for the next checkout's time, at most a minute: nothing that is opened meanwhile can be due earlier, and an
+//! order's limit is a matter of hours. The first round comes at the start, for what became due while nobody was there.
+//! A record that is refused is left for the next round and holds back nobody else.
+//!
+//! Several instances do this side by side; what one has done the others find done ([`crate::app::due`]).
+
+use std::time::Duration;
+
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use tokio::sync::watch;
+
+use crate::app::App;
+
+/// The longest wait between rounds.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// The shortest, for what is due but cannot be done.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+
+/// Records per batch.
+const BATCH: i64 = 100;
+
+/// Goes round until `stop` turns true.
+pub async fn keep_time(app: App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        if let Err(error) = round(&app, &stop).await {
+            tracing::warn!(%error, "what is due could not be read; the next round tries again");
+        }
+        let wait = wait(&app).await;
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+}
+
+/// One round; what it does is committed record by record. Ends early when `stop` turns true.
+///
+/// # Errors
+/// [`StoreError`] when what is due cannot be read.
+pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
+    let mut last = None;
+    loop {
+        let batch = app.checkouts_due(last, BATCH).await?;
+        for due in &batch {
+            if *stop.borrow() {
+                return Ok(());
+            }
+            let done = app.checkout_expire_due(due.tenant.clone(), due.id.clone()).await;
+            note(done, due.id.as_str());
+        }
+        last = batch.into_iter().last();
+        if last.is_none() {
+            break;
+        }
+    }
+    let mut last = None;
+    loop {
+        let batch = app.orders_due(last, BATCH).await?;
+        for due in &batch {
+            if *stop.borrow() {
+                return Ok(());
+            }
+            let done = app.order_cancel_due(due.tenant.clone(), due.number.clone()).await;
+            note(done, due.number.as_str());
+        }
+        last = batch.into_iter().last();
+        if last.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn note(done: Result<bool, Refusal>, record: &str) {
+    match done {
+        Ok(true) => tracing::debug!(record, "its time was over"),
+        Ok(false) => {}
+        Err(error) => tracing::error!(record, %error, "its time is over, but it could not be ended"),
+    }
+}
+
+async fn wait(app: &App) -> Duration {
+    let Ok(Some(next)) = app.checkouts_next_due().await else { return WAIT_MAX };
+    let ms = u64::try_from(next.as_ms() - app.now().as_ms()).unwrap_or(0);
+    Duration::from_millis(ms).clamp(WAIT_MIN, WAIT_MAX)
+}
