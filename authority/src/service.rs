@@ -70,6 +70,7 @@ pub struct Service {
     dispatcher: JoinHandle<()>,
     housekeeping: JoinHandle<()>,
     scheduler: JoinHandle<()>,
+    key_use: JoinHandle<()>,
 }
 
 impl Service {
@@ -109,6 +110,7 @@ impl Service {
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
         ];
         let housekeeping = tokio::spawn(keep_house(app.store.clone(), Arc::clone(&clock), stopped.clone()));
+        let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
         let scheduler = tokio::spawn(keep_time(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
         Ok(Self {
@@ -120,6 +122,7 @@ impl Service {
             dispatcher,
             housekeeping,
             scheduler,
+            key_use,
         })
     }
 
@@ -142,6 +145,10 @@ impl Service {
         if self.scheduler.await.is_err() {
             tracing::error!("the scheduler panicked; what is due is done after the next start");
         }
+        if self.key_use.await.is_err() {
+            tracing::error!("the task that writes the last use of keys panicked");
+        }
+        self.app.flush_key_use().await;
         self.app.store.close().await;
     }
 }
@@ -167,6 +174,7 @@ pub async fn open_app(
         urls: url_rules(config),
         base_url: config.base_url.clone().unwrap_or_default(),
         idempotency_retention_ms: retention,
+        key_use: Arc::default(),
     })
 }
 

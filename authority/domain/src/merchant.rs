@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error_code::ErrorCode;
 use crate::event::MerchantContext;
 use crate::id::MerchantId;
 use crate::order::ConfirmOn;
+use crate::refusal::Refusal;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -22,6 +24,7 @@ text_enum! {
 
 /// What an operator can set per merchant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)] // a merchant that was stored before a setting existed has its default
 pub struct Settings {
     /// When an order confirms by itself.
     pub confirm_on: ConfirmOn,
@@ -34,6 +37,8 @@ pub struct Settings {
     /// Hours after which an order that is still pending is cancelled (reason `expired`); `None`: never.
     #[serde(default)]
     pub pending_order_ttl_hours: Option<i64>,
+    /// In test mode, requested refunds go on by themselves (contract 6.3).
+    pub sandbox_auto_advance: bool,
 }
 
 impl Default for Settings {
@@ -44,11 +49,13 @@ impl Default for Settings {
             require_idempotency_key: false,
             order_number_prefix: "ORD-".to_owned(),
             pending_order_ttl_hours: None,
+            sandbox_auto_advance: false,
         }
     }
 }
 
-/// The merchant record.
+/// The merchant record. Unlike what stands in contract 2.16 it has a version, so that `If-Match` and the audit log
+/// hold for it as for every other record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "merchant")]
 #[allow(missing_docs)] // the members are those of the contract's table
@@ -60,8 +67,26 @@ pub struct Merchant {
     pub default_currency: String,
     pub api_version: String,
     pub settings: Settings,
+    #[serde(default = "first_version")]
+    pub resource_version: i64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+/// Of merchants that were stored before they had versions.
+fn first_version() -> i64 {
+    1
+}
+
+/// What an operator changes of a merchant; `None` leaves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MerchantChange {
+    /// For people.
+    pub name: Option<String>,
+    /// Whether it may act.
+    pub status: Option<MerchantStatus>,
+    /// All of them.
+    pub settings: Option<Settings>,
 }
 
 impl Merchant {
@@ -69,6 +94,30 @@ impl Merchant {
     #[must_use]
     pub fn context(&self) -> MerchantContext {
         MerchantContext { id: self.id.clone(), slug: self.slug.clone() }
+    }
+
+    /// The merchant after `change`, one version on; the same when nothing is different.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` when a closed merchant is to act again: closing is for ever.
+    pub fn change(&self, change: MerchantChange, now: Timestamp) -> Result<Self, Refusal> {
+        let status = change.status.unwrap_or(self.status);
+        if self.status == MerchantStatus::Closed && status != MerchantStatus::Closed {
+            return Err(Refusal::new(ErrorCode::InvalidStateTransition, "A closed merchant stays closed.")
+                .with("current_status", self.status.as_str())
+                .with("requested_status", status.as_str()));
+        }
+        let mut changed = Self {
+            name: change.name.unwrap_or_else(|| self.name.clone()),
+            status,
+            settings: change.settings.unwrap_or_else(|| self.settings.clone()),
+            ..self.clone()
+        };
+        if changed != *self {
+            changed.resource_version += 1;
+            changed.updated_at = now;
+        }
+        Ok(changed)
     }
 }
 

@@ -54,9 +54,11 @@ impl App {
         if record.revoked_at.is_some() {
             return Err(unknown_key());
         }
-        if record.expires_at.is_some_and(|at| at <= self.now()) {
+        let now = self.now();
+        if record.expires_at.is_some_and(|at| at <= now) {
             return Err(Refusal::new(ErrorCode::ExpiredApiKey, "The API key has expired."));
         }
+        self.key_use.note(&record.id, now);
         let tenant = Tenant { merchant_id: record.merchant_id, livemode: record.livemode };
         Ok(Caller { tenant, merchant, key_id: record.id, scopes: record.scopes })
     }

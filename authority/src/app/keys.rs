@@ -1,16 +1,18 @@
-//! Issuing keys (contract 1.2, 6.1, 6.2).
+//! Keys: issued, replaced, revoked (contract 1.2, 2.11, 6.1, 6.2).
 //!
 //! A key is shown once, in the answer that made it; the database holds its hash.
 
 use authority_domain::api_key::{ApiKey, KeyKind};
-use authority_domain::audit::Author;
-use authority_domain::id::{KeyId, MerchantId};
+use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::cursor::ListKind;
+use authority_domain::id::{AuditId, KeyId, MerchantId, RequestId};
+use authority_domain::key_record::{ApiKeyRecord, KeyStatus};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ApiKeyRequest;
+use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
 use authority_domain::scope::OperatorScope;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{ApiKeyRecord, OperatorKeyRecord, Tx};
+use authority_store::ports::{KeyScope, OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -18,19 +20,22 @@ use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::lists::{List, ListRequest, rows_wanted};
 use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
 use crate::clock::Clock;
 use crate::dice::Dice;
 
+/// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "api_key")]
-struct IssuedKey<'a> {
+struct ShownKey<'a> {
     id: &'a KeyId,
+    merchant_id: &'a MerchantId,
     name: &'a str,
     display: &'a str,
     scopes: Vec<&'static str>,
-    status: &'static str,
+    status: KeyStatus,
     expires_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
@@ -38,7 +43,9 @@ struct IssuedKey<'a> {
     created_by: &'a str,
     livemode: bool,
     created_at: Timestamp,
-    key: &'a str,
+    /// The key itself, in the answer that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
 }
 
 /// An operator key as the command line shows it, once. Has no `Debug`: it holds the key.
@@ -84,17 +91,100 @@ impl App {
                             scopes: request.scopes,
                             expires_at: request.expires_at,
                             revoked_at: None,
+                            last_used_at: None,
+                            replaced_by: None,
                             created_by: by,
                             created_at: work.now,
                         };
                         work.tx.api_key_insert(&record).await?;
-                        Ok(Answer::record(201, &shown(&record, &key))?
-                            .about(record.id.as_str())
-                            .confidential())
+                        issued(&record, &key, work.now)
                     })
                 },
             )
             .await
+    }
+
+    /// `POST /api-keys/:id/rotate`: a new key takes over; the old one works until the overlap's end.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); 422 for wrong members; `rotation_in_progress`;
+    /// `invalid_state_transition` for a key that has ended.
+    pub async fn api_key_rotate(
+        &self,
+        mutation: Mutation,
+        id: Option<KeyId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let before = find_key(work, id).await?;
+                    let rotation = ApiKeyRotation::read(&body, work.now)?;
+                    let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
+                    let key = ApiKey::generate(kind, &random(work));
+                    let id = KeyId::generate(work.now, &mut work.dice);
+                    let (old, new) = before.replace(id, &key, rotation, by, work.now)?;
+                    work.tx.api_key_insert(&new).await?;
+                    work.tx.api_key_end(&old).await?;
+                    Ok(issued(&new, &key, work.now)?.about(old.id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// `POST /api-keys/:id/revoke`: the key opens nothing any more, at once.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); 422 for wrong members.
+    pub async fn api_key_revoke(
+        &self,
+        mutation: Mutation,
+        id: Option<KeyId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let before = find_key(work, id).await?;
+                    work.reason = Some(read_reason(&body)?);
+                    let after = before.clone().revoke(work.now);
+                    if after != before {
+                        work.tx.api_key_end(&after).await?;
+                    }
+                    Ok(Answer::record(200, &shown(&after, None, work.now))?.about(after.id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// `GET /merchants/:m/api-keys`: newest first.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `invalid_cursor`.
+    pub async fn api_keys_list(
+        &self,
+        request: &ListRequest,
+        merchant: Option<MerchantId>,
+    ) -> Result<List, Refusal> {
+        let merchant = merchant.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let before = self.operator_position(ListKind::OperatorApiKeys, KeyId::PREFIX, request)?;
+        let wanted = rows_wanted(request);
+        let found = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let known = tx.merchant_get(&merchant).await?.is_some();
+                    let keys = tx.api_keys_page(&merchant, before.as_deref(), wanted).await?;
+                    Ok(known.then_some(keys))
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let keys = found.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let now = self.now();
+        let keys: Vec<ShownKey<'_>> = keys.iter().map(|key| shown(key, None, now)).collect();
+        self.operator_records(ListKind::OperatorApiKeys, request, &keys, |key| key.id.as_str())
     }
 }
 
@@ -114,9 +204,10 @@ pub async fn operator_key_create(
     let key = ApiKey::generate(KeyKind::Operator, &random);
     let mut seed = [0; 32];
     dice.fill(&mut seed);
+    let mut dice = StdRng::from_seed(seed);
     let now = Timestamp::from_ms(clock.now_ms());
     let record = OperatorKeyRecord {
-        id: KeyId::generate(now, &mut StdRng::from_seed(seed)),
+        id: KeyId::generate(now, &mut dice),
         hash: key.hash(),
         name,
         display: key.display(),
@@ -129,28 +220,59 @@ pub async fn operator_key_create(
         key: key.expose().to_owned(),
         scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
     };
+    let entry = AuditEntry {
+        id: AuditId::generate(now, &mut dice),
+        created_by: Author::CommandLine,
+        request_id: RequestId::generate(now, &mut dice),
+        operation: "operator_keys.create".to_owned(),
+        merchant_id: None,
+        livemode: None,
+        resource_id: Some(record.id.to_string()),
+        version_before: None,
+        version_after: None,
+        reason: None,
+        created_at: now,
+    };
     store
-        .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_insert(&record).await }))
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                tx.operator_key_insert(&record).await?;
+                tx.audit_insert(&entry).await
+            })
+        })
         .await?;
     Ok(issued)
 }
 
-fn shown<'a>(record: &'a ApiKeyRecord, key: &'a ApiKey) -> IssuedKey<'a> {
-    IssuedKey {
+/// The answer that shows a new key, this once.
+fn issued(record: &ApiKeyRecord, key: &ApiKey, now: Timestamp) -> Result<Answer, Refusal> {
+    let shown = shown(record, Some(key), now);
+    Ok(Answer::record(201, &shown)?.about(record.id.as_str()).confidential())
+}
+
+fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) -> ShownKey<'a> {
+    ShownKey {
         id: &record.id,
+        merchant_id: &record.merchant_id,
         name: &record.name,
         display: &record.display,
         scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
-        status: "active",
+        status: record.status(now),
         expires_at: record.expires_at,
-        revoked_at: None,
-        last_used_at: None,
-        replaced_by: None,
+        revoked_at: record.revoked_at,
+        last_used_at: record.last_used_at,
+        replaced_by: record.replaced_by.as_ref(),
         created_by: &record.created_by,
         livemode: record.livemode,
         created_at: record.created_at,
-        key: key.expose(),
+        key: key.map(ApiKey::expose),
     }
+}
+
+/// The key that an operator's path names; `None` is a malformed id.
+async fn find_key(work: &mut Work<'_>, id: Option<KeyId>) -> Result<ApiKeyRecord, Refusal> {
+    let missing = || Refusal::not_found("API key");
+    work.tx.api_key_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
 /// The merchant that an operator's path names; `None` is a malformed id.

@@ -8,6 +8,7 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
+use serde::Serialize;
 
 use super::App;
 
@@ -93,6 +94,22 @@ impl App {
         };
         let items = rows.into_iter().map(|(_, body)| body).collect();
         Ok(List { items, next_cursor, resume_cursor: None })
+    }
+
+    /// The page of records that were read for an operator's list; `id` is where a record has its own.
+    pub(super) fn operator_records<T: Serialize>(
+        &self,
+        list: ListKind,
+        request: &ListRequest,
+        records: &[T],
+        id: impl Fn(&T) -> &str,
+    ) -> Result<List, Refusal> {
+        let mut rows = Vec::with_capacity(records.len());
+        for record in records {
+            let text = serde_json::to_string(record).map_err(|_| Refusal::internal())?;
+            rows.push((id(record).to_owned(), text));
+        }
+        self.operator_page(list, request, rows)
     }
 
     /// Cuts the page out of the rows that were read, each with its position.

@@ -1,12 +1,17 @@
-//! Making merchants (contract 6.2).
+//! Merchants, as the operator manages them (contract 2.16, 6.2).
 
+use authority_domain::cursor::ListKind;
 use authority_domain::id::MerchantId;
+use authority_domain::merchant::Merchant;
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::MerchantRequest;
-use authority_store::ports::KeyScope;
+use authority_domain::requests::{MerchantRequest, read_merchant_change};
+use authority_store::ports::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
 use serde_json::Value;
 
+pub use authority_store::ports::MerchantFilter;
+
+use super::lists::{List, ListRequest, rows_wanted};
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -27,9 +32,80 @@ impl App {
                         }
                         other => other?,
                     }
-                    Ok(Answer::record(201, &merchant)?.about(merchant.id.as_str()))
+                    answer(201, &merchant)
                 })
             })
             .await
     }
+
+    /// `PATCH /merchants/:m`. What it changes holds for the merchant's next request.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `resource_version_conflict`; 422 for wrong members;
+    /// `invalid_state_transition` for a closed merchant that is to act again.
+    pub async fn merchant_update(
+        &self,
+        mutation: Mutation,
+        id: Option<MerchantId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("merchant");
+                    let id = id.ok_or_else(missing)?;
+                    let before = work.tx.merchant_get(&id).await?.ok_or_else(missing)?;
+                    Mutation::check_version(if_match, before.resource_version, false)?;
+                    let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
+                    if merchant != before {
+                        work.tx.merchant_update(&merchant).await?;
+                    }
+                    answer(200, &merchant)
+                })
+            })
+            .await
+    }
+
+    /// `GET /merchants/:m`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn merchant_get(&self, id: Option<MerchantId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let merchant = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.merchant_get(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?
+            .ok_or_else(|| Refusal::not_found("merchant"))?;
+        answer(200, &merchant)
+    }
+
+    /// `GET /merchants`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn merchants_list(
+        &self,
+        request: &ListRequest,
+        filter: MerchantFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.operator_position(ListKind::OperatorMerchants, MerchantId::PREFIX, request)?;
+        let wanted = rows_wanted(request);
+        let merchants = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.merchants_page(&filter, before.as_deref(), wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        self.operator_records(ListKind::OperatorMerchants, request, &merchants, |merchant| {
+            merchant.id.as_str()
+        })
+    }
+}
+
+fn answer(status: u16, merchant: &Merchant) -> Result<Answer, Refusal> {
+    Ok(Answer::record(status, merchant)?.version(merchant.resource_version).about(merchant.id.as_str()))
 }

@@ -7,11 +7,13 @@
 pub mod access;
 pub mod alerts;
 mod answer;
+pub mod audit_log;
 pub mod checkout_ends;
 pub mod checkouts;
 pub mod due;
 pub mod endpoints;
 pub mod events;
+pub mod key_use;
 pub mod keys;
 pub mod lists;
 pub mod merchants;
@@ -36,6 +38,7 @@ use authority_store::{Store, StoreError};
 pub use answer::Answer;
 pub use mutation::{IdempotencyKey, IfMatch, Mutation};
 
+use self::key_use::KeyUse;
 use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::secret_box::SecretBox;
@@ -59,6 +62,8 @@ pub struct App {
     pub base_url: String,
     /// How long an idempotency key is remembered, in milliseconds.
     pub idempotency_retention_ms: i64,
+    /// The keys that were used lately.
+    pub key_use: Arc<KeyUse>,
 }
 
 impl fmt::Debug for App {

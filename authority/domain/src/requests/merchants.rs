@@ -1,15 +1,13 @@
-//! `POST /merchants` and `POST /merchants/:m/api-keys` (contract 6.2, 2.16, 2.11).
+//! `POST /merchants` and `PATCH /merchants/:m` (contract 6.2, 2.16).
 
 use serde_json::Value;
 use verify_core::catalog::API_VERSION;
 
 use crate::id::MerchantId;
 use crate::members::{self, Members, Text};
-use crate::merchant::{Merchant, MerchantStatus, Settings, is_slug};
+use crate::merchant::{Merchant, MerchantChange, MerchantStatus, Settings, is_slug};
 use crate::order_number::OrderNumber;
 use crate::refusal::{MemberCode, Refusal};
-use crate::scope::Scope;
-use crate::tenant::Mode;
 use crate::time::Timestamp;
 
 /// From an hour to a year.
@@ -31,7 +29,7 @@ impl MerchantRequest {
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
         members::read(body, |m| {
-            m.not_writable(&["id", "status", "api_version"]);
+            m.not_writable(&["id", "status", "api_version", "resource_version", "created_at", "updated_at"]);
             let slug = |text: &str| is_slug(text).then(|| text.to_owned());
             Self {
                 slug: m
@@ -39,7 +37,7 @@ impl MerchantRequest {
                     .required(),
                 name: m.string("name", Text::LINE).required(),
                 default_currency: m.currency("default_currency").required(),
-                settings: m.object("settings", settings).or(Settings::default()),
+                settings: m.object("settings", |m| settings(m, &Settings::default())).or(Settings::default()),
             }
         })
     }
@@ -55,64 +53,62 @@ impl MerchantRequest {
             default_currency: self.default_currency,
             api_version: API_VERSION.to_owned(),
             settings: self.settings,
+            resource_version: 1,
             created_at: now,
             updated_at: now,
         }
     }
 }
 
-fn settings(m: &mut Members<'_>) -> Settings {
-    let default = Settings::default();
+/// Reads what `PATCH /merchants/:m` changes of `merchant`. Settings that are not named stay as they are.
+///
+/// # Errors
+/// 422 with every wrong member.
+pub fn read_merchant_change(body: &Value, merchant: &Merchant) -> Result<MerchantChange, Refusal> {
+    members::read(body, |m| {
+        m.not_writable(&[
+            "object",
+            "id",
+            "slug",
+            "default_currency",
+            "api_version",
+            "resource_version",
+            "created_at",
+            "updated_at",
+        ]);
+        MerchantChange {
+            name: m.string("name", Text::LINE).patch_not_null(),
+            status: m.one_of("status").patch_not_null(),
+            settings: m.object("settings", |m| settings(m, &merchant.settings)).patch_not_null(),
+        }
+    })
+}
+
+/// The settings that are named, on top of those before.
+fn settings(m: &mut Members<'_>, before: &Settings) -> Settings {
     let settings = Settings {
-        confirm_on: m.one_of("confirm_on").or(default.confirm_on),
-        require_if_match: m.boolean("require_if_match").or(default.require_if_match),
-        require_idempotency_key: m.boolean("require_idempotency_key").or(default.require_idempotency_key),
+        confirm_on: m.one_of("confirm_on").patch_not_null().unwrap_or(before.confirm_on),
+        require_if_match: m.boolean("require_if_match").patch_not_null().unwrap_or(before.require_if_match),
+        require_idempotency_key: m
+            .boolean("require_idempotency_key")
+            .patch_not_null()
+            .unwrap_or(before.require_idempotency_key),
         order_number_prefix: m
             .string("order_number_prefix", Text::line(1, 32))
-            .or(default.order_number_prefix),
-        pending_order_ttl_hours: m.integer("pending_order_ttl_hours", PENDING_ORDER_TTL_HOURS).optional(),
+            .patch_not_null()
+            .unwrap_or_else(|| before.order_number_prefix.clone()),
+        sandbox_auto_advance: m
+            .boolean("sandbox_auto_advance")
+            .patch_not_null()
+            .unwrap_or(before.sandbox_auto_advance),
+        pending_order_ttl_hours: m
+            .integer("pending_order_ttl_hours", PENDING_ORDER_TTL_HOURS)
+            .patch()
+            .unwrap_or(before.pending_order_ttl_hours),
     };
     // What is generated must be an order number however high the counter gets.
     if OrderNumber::parse(&settings.order_number_prefix).is_none() {
         m.refuse("order_number_prefix", MemberCode::InvalidValue, "must begin like an order number");
     }
     settings
-}
-
-/// An API key to be issued.
-#[derive(Clone, Debug)]
-pub struct ApiKeyRequest {
-    /// For people.
-    pub name: String,
-    /// Live or test.
-    pub livemode: bool,
-    /// At least one.
-    pub scopes: Vec<Scope>,
-    /// When it stops to work.
-    pub expires_at: Option<Timestamp>,
-}
-
-impl ApiKeyRequest {
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
-            let mut scopes =
-                m.list("scopes", 1..=Scope::ALL.len(), |value| members::one_of(value, Scope::ALL)).required();
-            scopes.sort();
-            scopes.dedup();
-            let request = Self {
-                name: m.string("name", Text::LINE).required(),
-                livemode: m.one_of("mode").map(|mode: Mode| mode == Mode::Live).required(),
-                scopes,
-                expires_at: m.time("expires_at").optional(),
-            };
-            if request.expires_at.is_some_and(|at| at <= now) {
-                m.refuse("expires_at", MemberCode::OutOfRange, "must be in the future");
-            }
-            request
-        })
-    }
 }

@@ -3,6 +3,7 @@
 //!
 //! Readers look at the body alone. What depends on a stored record is checked by the transition that gets the result.
 
+mod api_keys;
 mod basket;
 mod checkouts;
 mod endpoints;
@@ -10,14 +11,17 @@ mod merchants;
 mod orders;
 mod parts;
 mod payments;
+mod reason;
 mod refunds;
 mod shipments;
 
+pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
 pub use endpoints::{EndpointRequest, EndpointTestRequest};
-pub use merchants::{ApiKeyRequest, MerchantRequest};
+pub use merchants::{MerchantRequest, read_merchant_change};
 pub use orders::{OrderCancelRequest, OrderEditRequest, OrderRequest, no_members};
 pub use payments::{PaymentReportRequest, PaymentRequest};
+pub use reason::read_reason;
 pub use refunds::{RefundReportRequest, RefundRequest};
 pub use shipments::ShipmentRequest;
 

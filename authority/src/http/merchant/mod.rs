@@ -8,21 +8,13 @@ mod orders;
 mod payments;
 mod shipments;
 
-use authority_domain::refusal::Refusal;
 use authority_domain::scope::Scope;
-use authority_domain::text_enum::TextEnum;
 use axum::Router;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 
 use super::entry::{Operation, Roots};
-use super::query::Query;
-use crate::app::lists::ListRequest;
-
-/// Rows per page where the client does not say (contract 4.5).
-const ROWS: u16 = 25;
-/// The same for feeds.
-const FEED_ROWS: u16 = 100;
+use super::list_query::{FEED_ROWS, ROWS, list_request, words};
 
 /// A path segment; one that does not decode is a record that does not exist.
 type Segment = Result<Path<String>, PathRejection>;
@@ -44,15 +36,4 @@ fn operation(name: &'static str, scopes: &'static [Scope]) -> Operation {
 
 fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
     segment.ok().and_then(|Path(text)| parse(&text))
-}
-
-/// The parameters that all lists share; to be called after the list's own filters were read.
-fn list_request(mut query: Query, rows: u16) -> Result<ListRequest, Refusal> {
-    let limit = query.limit(rows)?;
-    let cursor = query.cursor();
-    Ok(ListRequest { limit, cursor, filter: query.finish()?.as_str().to_owned() })
-}
-
-fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
-    Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
 }

@@ -5,6 +5,7 @@
 
 mod alerts;
 mod api_keys;
+mod audit_log;
 mod checkouts;
 mod merchants;
 mod orders;
@@ -34,6 +35,7 @@ pub fn routes() -> Router<Roots> {
     let api = Router::new()
         .merge(alerts::routes())
         .merge(api_keys::routes())
+        .merge(audit_log::routes())
         .merge(checkouts::routes())
         .merge(merchants::routes())
         .merge(orders::routes())

@@ -7,3 +7,8 @@ ALTER TABLE audit_log ADD COLUMN version_before BIGINT;
 ALTER TABLE audit_log ADD COLUMN reason TEXT;
 CREATE INDEX audit_log_by_key ON audit_log (key_id, id);
 CREATE INDEX audit_log_by_resource ON audit_log (resource_id, id) WHERE resource_id IS NOT NULL;
+
+-- Rotation, and when a key was last used.
+ALTER TABLE api_keys ADD COLUMN replaced_by TEXT REFERENCES api_keys (id);
+ALTER TABLE api_keys ADD COLUMN last_used_at BIGINT;
+CREATE INDEX api_keys_by_merchant ON api_keys (merchant_id, id);

@@ -8,11 +8,13 @@
 
 mod access;
 mod alerts;
+mod api_keys;
 mod audit;
 mod checkouts;
 mod deliveries;
 mod endpoints;
 mod events;
+mod merchants;
 mod orders;
 mod payments;
 mod refunds;
@@ -20,8 +22,9 @@ mod requests;
 mod shipments;
 mod subscriptions;
 
-pub use access::{Access, ApiKeyRecord, OperatorKeyRecord};
+pub use access::{Access, OperatorKeyRecord};
 pub use alerts::Alerts;
+pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
 pub use deliveries::{
@@ -29,6 +32,7 @@ pub use deliveries::{
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
+pub use merchants::{MerchantFilter, Merchants};
 pub use orders::{DueOrder, Orders, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::{FoundRefund, Refunds};
@@ -49,11 +53,13 @@ pub struct Places {
 pub trait Tx:
     Access
     + Alerts
+    + ApiKeys
     + Audit
     + Checkouts
     + Deliveries
     + Endpoints
     + Events
+    + Merchants
     + Orders
     + Payments
     + Refunds
@@ -67,11 +73,13 @@ pub trait Tx:
 impl<T> Tx for T where
     T: Access
         + Alerts
+        + ApiKeys
         + Audit
         + Checkouts
         + Deliveries
         + Endpoints
         + Events
+        + Merchants
         + Orders
         + Payments
         + Refunds

@@ -28,6 +28,8 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/api_keys.rs"]
+mod api_keys;
 #[path = "../sql/audit.rs"]
 mod audit;
 #[path = "../sql/bodies.rs"]
@@ -40,6 +42,8 @@ mod deliveries;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/merchants.rs"]
+mod merchants;
 #[path = "../sql/orders.rs"]
 mod orders;
 #[path = "../sql/payments.rs"]

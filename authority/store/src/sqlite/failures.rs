@@ -35,6 +35,7 @@ fn merchant(n: usize) -> Merchant {
         default_currency: "USD".to_owned(),
         api_version: "2026-09-01".to_owned(),
         settings: Settings::default(),
+        resource_version: 1,
         created_at: Timestamp::from_ms(0),
         updated_at: Timestamp::from_ms(0),
     }

@@ -25,6 +25,8 @@ pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/api_keys.rs"]
+mod api_keys;
 #[path = "../sql/audit.rs"]
 mod audit;
 #[path = "../sql/bodies.rs"]
@@ -37,6 +39,8 @@ mod deliveries;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/merchants.rs"]
+mod merchants;
 #[path = "../sql/orders.rs"]
 mod orders;
 #[path = "../sql/payments.rs"]

@@ -1,0 +1,35 @@
+//! What the lists of both roots read from a query beside their own filters (contract 4.5).
+
+use authority_domain::refusal::Refusal;
+use authority_domain::text_enum::TextEnum;
+
+use super::query::Query;
+use crate::app::lists::ListRequest;
+
+/// Rows per page where the client does not say.
+pub(super) const ROWS: u16 = 25;
+/// The same for feeds.
+pub(super) const FEED_ROWS: u16 = 100;
+
+/// The parameters that all lists share; to be called after the list's own filters were read.
+pub(super) fn list_request(query: Query, rows: u16) -> Result<ListRequest, Refusal> {
+    list_request_within(query, rows, None)
+}
+
+/// The same for a list under another record, to which its cursors are bound as well.
+pub(super) fn list_request_within(
+    mut query: Query,
+    rows: u16,
+    parent: Option<&str>,
+) -> Result<ListRequest, Refusal> {
+    let limit = query.limit(rows)?;
+    let cursor = query.cursor();
+    let filter = query.finish()?;
+    let filter = parent.map_or_else(|| filter.as_str().to_owned(), |parent| filter.within(parent));
+    Ok(ListRequest { limit, cursor, filter })
+}
+
+/// A comma list of an enum's values, as the store compares them.
+pub(super) fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
+    Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
+}

@@ -1,0 +1,82 @@
+//! Merchants.
+
+use async_trait::async_trait;
+use authority_domain::id::MerchantId;
+use authority_domain::merchant::Merchant;
+use sqlx::QueryBuilder;
+
+use super::{Db, Session, one_row, push_in};
+use crate::StoreError;
+use crate::ports::{Audit, MerchantFilter, Merchants, Written};
+
+#[async_trait]
+impl Merchants for Session<'_> {
+    async fn merchant_insert(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(merchant.id.as_str())
+        .bind(&merchant.slug)
+        .bind(merchant.status.as_str())
+        .bind(serde_json::to_string(merchant)?)
+        .bind(merchant.created_at.as_ms())
+        .bind(merchant.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        self.note_written(written(merchant, None));
+        Ok(())
+    }
+
+    async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+        let body: Option<String> = sqlx::query_scalar("SELECT body FROM merchants WHERE id = $1")
+            .bind(id.as_str())
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    }
+
+    async fn merchants_page(
+        &mut self,
+        filter: &MerchantFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Merchant>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT body FROM merchants WHERE TRUE");
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        push_in(&mut query, "status", &filter.status);
+        if let Some(slug) = &filter.slug {
+            query.push(" AND slug = ").push_bind(slug);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        let bodies: Vec<String> = query.build_query_scalar().fetch_all(&mut *self.conn).await?;
+        Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    }
+
+    async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE merchants SET status = $3, body = $4, updated_at = $5 WHERE id = $1 AND slug = $2",
+        )
+        .bind(merchant.id.as_str())
+        .bind(&merchant.slug)
+        .bind(merchant.status.as_str())
+        .bind(serde_json::to_string(merchant)?)
+        .bind(merchant.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "merchant")?;
+        self.note_written(written(merchant, Some(merchant.resource_version - 1)));
+        Ok(())
+    }
+}
+
+fn written(merchant: &Merchant, before: Option<i64>) -> Written {
+    Written {
+        resource_id: merchant.id.to_string(),
+        merchant_id: Some(merchant.id.clone()),
+        livemode: None,
+        before,
+        after: Some(merchant.resource_version),
+    }
+}
