@@ -1,11 +1,9 @@
 //! What the schema itself refuses: contract 12 T6, I3, I5, I12.
 
-use authority_domain::id::KeyId;
-use authority_domain::scope::Scope;
-use authority_store::ports::{ApiKeyRecord, ProcessorMessage};
+use authority_store::ports::ProcessorMessage;
 use authority_store::{Constraint, StoreError};
 
-use super::fixtures::{dice, merchant, new_payment, noon, payment_id};
+use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -143,19 +141,7 @@ pub(crate) async fn slugs_and_keys_are_unique<D: Database>() {
     let twin = merchant("acme");
     let taken: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::MerchantSlug))));
-    let key = |hash| ApiKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        merchant_id: shop.tenant.merchant_id.clone(),
-        livemode: true,
-        hash: [hash; 32],
-        name: "till".into(),
-        display: "svc_live_ab12…".into(),
-        scopes: vec![Scope::OrdersRead],
-        expires_at: None,
-        revoked_at: None,
-        created_by: "key_1".into(),
-        created_at: noon(),
-    };
+    let key = |hash| api_key(&shop.tenant.merchant_id, hash);
     let (first, twin) = (key(1), key(1));
     let inserted: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&first));
     inserted.unwrap();

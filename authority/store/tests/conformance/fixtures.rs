@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use authority_domain::checkout::Checkout;
 use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
-use authority_domain::id::{AttemptId, EndpointId, PaymentId};
+use authority_domain::id::{AttemptId, EndpointId, KeyId, MerchantId, PaymentId};
+use authority_domain::key_record::ApiKeyRecord;
 use authority_domain::merchant::Merchant;
 use authority_domain::payment::{NewPayment, Payment, PaymentReport, PaymentStatus, Reported};
 use authority_domain::requests::{CheckoutRequest, EndpointRequest, MerchantRequest, PaymentRequest};
+use authority_domain::scope::Scope;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement};
 use rand::SeedableRng;
@@ -34,6 +36,25 @@ pub(crate) fn merchant(slug: &str) -> Merchant {
     let body = json!({"slug": slug, "name": slug, "default_currency": "USD"});
     let id = authority_domain::id::MerchantId::generate(noon(), &mut dice());
     MerchantRequest::read(&body).unwrap().into_merchant(id, noon())
+}
+
+/// A live key of the merchant that may read orders. Its hash is this byte 32 times.
+pub(crate) fn api_key(merchant: &MerchantId, hash: u8) -> ApiKeyRecord {
+    ApiKeyRecord {
+        id: KeyId::generate(noon(), &mut dice()),
+        merchant_id: merchant.clone(),
+        livemode: true,
+        hash: [hash; 32],
+        name: "till".into(),
+        display: "svc_live_ab12…".into(),
+        scopes: vec![Scope::OrdersRead],
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+        replaced_by: None,
+        created_by: "key_1".into(),
+        created_at: noon(),
+    }
 }
 
 /// Two shirts and three stickers that ship: 5100.

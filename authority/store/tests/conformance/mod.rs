@@ -13,6 +13,7 @@ pub(crate) mod fixtures;
 pub(crate) mod held;
 pub(crate) mod isolation;
 pub(crate) mod leases;
+pub(crate) mod operator;
 pub(crate) mod refunds;
 pub(crate) mod requests;
 pub(crate) mod schema;
@@ -76,6 +77,7 @@ macro_rules! conformance {
             refunds: open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester,
                 refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
+            operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,

@@ -4,9 +4,9 @@ use authority_domain::id::{KeyId, RequestId};
 use authority_domain::scope::{OperatorScope, Scope};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{ApiKeyRecord, IdempotencyRecord, KeyScope, OperatorKeyRecord};
+use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord};
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{api_key, at, dice, noon};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -72,25 +72,16 @@ pub(crate) async fn keys_come_back_as_they_were<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
     let store = &shop.store;
-    let key = ApiKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        merchant_id: shop.tenant.merchant_id.clone(),
-        livemode: true,
-        hash: [1; 32],
-        name: "till".into(),
-        display: "svc_live_ab12…".into(),
-        scopes: Scope::ALL.to_vec(),
-        expires_at: Some(at(60)),
-        revoked_at: None,
-        created_by: "key_1".into(),
-        created_at: noon(),
-    };
+    let mut key = api_key(&shop.tenant.merchant_id, 1);
+    key.scopes = Scope::ALL.to_vec();
+    key.expires_at = Some(at(60));
+    key.last_used_at = Some(at(-60));
     let inserted = key.clone();
     let made: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&inserted));
     made.unwrap();
     let found: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[1; 32]));
     let (found, merchant) = found.unwrap().unwrap();
-    assert_eq!(format!("{found:?}"), format!("{key:?}"));
+    assert_eq!(found, key);
     assert_eq!(merchant.id, shop.tenant.merchant_id);
     let unknown: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[2; 32]));
     assert!(unknown.unwrap().is_none());
