@@ -193,7 +193,7 @@ fn url_rules(config: &Config) -> UrlRules {
 /// # Errors
 /// [`StartError::Store`], [`StartError::Configuration`].
 pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<Store, StartError> {
-    Ok(Store::open(&parse(database_url)?, access).await?)
+    Ok(Store::open(&store_url(database_url)?, access).await?)
 }
 
 /// Brings the schema of the database behind that address up to date.
@@ -201,10 +201,14 @@ pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<St
 /// # Errors
 /// [`StartError::Store`], [`StartError::Configuration`].
 pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError> {
-    Ok(Store::migrate(&parse(database_url)?).await?)
+    Ok(Store::migrate(&store_url(database_url)?).await?)
 }
 
-fn parse(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
+/// The store's reading of an address that the configuration has accepted.
+///
+/// # Errors
+/// [`StartError::Configuration`].
+pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
     StoreUrl::parse(database_url.as_str()).ok_or_else(|| {
         StartError::Configuration(
             "AUTHORITY_DATABASE_URL: must be sqlite:// and the path of a file, or a postgres:// address"

@@ -19,6 +19,7 @@ pub mod event;
 pub mod field;
 pub mod fulfillment_status;
 pub mod id;
+pub mod invariants;
 pub mod key_record;
 pub mod list_filter;
 pub mod member_rules;

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::dice::Dice;
-use crate::secret_box::{SecretBox, SecretContext};
+use crate::secret_box::{SealedUnder, SecretBox, SecretBoxError, SecretContext};
 
 /// A successful answer. `Debug` shows no body: it may hold a secret.
 #[derive(Clone, PartialEq, Eq)]
@@ -119,6 +119,28 @@ impl Answer {
         serde_json::to_string(&kept).map_err(|_| Refusal::internal())
     }
 
+    /// The key under which a kept answer is sealed.
+    pub(super) fn sealed_under(
+        text: &str,
+        key: &str,
+        secrets: &SecretBox,
+    ) -> Result<SealedUnder, SecretBoxError> {
+        secrets.sealed_under(context(key), &Kept::read_sealed(text)?.1)
+    }
+
+    /// A kept answer under the current key; `None` when it is already.
+    pub(super) fn rewrap(
+        text: &str,
+        key: &str,
+        secrets: &SecretBox,
+        dice: &dyn Dice,
+    ) -> Result<Option<String>, SecretBoxError> {
+        let (kept, sealed) = Kept::read_sealed(text)?;
+        let Some(sealed) = secrets.rewrap(dice, context(key), &sealed)? else { return Ok(None) };
+        let kept = Kept { sealed: Some(STANDARD.encode(sealed)), ..kept };
+        serde_json::to_string(&kept).map(Some).map_err(|_| SecretBoxError::UnknownForm)
+    }
+
     pub(super) fn replay(text: &str, key: &str, secrets: &SecretBox) -> Result<Self, Refusal> {
         let kept: Kept = serde_json::from_str(text).map_err(|_| Refusal::internal())?;
         let confidential = kept.sealed.is_some();
@@ -132,6 +154,15 @@ impl Answer {
         };
         let (status, version, location) = (kept.status, kept.version, kept.location);
         Ok(Self { status, body, version, location, resource_id: None, replayed: true, confidential })
+    }
+}
+
+impl Kept {
+    /// The kept form and the bytes of its sealed body.
+    fn read_sealed(text: &str) -> Result<(Self, Vec<u8>), SecretBoxError> {
+        let kept: Self = serde_json::from_str(text).map_err(|_| SecretBoxError::UnknownForm)?;
+        let sealed = kept.sealed.as_ref().and_then(|sealed| STANDARD.decode(sealed).ok());
+        Ok((kept, sealed.ok_or(SecretBoxError::UnknownForm)?))
     }
 }
 

@@ -13,6 +13,7 @@ pub mod checkouts;
 pub mod due;
 pub mod endpoints;
 pub mod events;
+pub mod invariants;
 pub mod key_use;
 pub mod keys;
 pub mod lists;
@@ -23,6 +24,7 @@ pub mod order_ingest;
 pub mod orders;
 pub mod payment_reports;
 pub mod payments;
+pub mod sealed;
 pub mod shipments;
 
 use std::fmt;

@@ -46,6 +46,37 @@ pub struct OperatorKeyCreate {
     pub json: bool,
 }
 
+/// `authority doctor`
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `authority secrets`
+#[derive(Debug, Args)]
+pub struct Secrets {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: SecretsAction,
+}
+
+/// The verbs of `authority secrets`.
+#[derive(Debug, Subcommand)]
+pub enum SecretsAction {
+    /// Move everything sealed from the previous key-encryption key to the current one.
+    Rewrap(SecretsRewrap),
+}
+
+/// `authority secrets rewrap`
+#[derive(Debug, Args)]
+pub struct SecretsRewrap {
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `authority dev`
 #[derive(Debug, Args)]
 pub struct Dev {

@@ -9,9 +9,11 @@
 
 pub mod args;
 mod dev;
+mod doctor;
 mod exit;
 mod migrate;
 mod operator_key;
+mod rewrap;
 mod secrets;
 mod serve;
 mod sign;
@@ -43,8 +45,12 @@ enum Command {
     Serve(args::Serve),
     /// Bring the database's schema up to date.
     Migrate(args::Migrate),
+    /// Look whether machine, configuration and database fit together, and audit what is stored.
+    Doctor(args::Doctor),
     /// Manage operator keys.
     OperatorKey(args::OperatorKey),
+    /// Manage what is sealed under the key-encryption key.
+    Secrets(args::Secrets),
     /// Try everything on this machine without any configuration: one order from checkout to verified event.
     Dev(args::Dev),
     /// Sign a body from standard input and print the Service-Signature header.
@@ -83,7 +89,9 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Serve(args) => serve::run(args, process),
         Command::Migrate(args) => migrate::run(&args, process),
+        Command::Doctor(args) => doctor::run(&args, process),
         Command::OperatorKey(args) => operator_key::run(args, process),
+        Command::Secrets(args) => rewrap::run(&args, process),
         Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),
         Command::Verify(args) => verify::run(args, process),

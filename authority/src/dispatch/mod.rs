@@ -12,3 +12,5 @@ mod response;
 mod settle;
 mod signing;
 mod tls;
+
+pub(crate) use tls::root_count;

@@ -22,6 +22,13 @@ pub(super) fn client_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConf
     Ok(config)
 }
 
+/// How many certification authorities deliveries trust: those built in, and those of the operating system.
+pub(crate) fn root_count() -> (usize, usize) {
+    let mut system = RootCertStore::empty();
+    let (readable, _) = system.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    (webpki_roots::TLS_SERVER_ROOTS.len(), readable)
+}
+
 fn roots(extra_roots_pem: Option<&[u8]>) -> Result<RootCertStore, DeliveryClientError> {
     let mut roots = RootCertStore::empty();
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());

@@ -113,6 +113,18 @@ impl SecretBox {
         self.open_with_key(context, blob).map(|(secret, _)| secret)
     }
 
+    /// Opens a blob and tells with which key.
+    ///
+    /// # Errors
+    /// Those of [`SecretBox::open`].
+    pub fn sealed_under(
+        &self,
+        context: SecretContext<'_>,
+        blob: &[u8],
+    ) -> Result<SealedUnder, SecretBoxError> {
+        self.open_with_key(context, blob).map(|(_, key)| key)
+    }
+
     /// Moves a blob to the current key: the new blob, or `None` when it already is under the current key.
     ///
     /// # Errors
@@ -124,8 +136,8 @@ impl SecretBox {
         blob: &[u8],
     ) -> Result<Option<Vec<u8>>, SecretBoxError> {
         match self.open_with_key(context, blob)? {
-            (_, OpenedBy::Current) => Ok(None),
-            (secret, OpenedBy::Previous) => self.seal(dice, context, &secret).map(Some),
+            (_, SealedUnder::Current) => Ok(None),
+            (secret, SealedUnder::Previous) => self.seal(dice, context, &secret).map(Some),
         }
     }
 
@@ -134,11 +146,11 @@ impl SecretBox {
         &self,
         context: SecretContext<'_>,
         blob: &[u8],
-    ) -> Result<(Zeroizing<String>, OpenedBy), SecretBoxError> {
+    ) -> Result<(Zeroizing<String>, SealedUnder), SecretBoxError> {
         let parts = Parts::read(blob)?;
         let associated = associated_data(parts.key_id, context);
-        let previous = self.previous.iter().map(|key| (key, OpenedBy::Previous));
-        let keys = std::iter::once((&self.current, OpenedBy::Current)).chain(previous);
+        let previous = self.previous.iter().map(|key| (key, SealedUnder::Previous));
+        let keys = std::iter::once((&self.current, SealedUnder::Current)).chain(previous);
         let mut failure = SecretBoxError::UnknownKey;
         for (key, opened_by) in keys.filter(|(key, _)| key.id == parts.key_id) {
             failure = SecretBoxError::Refused;
@@ -159,9 +171,12 @@ impl std::fmt::Debug for SecretBox {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OpenedBy {
+/// The key under which something is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedUnder {
+    /// The one that seals.
     Current,
+    /// The one before it.
     Previous,
 }
 

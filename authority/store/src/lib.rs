@@ -15,6 +15,7 @@
 pub mod commit;
 mod error;
 pub mod inbox;
+mod inspect;
 pub mod ports;
 mod postgres;
 mod sqlite;
@@ -22,6 +23,7 @@ mod store;
 mod writer;
 
 pub use error::{Constraint, StoreError};
+pub use inspect::Inspection;
 
 pub use store::{Access, ServerUrl, Store, StoreUrl};
 pub use writer::JobError;

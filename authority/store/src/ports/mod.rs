@@ -14,11 +14,13 @@ mod checkouts;
 mod deliveries;
 mod endpoints;
 mod events;
+mod inspect;
 mod merchants;
 mod orders;
 mod payments;
 mod refunds;
 mod requests;
+mod sealed;
 mod shipments;
 mod subscriptions;
 
@@ -32,11 +34,13 @@ pub use deliveries::{
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
+pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
 pub use orders::{DueOrder, Orders, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
+pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shipments::Shipments;
 pub use subscriptions::Subscriptions;
 
@@ -64,6 +68,7 @@ pub trait Tx:
     + Payments
     + Refunds
     + Requests
+    + Sealed
     + Shipments
     + Subscriptions
     + Send
@@ -84,8 +89,14 @@ impl<T> Tx for T where
         + Payments
         + Refunds
         + Requests
+        + Sealed
         + Shipments
         + Subscriptions
         + Send
 {
 }
+
+/// Everything a look at the whole database can reach (see [`crate::Inspection`]).
+pub trait Snapshot: Inspect + Sealed + Send {}
+
+impl<T> Snapshot for T where T: Inspect + Sealed + Send {}

@@ -16,7 +16,7 @@ mod open;
 
 use sqlx::PgConnection;
 
-pub(crate) use open::{migrate, open};
+pub(crate) use open::{clock_ms, inspect, known_version, migrate, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 
@@ -42,6 +42,10 @@ mod deliveries;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/inspect.rs"]
+mod inspect;
+#[path = "../sql/inspect_orders.rs"]
+mod inspect_orders;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/orders.rs"]
@@ -52,6 +56,8 @@ mod payments;
 mod refunds;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/sealed.rs"]
+mod sealed;
 #[path = "../sql/session.rs"]
 mod session;
 #[path = "../sql/shipments.rs"]
@@ -89,3 +95,10 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
 
 /// What a statement ends with that keeps the rows it read from others, who may write beside the authority's own jobs.
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";
+
+/// The triggers that keep events as they are (T3), by name.
+pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_truncate"];
+
+/// Which of them are there and not switched off.
+pub(crate) const GUARDS_PRESENT: &str =
+    "SELECT tgname::text FROM pg_trigger WHERE tgrelid = 'events'::regclass AND tgenabled IN ('O', 'A')";

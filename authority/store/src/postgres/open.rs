@@ -77,6 +77,20 @@ pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Opens a connection to look at the database, and tells its schema version, 0 when it is empty.
+pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, i64), StoreError> {
+    let read_only = [("default_transaction_read_only", "on")];
+    let mut conn = connect(&options(url)?.options(read_only)).await?;
+    let found = schema_version(&mut conn).await?;
+    Ok((conn, found))
+}
+
+/// The server's clock, in milliseconds since the Unix epoch.
+pub(crate) async fn clock_ms(conn: &mut PgConnection) -> Result<i64, StoreError> {
+    let statement = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
+    Ok(sqlx::query_scalar(statement).fetch_one(conn).await?)
+}
+
 fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
     Ok(address(url)?.options(SERVER_LIMITS).statement_cache_capacity(STATEMENTS_KEPT))
 }
@@ -106,6 +120,6 @@ fn refuse_newer(found: i64, known: i64) -> Result<(), StoreError> {
 }
 
 /// The schema version this program knows: its newest migration.
-fn known_version() -> i64 {
+pub(crate) fn known_version() -> i64 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
 }

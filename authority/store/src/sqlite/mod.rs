@@ -13,7 +13,7 @@ mod plans;
 
 use sqlx::SqliteConnection;
 
-pub(crate) use open::{ServerLock, open};
+pub(crate) use open::{ServerLock, inspect, known_version, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 
@@ -39,6 +39,10 @@ mod deliveries;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/inspect.rs"]
+mod inspect;
+#[path = "../sql/inspect_orders.rs"]
+mod inspect_orders;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/orders.rs"]
@@ -49,6 +53,8 @@ mod payments;
 mod refunds;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/sealed.rs"]
+mod sealed;
 #[path = "../sql/session.rs"]
 mod session;
 #[path = "../sql/shipments.rs"]
@@ -83,3 +89,10 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
 
 /// What a statement ends with that keeps the rows it read from others. Here nobody else writes.
 pub(crate) const LOCK_ROWS: &str = "";
+
+/// The triggers that keep events as they are (T3), by name.
+pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_delete"];
+
+/// Which of them are there and not switched off.
+pub(crate) const GUARDS_PRESENT: &str =
+    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'";

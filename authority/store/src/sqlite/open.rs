@@ -88,20 +88,34 @@ fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
     }
 }
 
-/// Brings the schema up to date; refuses one that a newer program made (T9).
-async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
-    let known = known_version();
+/// Opens the file at `path` to be looked at, and tells its schema version, 0 when it has none.
+pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, i64), StoreError> {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY_TIMEOUT);
+    let cannot_open =
+        |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
+    let mut conn = options.connect().await.map_err(cannot_open)?;
+    let found = schema_version(&mut conn).await?.unwrap_or(0);
+    Ok((conn, found))
+}
+
+/// The newest migration in the database; `None` when there is none.
+async fn schema_version(conn: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
     let has_table: Option<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'",
     )
     .fetch_optional(&mut *conn)
     .await?;
-    if has_table.is_some() {
-        let found: Option<i64> =
-            sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(&mut *conn).await?;
-        if let Some(found) = found.filter(|found| *found > known) {
-            return Err(StoreError::UnknownSchema { found, known });
-        }
+    if has_table.is_none() {
+        return Ok(None);
+    }
+    Ok(sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(conn).await?)
+}
+
+/// Brings the schema up to date; refuses one that a newer program made (T9).
+async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
+    let known = known_version();
+    if let Some(found) = schema_version(conn).await?.filter(|found| *found > known) {
+        return Err(StoreError::UnknownSchema { found, known });
     }
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
     MIGRATIONS

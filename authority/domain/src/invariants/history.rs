@@ -1,0 +1,197 @@
+//! All events of one record, oldest first: what they say must be possible, one after the other (I1, I7, I9, I14).
+
+use serde::Deserialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use super::record::RecordKind;
+use super::{Finding, FindingCode};
+use crate::id::{EventId, MerchantId};
+use crate::tenant::Tenant;
+use crate::time::Timestamp;
+
+/// An event as it is stored: the columns and the bytes.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the members are those of the table
+pub struct StoredEvent {
+    pub id: EventId,
+    pub sequence: i64,
+    pub event_type: String,
+    pub resource_id: String,
+    pub created_at: Timestamp,
+    pub body: String,
+}
+
+/// What the audit reads of an envelope.
+#[derive(Deserialize)]
+struct Envelope {
+    id: EventId,
+    #[serde(rename = "type")]
+    event_type: String,
+    created_at: Timestamp,
+    sequence: i64,
+    resource_version: Option<i64>,
+    livemode: bool,
+    merchant: Merchant,
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Merchant {
+    id: MerchantId,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    object: Value,
+}
+
+/// What the events of one record say in the end.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Kind of record.
+    pub kind: RecordKind,
+    /// Its id.
+    pub id: String,
+    /// The version of the last event.
+    pub version: i64,
+    /// The sequence of the first event.
+    pub first_sequence: i64,
+    /// The sequence of the last event.
+    pub last_sequence: i64,
+    /// `data.object` of the last event.
+    pub object: Value,
+}
+
+/// The events of everything that carries one id. An operator may choose an order number that looks like another
+/// record's id, so there may be more than one record.
+#[derive(Debug)]
+pub struct History {
+    tenant: Tenant,
+    resource_id: String,
+    told: Vec<Told>,
+}
+
+impl History {
+    /// Before the first event of `resource_id`.
+    #[must_use]
+    pub fn begin(tenant: &Tenant, resource_id: &str) -> Self {
+        Self { tenant: tenant.clone(), resource_id: resource_id.to_owned(), told: Vec::new() }
+    }
+
+    /// Whose events these are.
+    #[must_use]
+    pub fn resource_id(&self) -> &str {
+        &self.resource_id
+    }
+
+    /// Takes the next event by sequence.
+    pub fn add(&mut self, event: &StoredEvent) -> Vec<Finding> {
+        let (event_type, envelope) = match self.read(event) {
+            Ok(read) => read,
+            Err(finding) => return vec![*finding],
+        };
+        // A share does not change the order, and a test belongs to no record (contract 3, rule 2; 3.10).
+        let silent = matches!(event_type, EventType::OrderShared | EventType::OrderShareRevoked);
+        let Some(kind) = RecordKind::parse(event_type.category()).filter(|_| !silent) else {
+            return Vec::new();
+        };
+        let version = envelope.resource_version.unwrap_or(0);
+        let object = envelope.data.object;
+        let Some(told) = self.told.iter_mut().find(|told| told.kind == kind) else {
+            let findings = check_first(kind, event, event_type, version);
+            let (id, sequence) = (self.resource_id.clone(), event.sequence);
+            let told = Told { kind, id, version, first_sequence: sequence, last_sequence: sequence, object };
+            self.told.push(told);
+            return findings;
+        };
+        let findings = check_next(told, event, event_type, version, &object);
+        told.version = version;
+        told.last_sequence = event.sequence;
+        told.object = object;
+        findings
+    }
+
+    /// What was told, record by record.
+    #[must_use]
+    pub fn end(self) -> Vec<Told> {
+        self.told
+    }
+
+    /// The envelope, which must say what the columns say, and the record in it, which must be the one it is told of.
+    fn read(&self, event: &StoredEvent) -> Result<(EventType, Envelope), Box<Finding>> {
+        let wrong = |what: &str| {
+            let detail = format!("sequence {}: {what}", event.sequence);
+            Box::new(Finding::new(FindingCode::EventInconsistent, event.id.as_str(), detail))
+        };
+        let envelope: Envelope =
+            serde_json::from_str(&event.body).map_err(|_| wrong("the stored bytes are not an event"))?;
+        let event_type = EventType::parse(&event.event_type).ok_or_else(|| wrong("the type is unknown"))?;
+        let object = &envelope.data.object;
+        let version = object.get("resource_version").and_then(Value::as_i64);
+        let category = event_type.category();
+        let id_member = match category {
+            "order" => "order_number",
+            "webhook" => "endpoint_id",
+            _ => "id",
+        };
+        let agreements = [
+            ("id", envelope.id == event.id),
+            ("type", envelope.event_type == event.event_type),
+            ("sequence", envelope.sequence == event.sequence),
+            ("created_at", envelope.created_at == event.created_at),
+            ("livemode", envelope.livemode == self.tenant.livemode),
+            ("merchant", envelope.merchant.id == self.tenant.merchant_id),
+            ("resource_id", event.resource_id == self.resource_id),
+            ("data.object", object.get(id_member).and_then(Value::as_str) == Some(self.resource_id.as_str())),
+            ("resource_version", envelope.resource_version == version),
+        ];
+        match agreements.iter().find(|(_, agrees)| !agrees) {
+            Some((member, _)) => Err(wrong(&format!("{member} contradicts the rest of the event"))),
+            None => Ok((event_type, envelope)),
+        }
+    }
+}
+
+/// The first event makes the record, at version 1.
+fn check_first(kind: RecordKind, event: &StoredEvent, event_type: EventType, version: i64) -> Vec<Finding> {
+    if event_type == kind.creation() && version == 1 {
+        return Vec::new();
+    }
+    let detail = format!(
+        "the history begins with {} at version {version}, not with {} at version 1",
+        event_type.as_str(),
+        kind.creation().as_str()
+    );
+    vec![Finding::new(FindingCode::VersionGap, event.resource_id.as_str(), detail)]
+}
+
+fn check_next(
+    told: &Told,
+    event: &StoredEvent,
+    event_type: EventType,
+    version: i64,
+    object: &Value,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut found = |code, detail| findings.push(Finding::new(code, told.id.as_str(), detail));
+    let sequence = event.sequence;
+    if version != told.version + 1 || event_type == told.kind.creation() {
+        let detail = format!("version {version} ({}) follows version {}", event_type.as_str(), told.version);
+        found(FindingCode::VersionGap, format!("sequence {sequence}: {detail}"));
+    }
+    let text = |record: &Value, member: &str| record.get(member).and_then(Value::as_str).map(str::to_owned);
+    let (currency, currency_before) = (text(object, "currency"), text(&told.object, "currency"));
+    if currency != currency_before {
+        found(FindingCode::CurrencyDiffers, format!("sequence {sequence}: the currency changed"));
+    }
+    let (status, before) = (text(object, "status"), text(&told.object, "status"));
+    let ended = before.as_deref().filter(|before| told.kind.is_terminal(before));
+    if let Some(ended) = ended
+        && status.as_deref() != Some(ended)
+    {
+        let now = status.as_deref().unwrap_or("nothing");
+        found(FindingCode::TerminalStateLeft, format!("sequence {sequence}: {ended} became {now}"));
+    }
+    findings
+}

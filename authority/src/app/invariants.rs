@@ -1,0 +1,223 @@
+//! The audit of a whole database: what is stored goes, a page at a time, through the checks of the domain
+//! (contract 3.11).
+//!
+//! Per merchant and mode: the stream in its order with the deliveries of every event, the events of every record with
+//! the record itself, the records that no event tells of, and every order with what belongs to it. All of it is read in
+//! one snapshot, so that a service may go on writing meanwhile, and in a bounded memory: pages of [`PAGE`] rows, and
+//! [`FINDINGS_KEPT`] findings beside their number.
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::MerchantId;
+use authority_domain::invariants::{
+    EventDelivery, Finding, FindingCode, History, RecordKind, StoredRecord, StreamCheck, Told, check_fan_out,
+    check_order, check_record,
+};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::ports::Snapshot;
+use authority_store::{Inspection, StoreError};
+use serde::Serialize;
+
+/// Rows per query. A row may be an event of 256 KiB.
+const PAGE: i64 = 100;
+
+/// Findings that are told; the others are counted.
+const FINDINGS_KEPT: usize = 100;
+
+/// A finding and the stream that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Located {
+    /// Whose data; `None` when it concerns the whole database.
+    pub merchant_id: Option<MerchantId>,
+    /// In which mode.
+    pub livemode: Option<bool>,
+    /// The invariant that does not hold, as contract 3.11 numbers them.
+    pub invariant: &'static str,
+    /// What was found.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// What the audit looked at, and what it found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AuditReport {
+    /// Streams with at least one event.
+    pub streams: u64,
+    /// Events.
+    pub events: u64,
+    /// Records that events tell of.
+    pub records: u64,
+    /// Findings, all of them.
+    pub findings_total: u64,
+    /// The first of them.
+    pub findings: Vec<Located>,
+    /// The time of the newest event.
+    #[serde(skip)]
+    pub newest: Option<Timestamp>,
+}
+
+/// Audits the whole database.
+///
+/// # Errors
+/// [`StoreError`] when it cannot be read.
+pub async fn audit(inspection: &mut Inspection) -> Result<AuditReport, StoreError> {
+    inspection
+        .snapshot(|tx| {
+            Box::pin(async move {
+                let mut auditor = Auditor { tx, report: AuditReport::default(), tenant: None };
+                auditor.guards().await?;
+                auditor.merchants().await?;
+                Ok(auditor.report)
+            })
+        })
+        .await
+}
+
+struct Auditor<'t> {
+    tx: &'t mut (dyn Snapshot + 't),
+    report: AuditReport,
+    tenant: Option<Tenant>,
+}
+
+impl Auditor<'_> {
+    fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            self.report.findings_total += 1;
+            if self.report.findings.len() < FINDINGS_KEPT {
+                self.report.findings.push(Located {
+                    merchant_id: self.tenant.as_ref().map(|tenant| tenant.merchant_id.clone()),
+                    livemode: self.tenant.as_ref().map(|tenant| tenant.livemode),
+                    invariant: finding.code.invariant(),
+                    finding,
+                });
+            }
+        }
+    }
+
+    async fn guards(&mut self) -> Result<(), StoreError> {
+        for guard in self.tx.inspect_missing_guards().await? {
+            let detail = "the trigger that keeps events from being changed is missing or switched off";
+            self.found([Finding::new(FindingCode::EventGuardMissing, guard, detail)]);
+        }
+        Ok(())
+    }
+
+    async fn merchants(&mut self) -> Result<(), StoreError> {
+        let mut after: Option<MerchantId> = None;
+        loop {
+            let page = self.tx.inspect_merchants(after.as_ref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.clone());
+            for merchant_id in page {
+                for livemode in [true, false] {
+                    let tenant = Tenant { merchant_id: merchant_id.clone(), livemode };
+                    self.tenant = Some(tenant.clone());
+                    self.stream(&tenant).await?;
+                    self.histories(&tenant).await?;
+                    self.untold(&tenant).await?;
+                    self.orders(&tenant).await?;
+                }
+            }
+            self.tenant = None;
+        }
+    }
+
+    /// I8 and I12.
+    async fn stream(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let subscriptions = self.tx.inspect_subscriptions(tenant).await?;
+        let mut check = StreamCheck::begin();
+        let mut after = 0;
+        loop {
+            let page = self.tx.inspect_event_heads(tenant, after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            if after == 0 {
+                self.report.streams += 1;
+            }
+            after = last.sequence;
+            self.report.newest = self.report.newest.max(page.iter().map(|event| event.created_at).max());
+            let ids: Vec<_> = page.iter().map(|event| event.id.clone()).collect();
+            let mut deliveries: BTreeMap<_, Vec<EventDelivery>> = BTreeMap::new();
+            for delivery in self.tx.inspect_deliveries(&ids).await? {
+                deliveries.entry(delivery.event.clone()).or_default().push(delivery);
+            }
+            for event in &page {
+                self.report.events += 1;
+                self.found(check.add(event));
+                let made = deliveries.remove(&event.id).unwrap_or_default();
+                self.found(check_fan_out(event, &subscriptions, &made));
+            }
+        }
+        let counter = self.tx.inspect_counter(tenant).await?;
+        self.found(check.end(counter));
+        Ok(())
+    }
+
+    /// I1, I3, I7, I9, I10 and I14.
+    async fn histories(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let (mut resource, mut sequence) = (String::new(), 0);
+        let mut history: Option<History> = None;
+        let mut told = Vec::new();
+        loop {
+            let page = self.tx.inspect_events_by_record(tenant, (&resource, sequence), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            (resource, sequence) = (last.resource_id.clone(), last.sequence);
+            for event in &page {
+                if history.as_ref().is_none_or(|history| history.resource_id() != event.resource_id) {
+                    let ended = history.replace(History::begin(tenant, &event.resource_id));
+                    told.extend(ended.map(History::end).unwrap_or_default());
+                }
+                if let Some(history) = &mut history {
+                    let findings = history.add(event);
+                    self.found(findings);
+                }
+            }
+            if i64::try_from(told.len()).unwrap_or(i64::MAX) >= PAGE {
+                self.records(tenant, std::mem::take(&mut told)).await?;
+            }
+        }
+        told.extend(history.map(History::end).unwrap_or_default());
+        self.records(tenant, told).await
+    }
+
+    /// Whether the records are what was told of them.
+    async fn records(&mut self, tenant: &Tenant, told: Vec<Told>) -> Result<(), StoreError> {
+        for kind in RecordKind::ALL {
+            let of_kind: Vec<&Told> = told.iter().filter(|told| told.kind == *kind).collect();
+            let ids: Vec<&str> = of_kind.iter().map(|told| told.id.as_str()).collect();
+            let stored = self.tx.inspect_records(tenant, *kind, &ids).await?;
+            let stored: BTreeMap<&str, &StoredRecord> =
+                stored.iter().map(|record| (record.id.as_str(), record)).collect();
+            for told in of_kind {
+                self.report.records += 1;
+                self.found(check_record(told, stored.get(told.id.as_str()).copied()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The other half of I10.
+    async fn untold(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        for kind in RecordKind::ALL {
+            let limit = i64::try_from(FINDINGS_KEPT).unwrap_or(i64::MAX);
+            for id in self.tx.inspect_untold(tenant, *kind, limit).await? {
+                let detail = format!("no event tells of this {kind}");
+                self.found([Finding::new(FindingCode::RecordWithoutEvent, id, detail)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// I1, I2, I4, I5 and I6.
+    async fn orders(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let page = self.tx.inspect_orders(tenant, after.as_ref(), PAGE).await?;
+            for facts in page.orders {
+                self.found(check_order(facts));
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            after = Some(next);
+        }
+    }
+}

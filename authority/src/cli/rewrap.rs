@@ -1,0 +1,51 @@
+//! `authority secrets rewrap`: everything sealed moves from the previous key-encryption key to the current one.
+//!
+//! May run beside services that have both keys, and may be ended and started again at any time. Exit code 0 means that
+//! nothing needs the previous key any more.
+
+use std::sync::Arc;
+
+use authority_store::Access;
+
+use super::serve::block_on;
+use super::{Exit, Failure, Process, args};
+use crate::app::sealed::Rewrapped;
+use crate::clock::SystemClock;
+use crate::config::{Config, ConfigError};
+use crate::dice::SystemDice;
+use crate::service::open_app;
+
+/// Moves, counts, and answers with 1 when something is left.
+pub(super) fn run(command: &args::Secrets, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    let args::SecretsAction::Rewrap(rewrap) = &command.action;
+    let config = Config::read(process.environment)?;
+    if config.keys.previous.is_none() {
+        let expected = "the key that AUTHORITY_SECRET_KEK replaces".to_owned();
+        return Err(ConfigError::Missing { variable: "AUTHORITY_SECRET_KEK_PREVIOUS", expected }.into());
+    }
+    let done = block_on(async {
+        let app =
+            open_app(&config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
+        let done = app.rewrap().await;
+        app.store.close().await;
+        done.map_err(|refusal| Failure::Failed(refusal.detail))
+    })?;
+    let Rewrapped { rewrapped, sealed } = done;
+    if rewrap.json {
+        let line = serde_json::to_string(&done).map_err(|error| Failure::Failed(error.to_string()))?;
+        writeln!(process.stdout, "{line}")?;
+    } else {
+        writeln!(process.stdout, "{rewrapped} moved, {} under the current key", sealed.current)?;
+    }
+    process.stdout.flush()?;
+    let left = sealed.previous + sealed.unopened;
+    if left == 0 {
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        process.stderr,
+        "authority: {} are still under the previous key, {} open with neither key",
+        sealed.previous, sealed.unopened
+    )?;
+    Ok(Exit::Failed)
+}

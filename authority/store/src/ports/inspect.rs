@@ -1,0 +1,87 @@
+//! What the audit reads: every stored thing, a bounded number of rows at a time, inside one snapshot.
+//!
+//! The reader never sees half a commit, however long it takes and whatever is written meanwhile
+//! ([`crate::Inspection::snapshot`]). Pages go by keys, so that each costs the same. Nothing is judged here; that is
+//! [`authority_domain::invariants`]'s.
+
+use async_trait::async_trait;
+use authority_domain::id::{EventId, MerchantId};
+use authority_domain::invariants::{
+    EventDelivery, EventHead, OrderFacts, RecordKind, StoredEvent, StoredRecord, StreamCounter, Subscription,
+};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+
+/// A page of orders with what belongs to them.
+#[derive(Debug)]
+pub struct InspectedOrders {
+    /// Those that can be read; the others are found by their events.
+    pub orders: Vec<OrderFacts>,
+    /// The key to go on after; `None` at the end.
+    pub next: Option<OrderNumber>,
+}
+
+/// The reads of the audit.
+#[async_trait]
+pub trait Inspect {
+    /// The guards that the schema puts on events, those that are missing or switched off.
+    async fn inspect_missing_guards(&mut self) -> Result<Vec<String>, StoreError>;
+
+    /// Up to `limit` merchants after `after`, by id.
+    async fn inspect_merchants(
+        &mut self,
+        after: Option<&MerchantId>,
+        limit: i64,
+    ) -> Result<Vec<MerchantId>, StoreError>;
+
+    /// The row from which the next event takes its place.
+    async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>, StoreError>;
+
+    /// The endpoints that the tenant's events may go to.
+    async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>, StoreError>;
+
+    /// Up to `limit` events after the sequence `after`, in order.
+    async fn inspect_event_heads(
+        &mut self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<EventHead>, StoreError>;
+
+    /// The deliveries that were made with these events, whoever they are filed under.
+    async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>, StoreError>;
+
+    /// Up to `limit` events by (record, sequence) after that place.
+    async fn inspect_events_by_record(
+        &mut self,
+        tenant: &Tenant,
+        after: (&str, i64),
+        limit: i64,
+    ) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// The stored records with these ids, in any order.
+    async fn inspect_records(
+        &mut self,
+        tenant: &Tenant,
+        kind: RecordKind,
+        ids: &[&str],
+    ) -> Result<Vec<StoredRecord>, StoreError>;
+
+    /// Up to `limit` ids of records that no event tells of.
+    async fn inspect_untold(
+        &mut self,
+        tenant: &Tenant,
+        kind: RecordKind,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// Up to `limit` orders after `after`, by number.
+    async fn inspect_orders(
+        &mut self,
+        tenant: &Tenant,
+        after: Option<&OrderNumber>,
+        limit: i64,
+    ) -> Result<InspectedOrders, StoreError>;
+}

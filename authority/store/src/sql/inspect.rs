@@ -1,0 +1,289 @@
+//! The audit's reads. Every page goes by a key that an index has, and holds at most what it is told.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::invariants::{
+    EventDelivery, EventHead, RecordKind, StoredEvent, StoredRecord, StreamCounter, Subscription,
+};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use serde_json::Value;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, GUARDS, GUARDS_PRESENT, Session, inspect_orders};
+use crate::StoreError;
+use crate::ports::{Inspect, InspectedOrders};
+
+/// A table of records: its key, and the columns that repeat parts of the record.
+struct Table {
+    name: &'static str,
+    key: &'static str,
+    texts: &'static [&'static str],
+    numbers: &'static [&'static str],
+}
+
+const fn table(kind: RecordKind) -> Table {
+    match kind {
+        RecordKind::Checkout => Table {
+            name: "checkouts",
+            key: "id",
+            texts: &["status", "currency"],
+            numbers: &["total", "expires_at", "resource_version"],
+        },
+        RecordKind::Payment => Table {
+            name: "payments",
+            key: "id",
+            texts: &["status", "checkout_id", "order_number", "subscription_id", "currency"],
+            numbers: &[
+                "amount",
+                "amount_authorized",
+                "amount_captured",
+                "amount_refunded",
+                "resource_version",
+                "created_sequence",
+                "created_at",
+            ],
+        },
+        RecordKind::Order => Table {
+            name: "orders",
+            key: "order_number",
+            texts: &["status", "payment_status", "fulfillment_status", "currency", "customer_reference"],
+            numbers: &[
+                "total",
+                "resource_version",
+                "created_sequence",
+                "last_sequence",
+                "created_at",
+                "updated_at",
+            ],
+        },
+        RecordKind::Refund => Table {
+            name: "refunds",
+            key: "id",
+            texts: &["order_number", "payment_id", "status"],
+            numbers: &["amount", "resource_version", "created_sequence", "created_at"],
+        },
+        RecordKind::Shipment => Table {
+            name: "shipments",
+            key: "id",
+            texts: &["order_number", "status", "carrier", "tracking_number"],
+            numbers: &["resource_version", "created_sequence"],
+        },
+        RecordKind::Subscription => Table {
+            name: "subscriptions",
+            key: "id",
+            texts: &["status", "customer_reference"],
+            numbers: &["resource_version", "created_sequence", "created_at"],
+        },
+    }
+}
+
+#[async_trait]
+impl Inspect for Session<'_> {
+    async fn inspect_missing_guards(&mut self) -> Result<Vec<String>, StoreError> {
+        let present: Vec<String> = sqlx::query_scalar(GUARDS_PRESENT).fetch_all(&mut *self.conn).await?;
+        let missing = GUARDS.iter().filter(|guard| !present.iter().any(|name| name == *guard));
+        Ok(missing.map(|guard| (*guard).to_owned()).collect())
+    }
+
+    async fn inspect_merchants(
+        &mut self,
+        after: Option<&MerchantId>,
+        limit: i64,
+    ) -> Result<Vec<MerchantId>, StoreError> {
+        let ids: Vec<String> =
+            sqlx::query_scalar("SELECT id FROM merchants WHERE id > $1 ORDER BY id LIMIT $2")
+                .bind(after.map_or("", MerchantId::as_str))
+                .bind(limit)
+                .fetch_all(&mut *self.conn)
+                .await?;
+        Ok(ids.into_iter().map(MerchantId::from_store).collect())
+    }
+
+    async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>, StoreError> {
+        let row: Option<(i64, i64)> = sqlx::query_as(
+            "SELECT last_sequence, last_created_at FROM streams WHERE merchant_id = $1 AND livemode = $2",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(row.map(|(last_sequence, last)| StreamCounter {
+            last_sequence,
+            last_created_at: Timestamp::from_ms(last),
+        }))
+    }
+
+    async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>, StoreError> {
+        let rows: Vec<(String, String, String, i64)> = sqlx::query_as(
+            "SELECT id, status, enabled_events, subscribed_after FROM webhook_endpoints \
+             WHERE merchant_id = $1 AND livemode = $2",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        let subscription = |(id, status, filters, since): (String, String, String, i64)| {
+            Ok(Subscription {
+                endpoint: EndpointId::from_store(id),
+                enabled: status == "enabled",
+                filters: serde_json::from_str(&filters)?,
+                since,
+            })
+        };
+        rows.into_iter().map(subscription).collect()
+    }
+
+    async fn inspect_event_heads(
+        &mut self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<EventHead>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, sequence, type, created_at FROM events \
+             WHERE merchant_id = $1 AND livemode = $2 AND sequence > $3 ORDER BY sequence LIMIT $4",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(after)
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        let head = |row: &DbRow| {
+            Ok(EventHead {
+                id: EventId::from_store(row.try_get("id")?),
+                sequence: row.try_get("sequence")?,
+                event_type: row.try_get("type")?,
+                created_at: Timestamp::from_ms(row.try_get("created_at")?),
+            })
+        };
+        rows.iter().map(head).collect()
+    }
+
+    async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>, StoreError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT d.event_id, d.endpoint_id, d.merchant_id = e.merchant_id AND d.livemode = e.livemode \
+                 AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
+             FROM deliveries d JOIN events e ON e.id = d.event_id \
+             WHERE d.triggered_by = 'event' AND d.event_id IN (",
+        );
+        let mut list = query.separated(", ");
+        for event in events {
+            list.push_bind(event.as_str());
+        }
+        query.push(")");
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        let delivery = |row: &DbRow| {
+            Ok(EventDelivery {
+                event: EventId::from_store(row.try_get("event_id")?),
+                endpoint: EndpointId::from_store(row.try_get("endpoint_id")?),
+                agrees: row.try_get("agrees")?,
+            })
+        };
+        rows.iter().map(delivery).collect()
+    }
+
+    async fn inspect_events_by_record(
+        &mut self,
+        tenant: &Tenant,
+        (resource, sequence): (&str, i64),
+        limit: i64,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, sequence, type, resource_id, created_at, body FROM events \
+             WHERE merchant_id = $1 AND livemode = $2 AND (resource_id, sequence) > ($3, $4) \
+             ORDER BY resource_id, sequence LIMIT $5",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(resource)
+        .bind(sequence)
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        let event = |row: &DbRow| {
+            Ok(StoredEvent {
+                id: EventId::from_store(row.try_get("id")?),
+                sequence: row.try_get("sequence")?,
+                event_type: row.try_get("type")?,
+                resource_id: row.try_get("resource_id")?,
+                created_at: Timestamp::from_ms(row.try_get("created_at")?),
+                body: row.try_get("body")?,
+            })
+        };
+        rows.iter().map(event).collect()
+    }
+
+    async fn inspect_records(
+        &mut self,
+        tenant: &Tenant,
+        kind: RecordKind,
+        ids: &[&str],
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Table { name, key, texts, numbers } = table(kind);
+        let mut query = QueryBuilder::<Db>::new("SELECT body");
+        for column in texts.iter().chain(numbers).chain([&key]) {
+            query.push(", ").push(column);
+        }
+        query.push(" FROM ").push(name).push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(tenant.livemode).push(" AND ").push(key).push(" IN (");
+        let mut list = query.separated(", ");
+        for id in ids {
+            list.push_bind(*id);
+        }
+        query.push(")");
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        let record = |row: &DbRow| {
+            let mut columns = BTreeMap::new();
+            for column in texts {
+                columns.insert(*column, row.try_get::<Option<String>, _>(*column)?.into());
+            }
+            for column in numbers {
+                columns.insert(
+                    *column,
+                    row.try_get::<Option<i64>, _>(*column)?.map_or(Value::Null, Value::from),
+                );
+            }
+            Ok(StoredRecord { kind, id: row.try_get(key)?, body: row.try_get("body")?, columns })
+        };
+        rows.iter().map(record).collect()
+    }
+
+    async fn inspect_untold(
+        &mut self,
+        tenant: &Tenant,
+        kind: RecordKind,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let Table { name, key, .. } = table(kind);
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(key).push(" FROM ").push(name).push(" r WHERE r.merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND r.livemode = ").push_bind(tenant.livemode);
+        query.push(
+            " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = r.merchant_id \
+             AND e.livemode = r.livemode AND e.resource_id = r.",
+        );
+        query.push(key).push(" AND e.type LIKE ").push_bind(format!("{kind}.%"));
+        query.push(") ORDER BY ").push(key).push(" LIMIT ").push_bind(limit);
+        Ok(query.build_query_scalar().fetch_all(&mut *self.conn).await?)
+    }
+
+    async fn inspect_orders(
+        &mut self,
+        tenant: &Tenant,
+        after: Option<&OrderNumber>,
+        limit: i64,
+    ) -> Result<InspectedOrders, StoreError> {
+        inspect_orders::page(self.conn, tenant, after, limit).await
+    }
+}

@@ -1,0 +1,94 @@
+//! What is sealed: signing secrets and the answers that showed one.
+
+use async_trait::async_trait;
+use authority_domain::id::EndpointId;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, Session};
+use crate::StoreError;
+use crate::ports::{AnswerPlace, Sealed, SealedSecret, SecretPlace};
+
+#[async_trait]
+impl Sealed for Session<'_> {
+    async fn sealed_secrets(
+        &mut self,
+        after: Option<&SecretPlace>,
+        limit: i64,
+    ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT endpoint_id, version, sealed FROM endpoint_secrets");
+        if let Some((endpoint, version)) = after {
+            query.push(" WHERE (endpoint_id, version) > (").push_bind(endpoint.as_str());
+            query.push(", ").push_bind(*version).push(")");
+        }
+        query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let secret =
+                    SealedSecret { version: row.try_get("version")?, sealed: row.try_get("sealed")? };
+                Ok((EndpointId::from_store(row.try_get("endpoint_id")?), secret))
+            })
+            .collect()
+    }
+
+    async fn sealed_secret_replace(
+        &mut self,
+        (endpoint, version): &SecretPlace,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3",
+        )
+        .bind(endpoint.as_str())
+        .bind(*version)
+        .bind(old)
+        .bind(new)
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    async fn sealed_answers(
+        &mut self,
+        after: Option<&AnswerPlace>,
+        limit: i64,
+    ) -> Result<Vec<(AnswerPlace, String)>, StoreError> {
+        // Quotes inside a body are escaped, so that this finds the member itself and nothing else.
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
+        );
+        if let Some((merchant, livemode, key)) = after {
+            query.push(" AND (merchant_id, livemode, key) > (").push_bind(merchant.as_str());
+            query.push(", ").push_bind(*livemode).push(", ").push_bind(key.as_str()).push(")");
+        }
+        query.push(" ORDER BY merchant_id, livemode, key LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let place = (row.try_get("merchant_id")?, row.try_get("livemode")?, row.try_get("key")?);
+                Ok((place, row.try_get("answer")?))
+            })
+            .collect()
+    }
+
+    async fn sealed_answer_replace(
+        &mut self,
+        (merchant, livemode, key): &AnswerPlace,
+        old: &str,
+        new: &str,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE idempotency SET answer = $5 \
+             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND answer = $4",
+        )
+        .bind(merchant.as_str())
+        .bind(*livemode)
+        .bind(key.as_str())
+        .bind(old)
+        .bind(new)
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
