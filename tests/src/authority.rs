@@ -105,6 +105,17 @@ impl Authority {
         authority
     }
 
+    /// Sets a variable for the next start and for the commands from now on.
+    pub fn set(&mut self, variable: &str, value: &str) {
+        self.variables.insert(variable.to_owned(), value.to_owned());
+    }
+
+    /// The address of its database.
+    #[must_use]
+    pub fn database_url(&self) -> &str {
+        &self.variables["AUTHORITY_DATABASE_URL"]
+    }
+
     /// Starts `serve` again on the same files, on new ports.
     pub async fn restart(&mut self) {
         let serve = self.command(&["serve"]);
@@ -182,6 +193,20 @@ impl Authority {
     pub async fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let output = self.command(arguments).envs(variables.iter().copied()).output();
         within(format!("authority {arguments:?}"), output).await.unwrap()
+    }
+
+    /// What `authority doctor` says, with its exit code: 0 when nothing is wrong.
+    pub async fn doctor(&self) -> Value {
+        let output = self.run(&["doctor", "--json"]).await;
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        assert_eq!(output.status.code(), Some(if said["ok"] == true { 0 } else { 1 }), "{said}");
+        said
+    }
+
+    /// Sees that the doctor finds nothing wrong.
+    pub async fn is_sound(&self) {
+        let said = self.doctor().await;
+        assert_eq!((&said["ok"], &said["findings"]), (&Value::Bool(true), &serde_json::json!([])), "{said}");
     }
 
     /// Waits until the merchant listener takes no more connections: the stop has begun.

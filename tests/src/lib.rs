@@ -18,6 +18,7 @@
 
 pub mod authority;
 pub mod clock;
+pub mod damage;
 pub mod delivery;
 pub mod eventually;
 pub mod http;

@@ -53,6 +53,39 @@ pub fn dump(url: &str) -> Vec<u8> {
     dumped.stdout
 }
 
+/// Makes a copy of the database at `url`, which nobody has open, and tells its address.
+///
+/// # Panics
+/// When it cannot be copied.
+pub async fn copy(url: &str) -> String {
+    let options: PgConnectOptions = url.parse().expect("an address of a database");
+    let name = options.get_database().expect("a named database").to_owned();
+    let (postgres, copy) = (named(url, "postgres"), fresh_name());
+    let mut conn = postgres.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let statement = format!("CREATE DATABASE {copy} TEMPLATE {name}");
+    sqlx::query(AssertSqlSafe(statement)).execute(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+    named(url, &copy)
+}
+
+/// Writes the database at `url` into `file` and reads it into an empty one, as operators do; tells its address.
+///
+/// # Panics
+/// When one of the programs fails.
+pub async fn back_up_and_restore(url: &str, file: &std::path::Path) -> String {
+    let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
+        let done = std::process::Command::new(programs::find(program)).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let named_file = format!("--file={}", file.display());
+    run("pg_dump", &["--format=custom".as_ref(), named_file.as_ref(), url.as_ref()]);
+    let restored = database().await;
+    let into = format!("--dbname={restored}");
+    let options = ["--no-owner", "--exit-on-error", &into];
+    run("pg_restore", &[options[0].as_ref(), options[1].as_ref(), options[2].as_ref(), file.as_ref()]);
+    restored
+}
+
 /// The cluster of this test program.
 fn shared() -> &'static Cluster {
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(Durability::Off));
@@ -61,8 +94,7 @@ fn shared() -> &'static Cluster {
 
 /// Makes a database on the server at `url` and tells its address.
 async fn make(url: &str) -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("authority_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let name = fresh_name();
     let options: PgConnectOptions = url.parse().expect("the address of the server can be read");
     let mut conn = options.connect().await.expect("the server of the tests can be reached");
     // A name from a test program that was killed and whose process id has come round again.
@@ -71,6 +103,11 @@ async fn make(url: &str) -> String {
     }
     conn.close().await.unwrap();
     named(url, &name)
+}
+
+fn fresh_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("authority_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// `url` with another database.
