@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::change::Record;
-use authority_domain::checkout::CheckoutStatus;
+use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
 use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::Amounts;
 use authority_domain::payment::{Payment, PaymentStatus};
@@ -28,16 +28,22 @@ fn bodies() -> impl Strategy<Value = Value> {
 fn commands() -> impl Strategy<Value = Command> {
     let amount = || prop::option::weighted(0.4, 0_i64..20);
     prop_oneof![
-        2 => (prop_oneof![8 => Just(0), 1 => -1_i64..=1], prop::bool::weighted(0.1), prop_oneof![9 => Just(0), 1 => Just(25)])
+        4 => (prop_oneof![8 => Just(0), 1 => -1_i64..=1], prop::bool::weighted(0.1), prop_oneof![9 => Just(0), 1 => Just(25)])
             .prop_map(|(amount_off_by, other_currency, hours_later)| Command::Start {
                 amount_off_by, other_currency, hours_later
             }),
-        5 => (0_usize..4, prop::sample::select(PaymentStatus::ALL), amount(), amount())
+        10 => (0_usize..4, prop::sample::select(PaymentStatus::ALL), amount(), amount())
             .prop_map(|(payment, status, authorized, captured)| Command::Report {
                 payment, status, authorized, captured
             }),
-        3 => (prop::option::of(prop::collection::vec((0_usize..3, 1_i64..=3), 1..=3)), prop::option::of(0_u8..3))
+        6 => (prop::option::of(prop::collection::vec((0_usize..3, 1_i64..=3), 1..=3)), prop::option::of(0_u8..3))
             .prop_map(|(lines, tracking)| Command::Ship { lines, tracking }),
+        4 => (1_i64..20).prop_map(|amount| Command::PayOrder { amount }),
+        1 => prop::sample::select(&[CheckoutEnd::Expired, CheckoutEnd::Cancelled])
+            .prop_map(|how| Command::EndCheckout { how }),
+        1 => Just(Command::ConfirmOrder),
+        1 => Just(Command::CancelOrder),
+        1 => Just(Command::Wait { hours: 13 }),
     ]
 }
 
@@ -80,19 +86,28 @@ fn check(shop: &Shop) {
         money_agrees(payment);
         assert_eq!(payment.currency, shop.checkout.currency, "I1");
     }
-    let open = shop.payments.iter().filter(|payment| payment.status.is_open()).count();
+    let attempts = shop.payments.iter().filter(|payment| payment.checkout_id.is_some());
+    let open = attempts.filter(|payment| payment.status.is_open()).count();
     assert!(open <= 1, "one attempt at a time");
+    if matches!(shop.checkout.status, CheckoutStatus::Expired | CheckoutStatus::Cancelled) {
+        assert_eq!(open, 0, "cancelled with their checkout");
+    }
     assert_eq!(shop.order.is_some(), shop.checkout.status == CheckoutStatus::Completed, "contract 3.4");
     let Some(order) = &shop.order else { return };
     assert_eq!(order.currency, shop.checkout.currency, "I1");
     amounts_agree(order);
     quantities_agree(shop, order);
-    let payments: Vec<Payment> =
-        shop.payments.iter().filter(|payment| payment.order_number.is_some()).cloned().collect();
+    let payments = shop.order_payments();
     let paid = payment_status::derive(order.amounts.total, order.status, &payments);
     assert_eq!(order.payment_status, paid, "I6");
     let summary = payment_status::PaymentSummary::of(order.amounts.total, &payments);
     assert_eq!(order.payment_summary, summary, "I6");
+    assert!(summary.captured + summary.authorized <= order.amounts.total, "nothing is paid twice");
+    let ids: Vec<_> = payments.iter().map(|payment| payment.id.clone()).collect();
+    assert_eq!(order.payment_ids, ids);
+    if order.status == OrderStatus::Cancelled {
+        assert!(!payments.iter().any(|payment| payment.status.is_open()), "cancelled with their order");
+    }
     assert_eq!(order.fulfillment_status, fulfillment_status::derive(&order.line_items), "I6");
     let events = shop.told.iter().filter(|change| matches!(change.record, Record::Order(_))).count();
     assert_eq!(order.resource_version, events as i64, "I7");
@@ -174,8 +189,11 @@ fn the_commands_reach_far_enough_to_mean_something() {
         }
     }
     let expected = [
+        "checkout.cancelled",
         "checkout.completed",
+        "checkout.expired",
         "checkout.payment_failed",
+        "order.cancelled",
         "order.confirmed",
         "order.created",
         "order.shipped",

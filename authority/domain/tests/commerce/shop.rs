@@ -2,16 +2,16 @@
 //! with the transitions. One checkout, its payments, the order it may become, and the order's shipments.
 
 use authority_domain::change::{Change, Record};
-use authority_domain::checkout::{Checkout, CheckoutStatus};
+use authority_domain::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use authority_domain::id::ShipmentId;
-use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::order::{CancelReason, ConfirmOn, Order};
 use authority_domain::parts::{Metadata, Money};
-use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, PaymentTarget, Reported};
 use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
-use authority_domain::shipping;
 use authority_domain::time::Timestamp;
+use authority_domain::{checkout_flow, order_flow, order_payments, shipping};
 use serde_json::Value;
 
 use crate::fixtures::{checkout_of, dice, new_payment, noon, order_number, payment_id, report};
@@ -22,6 +22,11 @@ pub(crate) enum Command {
     Start { amount_off_by: Money, other_currency: bool, hours_later: i64 },
     Report { payment: usize, status: PaymentStatus, authorized: Option<Money>, captured: Option<Money> },
     Ship { lines: Option<Vec<(usize, i64)>>, tracking: Option<u8> },
+    PayOrder { amount: Money },
+    EndCheckout { how: CheckoutEnd },
+    ConfirmOrder,
+    CancelOrder,
+    Wait { hours: i64 },
 }
 
 pub(crate) struct Shop {
@@ -57,6 +62,25 @@ impl Shop {
                 self.report(*payment, &told)?
             }
             Command::Ship { lines, tracking } => self.ship(lines.as_deref(), *tracking)?,
+            Command::PayOrder { amount } => self.pay_order(*amount)?,
+            Command::EndCheckout { how } => {
+                let open = self.payments.iter().find(|p| p.order_number.is_none() && p.status.is_open());
+                checkout_flow::end(self.checkout.clone(), open.cloned(), *how, self.now)?
+            }
+            Command::ConfirmOrder => match self.order.clone() {
+                Some(order) => order_flow::confirm(order, self.now)?,
+                None => Vec::new(),
+            },
+            Command::CancelOrder => match self.order.clone() {
+                Some(order) => {
+                    order_flow::cancel(order, self.order_payments(), CancelReason::Other, self.now)?
+                }
+                None => Vec::new(),
+            },
+            Command::Wait { hours } => {
+                self.now = self.now.plus_ms(hours * 3_600_000);
+                Vec::new()
+            }
         };
         self.commit(changes);
         Ok(())
@@ -82,8 +106,11 @@ impl Shop {
         let surroundings = match (&before.order_number, self.checkout.status) {
             (Some(_), _) => Surroundings::Order {
                 order: Box::new(self.order.clone().unwrap()),
-                payments: self.payments.iter().filter(|p| p.order_number.is_some()).cloned().collect(),
+                payments: self.order_payments(),
             },
+            (None, CheckoutStatus::Open) if self.checkout.is_overdue(self.now) => {
+                Surroundings::Overdue(Box::new(self.checkout.clone()))
+            }
             (None, CheckoutStatus::Open) if payment_flow::completes(next.status) => {
                 Surroundings::Completing {
                     checkout: Box::new(self.checkout.clone()),
@@ -94,6 +121,20 @@ impl Shop {
             (None, _) => Surroundings::Ended,
         };
         Ok(payment_flow::settle(before, next, surroundings, self.confirm_on, self.now))
+    }
+
+    fn pay_order(&self, amount: Money) -> Result<Vec<Change>, Refusal> {
+        let Some(order) = self.order.clone() else { return Ok(Vec::new()) };
+        let mut new = new_payment(&self.checkout);
+        new.id = payment_id(self.payments.len());
+        new.target = PaymentTarget::Order(order.order_number.clone());
+        new.amount = amount;
+        order_payments::start(order, self.order_payments(), new, self.confirm_on, self.now)
+    }
+
+    /// All payments of the order, oldest first.
+    pub(crate) fn order_payments(&self) -> Vec<Payment> {
+        self.payments.iter().filter(|payment| payment.order_number.is_some()).cloned().collect()
     }
 
     fn ship(&self, lines: Option<&[(usize, i64)]>, tracking: Option<u8>) -> Result<Vec<Change>, Refusal> {
