@@ -7,6 +7,7 @@
 pub(crate) mod audit;
 pub(crate) mod commits;
 pub(crate) mod constraints;
+pub(crate) mod due;
 pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod fixtures;
@@ -65,6 +66,8 @@ macro_rules! conformance {
             constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
+            due: open_checkouts_are_due_by_their_time, orders_are_due_by_the_hours_of_their_merchant,
+                the_open_attempt_of_a_checkout_is_found, an_alert_counts_until_it_is_closed;
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told;

@@ -1,0 +1,230 @@
+//! What the scheduler looks for: checkouts and orders whose time is over, of all tenants, a batch at a time; and the
+//! operator's alerts.
+
+use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
+use authority_domain::checkout_flow;
+use authority_domain::id::AlertId;
+use authority_domain::merchant::{Merchant, Settings};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::payment::PaymentStatus;
+use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::requests::OrderRequest;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_domain::{order::ConfirmOn, order_flow};
+use authority_store::ports::{DueCheckout, DueOrder};
+use authority_store::{Store, StoreError};
+use serde_json::json;
+use verify_core::catalog::EventType;
+
+use super::fixtures::{at, dice, merchant, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+const HOUR_MS: i64 = 3_600_000;
+
+async fn due_checkouts(
+    store: &Store,
+    now: Timestamp,
+    after: Option<DueCheckout>,
+    limit: i64,
+) -> Vec<DueCheckout> {
+    let due: Result<_, StoreError> =
+        job!(store.read_list, tx => tx.checkouts_due(now, after.as_ref(), limit));
+    due.unwrap()
+}
+
+async fn next_due(store: &Store) -> Option<Timestamp> {
+    let next: Result<_, StoreError> = job!(store.read_list, tx => tx.checkouts_next_due());
+    next.unwrap()
+}
+
+pub(crate) async fn open_checkouts_are_due_by_their_time<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    assert_eq!(next_due(&shop.store).await, None);
+    let shops = [shop.clone(), shop.in_test_mode(), Shop::new(&shop.store, "other").await];
+    let mut expected = Vec::new();
+    // Two of each shop at the same time, and one that has ended.
+    for (n, shop) in shops.iter().enumerate() {
+        for minute in [30, 10, 10, 20] {
+            let (mut checkout, _) = shop.opened();
+            checkout.expires_at = at(60 * minute);
+            let mut changes =
+                vec![authority_domain::change::Change::checkout(EventType::CheckoutCreated, &checkout)];
+            if minute == 20 && n == 1 {
+                let ended =
+                    checkout_flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
+                changes.extend(ended);
+            } else {
+                let (tenant, id) = (shop.tenant.clone(), checkout.id.clone());
+                expected.push(DueCheckout { tenant, id, expires_at: checkout.expires_at });
+            }
+            shop.commit(changes).await.unwrap();
+            let found = find(&shop.store, &checkout.id).await;
+            let open = if minute == 20 && n == 1 { CheckoutStatus::Cancelled } else { CheckoutStatus::Open };
+            assert_eq!(found, Some((shop.tenant.clone(), open)));
+        }
+    }
+    expected.sort_by(|a, b| (a.expires_at, a.id.as_str()).cmp(&(b.expires_at, b.id.as_str())));
+    let store = &shop.store;
+    assert_eq!(next_due(store).await, Some(at(600)));
+    assert_eq!(due_checkouts(store, at(599), None, 99).await, []);
+    assert_eq!(due_checkouts(store, at(600), None, 99).await, expected[..6]);
+    assert_eq!(due_checkouts(store, at(9999), None, 99).await, expected);
+    // Batch by batch, each from behind the one before it.
+    let mut seen: Vec<DueCheckout> = Vec::new();
+    loop {
+        let batch = due_checkouts(store, at(9999), seen.last().cloned(), 4).await;
+        if batch.is_empty() {
+            break;
+        }
+        seen.extend(batch);
+    }
+    assert_eq!(seen, expected);
+}
+
+async fn find(store: &Store, id: &authority_domain::id::CheckoutId) -> Option<(Tenant, CheckoutStatus)> {
+    let id = id.clone();
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.checkout_find(&id));
+    found.unwrap().map(|(tenant, checkout)| (tenant, checkout.status))
+}
+
+/// The same shop of a merchant that cancels what has been pending for `ttl` hours.
+async fn shop_with_ttl(store: &Store, slug: &str, ttl: Option<i64>) -> Shop {
+    let plain = merchant(slug);
+    let settings = Settings { pending_order_ttl_hours: ttl, ..Settings::default() };
+    let merchant = Merchant { settings, ..plain };
+    let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: true };
+    let context = merchant.context();
+    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
+    inserted.unwrap();
+    Shop { store: store.clone(), tenant, context }
+}
+
+/// An order of three stickers that nobody has paid.
+async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> DueOrder {
+    let line = json!({"name": "Sticker", "quantity": 3, "unit_amount": 100});
+    let body = json!({"currency": "USD", "line_items": [line]});
+    let number = OrderNumber::parse(number).unwrap();
+    let request = OrderRequest::read(&body, now).unwrap();
+    let (new, payments) = request.into_new(number.clone(), now, &mut dice()).unwrap();
+    let livemode = shop.tenant.livemode;
+    let changes = order_flow::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
+    shop.commit(changes).await.unwrap();
+    DueOrder { tenant: shop.tenant.clone(), number }
+}
+
+pub(crate) async fn orders_are_due_by_the_hours_of_their_merchant<D: Database>() {
+    let database = D::start().await;
+    let store = database.open().await.unwrap();
+    let never = shop_with_ttl(&store, "never", None).await;
+    let soon = shop_with_ttl(&store, "soon", Some(1)).await;
+    let late = shop_with_ttl(&store, "late", Some(48)).await;
+    take_in(&never, "N-1", noon()).await;
+    let mut expected = vec![
+        take_in(&soon, "S-1", noon()).await,
+        take_in(&soon, "S-2", noon().plus_ms(60_000)).await,
+        take_in(&soon.in_test_mode(), "S-1", noon()).await,
+        take_in(&late, "L-1", noon()).await,
+    ];
+    let confirmed = take_in(&soon, "S-3", noon()).await;
+    let (tenant, number) = (confirmed.tenant.clone(), confirmed.number.clone());
+    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    soon.commit(order_flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
+    // A paid order, by the way: it is no longer pending.
+    soon.sell().await;
+
+    let due = async |now: Timestamp, after: Option<DueOrder>, limit: i64| -> Vec<DueOrder> {
+        let store = &store;
+        let due: Result<_, StoreError> =
+            job!(store.read_list, tx => tx.orders_due(now, after.as_ref(), limit));
+        due.unwrap()
+    };
+    expected.sort_by(|a, b| (&a.tenant, &a.number).cmp(&(&b.tenant, &b.number)));
+    let of = |shop: &Shop| -> Vec<DueOrder> {
+        expected.iter().filter(|due| due.tenant.merchant_id == shop.tenant.merchant_id).cloned().collect()
+    };
+    assert_eq!(due(noon().plus_ms(HOUR_MS - 1), None, 99).await, []);
+    let first_hour: Vec<_> = of(&soon).into_iter().filter(|due| due.number.as_str() == "S-1").collect();
+    assert_eq!(due(noon().plus_ms(HOUR_MS), None, 99).await, first_hour);
+    assert_eq!(due(noon().plus_ms(47 * HOUR_MS), None, 99).await, of(&soon));
+    assert_eq!(due(noon().plus_ms(48 * HOUR_MS), None, 99).await, expected);
+    let mut seen: Vec<DueOrder> = Vec::new();
+    for _ in 0..=expected.len() {
+        seen.extend(due(noon().plus_ms(48 * HOUR_MS), seen.last().cloned(), 1).await);
+    }
+    assert_eq!(seen, expected);
+}
+
+pub(crate) async fn the_open_attempt_of_a_checkout_is_found<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (checkout, opened) = shop.opened();
+    let new = super::fixtures::new_payment(&checkout);
+    let created = payment_flow::start(&checkout, false, new, noon()).unwrap();
+    let authority_domain::change::Record::Payment(payment) = created.record.clone() else {
+        panic!("a payment")
+    };
+    shop.commit(vec![opened, created]).await.unwrap();
+    let open = async || {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
+        let open: Result<_, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
+        open.unwrap()
+    };
+    assert_eq!(open().await.as_ref(), Some(&*payment));
+    let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
+    let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
+    let changes = payment_flow::settle(&payment, failed, surroundings, ConfirmOn::Paid, noon());
+    shop.commit(changes).await.unwrap();
+    assert_eq!(open().await, None);
+}
+
+pub(crate) async fn an_alert_counts_until_it_is_closed<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
+        let alert = NewAlert {
+            id: AlertId::generate(at(s), &mut dice()),
+            code: AlertCode::ReportRefused,
+            severity: Severity::Warning,
+            subject: subject.to_owned(),
+            message: format!("seen at {s}"),
+        };
+        let raised: Result<(), StoreError> =
+            job!(store.write, tx => tx.alert_raise(owner.as_ref(), &alert, at(s)));
+        raised.unwrap();
+    };
+    let open = async |owner: Option<Tenant>| -> Vec<Alert> {
+        let open: Result<_, StoreError> = job!(store.read, tx => tx.alerts_open(owner.as_ref(), 9));
+        open.unwrap()
+    };
+    let close = async |owner: Option<Tenant>, id: &AlertId| -> Option<Alert> {
+        let id = id.clone();
+        let closed: Result<_, StoreError> =
+            job!(store.write, tx => tx.alert_close_by_id(owner.as_ref(), &id, at(99)));
+        closed.unwrap()
+    };
+    let tenant = Some(shop.tenant.clone());
+    raise(None, "pay_1", 1).await;
+    raise(None, "pay_2", 2).await;
+    raise(tenant.clone(), "pay_1", 3).await;
+    raise(None, "pay_1", 4).await;
+    let seen = open(None).await;
+    let short = |alert: &Alert| (alert.subject.clone(), alert.count, alert.message.clone());
+    let expected =
+        [("pay_1".to_owned(), 2, "seen at 4".to_owned()), ("pay_2".to_owned(), 1, "seen at 2".to_owned())];
+    assert_eq!(seen.iter().map(short).collect::<Vec<_>>(), expected);
+    assert_eq!((seen[0].first_seen_at, seen[0].last_seen_at), (at(1), at(4)));
+    assert_eq!(open(tenant.clone()).await.len(), 1);
+
+    assert_eq!(close(tenant.clone(), &seen[0].id).await, None, "another owner's");
+    assert_eq!(close(None, &seen[0].id).await.as_ref(), Some(&seen[0]));
+    assert_eq!(close(None, &seen[0].id).await, None, "once");
+    assert_eq!(open(None).await, seen[1..]);
+    assert_eq!(open(tenant).await.len(), 1);
+    raise(None, "pay_1", 100).await;
+    assert_eq!(short(&open(None).await[1]), ("pay_1".to_owned(), 1, "seen at 100".to_owned()));
+}
