@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 use verify_core::catalog::EventType;
 
 use crate::checkout::Checkout;
+use crate::error_code::ErrorCode;
 use crate::fulfillment_status::{self, FulfillmentStatus};
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, LineItem, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::payment_status::{self, PaymentStatus, PaymentSummary};
+use crate::refusal::Refusal;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -236,15 +238,29 @@ impl Order {
     /// The next version after its lines changed, with the one event that tells of it; `None` when they did not.
     #[must_use]
     pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<(Self, EventType)> {
-        if lines == self.line_items {
+        let note = self.fulfillment_note.clone();
+        self.after_fulfillment(lines, note, now)
+    }
+
+    /// The next version after its lines or its fulfilment note changed, with the one event that tells of it; `None`
+    /// when neither did. A milestone is told when it is reached from below; falling back to one is an update.
+    #[must_use]
+    pub(crate) fn after_fulfillment(
+        self,
+        lines: Vec<OrderLine>,
+        note: Option<String>,
+        now: Timestamp,
+    ) -> Option<(Self, EventType)> {
+        if lines == self.line_items && note == self.fulfillment_note {
             return None;
         }
         let before = self.fulfillment_status;
         let mut next = self;
         next.line_items = lines;
+        next.fulfillment_note = note;
         next.fulfillment_status = fulfillment_status::derive(&next.line_items);
         let event = match next.fulfillment_status {
-            reached if reached == before => EventType::OrderUpdated,
+            reached if reached <= before => EventType::OrderUpdated,
             FulfillmentStatus::Delivered => EventType::OrderDelivered,
             FulfillmentStatus::Shipped => EventType::OrderShipped,
             FulfillmentStatus::Fulfilled => EventType::OrderFulfilled,
@@ -268,20 +284,25 @@ impl Order {
         self.payment_status = payment_status::derive(self.amounts.total, self.status, payments);
     }
 
+    /// What a fulfilment or shipment of this order is refused with in its present status.
+    pub(crate) fn not_fulfillable(&self) -> Refusal {
+        Refusal::new(
+            ErrorCode::OrderNotFulfillable,
+            format!("The order is {}; only a confirmed order can be fulfilled.", self.status),
+        )
+        .with("current_status", self.status.as_str())
+    }
+
+    /// The times of the states that hold now; those of states that were left are cleared.
     fn note_milestones(&mut self, now: Timestamp) {
         let status = self.fulfillment_status;
         let keep = |reached: bool, at: Option<Timestamp>| if reached { at.or(Some(now)) } else { None };
-        self.fulfilled_at =
-            keep(self.line_items.iter().all(|l| l.fulfilled_quantity == l.quantity), self.fulfilled_at);
-        self.shipped_at = keep(
-            matches!(
-                status,
-                FulfillmentStatus::Shipped
-                    | FulfillmentStatus::PartiallyDelivered
-                    | FulfillmentStatus::Delivered
-            ) && self.line_items.iter().all(|l| !l.requires_shipping || l.shipped_quantity == l.quantity),
-            self.shipped_at,
-        );
+        let fulfilled = self.line_items.iter().all(|line| line.fulfilled_quantity == line.quantity);
+        let to_ship = || self.line_items.iter().filter(|line| line.requires_shipping);
+        let shipped =
+            to_ship().next().is_some() && to_ship().all(|line| line.shipped_quantity == line.quantity);
+        self.fulfilled_at = keep(fulfilled, self.fulfilled_at);
+        self.shipped_at = keep(fulfilled && shipped, self.shipped_at);
         self.delivered_at = keep(status == FulfillmentStatus::Delivered, self.delivered_at);
     }
 

@@ -1,4 +1,5 @@
-//! The shipment record (contract 2.5, 3.7). What making one does to its order is decided in [`crate::shipping`].
+//! The shipment record (contract 2.5). Its state machine is in [`crate::shipment_report`]; what a parcel does to its
+//! order is decided in [`crate::shipping`].
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,14 @@ text_enum! {
         Returned = "returned",
         /// Never left.
         Cancelled = "cancelled",
+    }
+}
+
+impl ShipmentStatus {
+    /// The parcel is with the carrier and has not come to an end.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Created | Self::InTransit | Self::Exception)
     }
 }
 

@@ -1,7 +1,8 @@
-//! Shipping an order: creating the record counts as "with the carrier" (contract 3.7, 4.7).
+//! What parcels do to their order (contract 3.7, 4.7).
 //!
-//! The merchant ships a confirmed order; the order's shipped and fulfilled quantities rise with the record in the same
-//! change. Movement and delivery are the carrier's to report.
+//! The merchant ships a confirmed order: creating the record counts as "with the carrier", and the order's shipped and
+//! fulfilled quantities rise with it in the same change. Then the carrier reports: movement concerns the parcel alone,
+//! delivery and cancelling move the order's quantities as well.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,12 @@ use verify_core::catalog::EventType;
 use crate::change::Change;
 use crate::error_code::ErrorCode;
 use crate::id::{LineItemId, ShipmentId};
+use crate::line_quantities::{self, Marked};
 use crate::order::Order;
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use crate::shipment_report::{Reported, ShipmentReport};
 use crate::time::Timestamp;
 
 /// Ships a part or all of an order: `shipment.created`, then the order's event (contract 3.9 rows 10 and 11).
@@ -33,14 +36,10 @@ pub fn create(
         check_lines(&order, asked)?;
     }
     if !order.is_fulfillable() {
-        return Err(Refusal::new(
-            ErrorCode::OrderNotFulfillable,
-            format!("The order is {}; only a confirmed order can be shipped.", order.status),
-        )
-        .with("current_status", order.status.as_str()));
+        return Err(order.not_fulfillable());
     }
-    refuse_same_parcel(existing, &new)?;
-    let in_shipments = quantities(existing);
+    refuse_same_parcel(existing.iter(), &new.carrier, new.tracking_number.as_deref())?;
+    let in_shipments = line_quantities::held(existing);
     let line_items = chosen_lines(&order, &in_shipments, new.line_items)?;
     let shipment = Shipment {
         id,
@@ -69,6 +68,40 @@ pub fn create(
     Ok((shipment, changes))
 }
 
+/// Carries a carrier's report to the parcel and, where quantities change, to its order: `shipment.delivered` or
+/// `shipment.updated`, then the order's event (contract 3.9 rows 12 and 13). `parcels` are all shipments of the order,
+/// the reported one in its former version among them; `marked` is what the fulfilment update marked as shipped.
+/// Without changes the parcel is already as reported.
+///
+/// # Errors
+/// Those of [`Shipment::report`]; `shipment_exists` when another parcel has this carrier and tracking number.
+pub fn report(
+    order: Order,
+    parcels: &[Shipment],
+    marked: &Marked,
+    shipment: Shipment,
+    report: &ShipmentReport,
+    now: Timestamp,
+) -> Result<(Shipment, Vec<Change>), Refusal> {
+    let next = match shipment.report(report, now)? {
+        Reported::Unchanged(shipment) => return Ok((*shipment, Vec::new())),
+        Reported::Changed(next) => *next,
+    };
+    let others = || parcels.iter().filter(|parcel| parcel.id != next.id);
+    refuse_same_parcel(others(), &next.carrier, next.tracking_number.as_deref())?;
+    let event = match next.status {
+        ShipmentStatus::Delivered => EventType::ShipmentDelivered,
+        _ => EventType::ShipmentUpdated,
+    };
+    let mut changes = vec![Change::shipment(event, &next)];
+    let now_parcels: Vec<Shipment> = others().cloned().chain([next.clone()]).collect();
+    let lines = line_quantities::with_parcels(&order.line_items, marked, &now_parcels);
+    if let Some((order, event)) = order.after_lines(lines, now) {
+        changes.push(Change::order(event, &order));
+    }
+    Ok((next, changes))
+}
+
 fn check_lines(order: &Order, asked: &[ShipmentLine]) -> Result<(), Refusal> {
     for (index, line) in asked.iter().enumerate() {
         let pointer = format!("/line_items/{index}/line_item_id");
@@ -93,12 +126,16 @@ fn check_lines(order: &Order, asked: &[ShipmentLine]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn refuse_same_parcel(existing: &[Shipment], new: &NewShipment) -> Result<(), Refusal> {
-    let same = existing.iter().find(|shipment| {
-        new.tracking_number.is_some()
-            && shipment.tracking_number == new.tracking_number
-            && shipment.carrier == new.carrier
-    });
+/// A tracking number is unique per order and carrier (contract 2.5), cancelled parcels included.
+fn refuse_same_parcel<'s>(
+    others: impl IntoIterator<Item = &'s Shipment>,
+    carrier: &str,
+    tracking_number: Option<&str>,
+) -> Result<(), Refusal> {
+    let Some(number) = tracking_number else { return Ok(()) };
+    let same = others
+        .into_iter()
+        .find(|other| other.carrier == carrier && other.tracking_number.as_deref() == Some(number));
     match same {
         None => Ok(()),
         Some(shipment) => Err(Refusal::new(
@@ -107,16 +144,6 @@ fn refuse_same_parcel(existing: &[Shipment], new: &NewShipment) -> Result<(), Re
         )
         .with("shipment_id", shipment.id.as_str())),
     }
-}
-
-/// Σ quantity per line over all shipments that were not cancelled.
-fn quantities(shipments: &[Shipment]) -> BTreeMap<LineItemId, i64> {
-    let mut sums = BTreeMap::new();
-    for line in shipments.iter().filter(|s| s.status != ShipmentStatus::Cancelled).flat_map(|s| &s.line_items)
-    {
-        *sums.entry(line.line_item_id.clone()).or_insert(0) += line.quantity;
-    }
-    sums
 }
 
 fn chosen_lines(

@@ -15,6 +15,7 @@ pub mod endpoints;
 pub mod events;
 pub mod invariants;
 pub mod key_use;
+pub mod fulfillment;
 pub mod keys;
 pub mod lists;
 pub mod merchants;
@@ -25,6 +26,7 @@ pub mod orders;
 pub mod payment_reports;
 pub mod payments;
 pub mod sealed;
+pub mod shipment_reports;
 pub mod shipments;
 
 use std::fmt;

@@ -1,5 +1,6 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
+use authority_domain::cursor::ListKind;
 use authority_domain::id::ShipmentId;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
@@ -12,6 +13,7 @@ use authority_store::ports::{KeyScope, Tx};
 use serde_json::Value;
 
 use super::access::Caller;
+use super::lists::{List, ListRequest, rows_wanted};
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -62,6 +64,37 @@ impl App {
                 })
             })
             .await
+    }
+
+    /// `GET /orders/:order/shipments`: newest first. The request's filter names the order.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_cursor`.
+    pub async fn shipments_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        number: Option<OrderNumber>,
+    ) -> Result<List, Refusal> {
+        let missing = || Refusal::not_found("order");
+        let number = number.ok_or_else(missing)?;
+        let before = self.position(ListKind::Shipments, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let found = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    if tx.order_body(&tenant, &number).await?.is_none() {
+                        return Ok(None);
+                    }
+                    tx.shipments_page(&tenant, &number, before, wanted).await.map(Some)
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let rows = found.ok_or_else(missing)?;
+        Ok(self.page(ListKind::Shipments, &caller.tenant, request, rows))
     }
 
     /// `GET /shipments/:shipment`.

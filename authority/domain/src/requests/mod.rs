@@ -7,22 +7,27 @@ mod api_keys;
 mod basket;
 mod checkouts;
 mod endpoints;
+mod fulfillment;
 mod merchants;
 mod orders;
 mod parts;
 mod payments;
 mod reason;
 mod refunds;
+mod shipment_reports;
 mod shipments;
 
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
 pub use endpoints::{EndpointRequest, EndpointTestRequest};
 pub use merchants::{MerchantRequest, read_merchant_change};
+pub use fulfillment::FulfillmentRequest;
+pub use merchants::{ApiKeyRequest, MerchantRequest};
 pub use orders::{OrderCancelRequest, OrderEditRequest, OrderRequest, no_members};
 pub use payments::{PaymentReportRequest, PaymentRequest};
 pub use reason::read_reason;
 pub use refunds::{RefundReportRequest, RefundRequest};
+pub use shipment_reports::ShipmentReportRequest;
 pub use shipments::ShipmentRequest;
 
 /// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).

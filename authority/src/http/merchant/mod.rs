@@ -4,6 +4,7 @@
 
 mod endpoints;
 mod events;
+mod fulfillment;
 mod orders;
 mod payments;
 mod shipments;
@@ -24,6 +25,7 @@ pub fn routes() -> Router<Roots> {
     let api = Router::new()
         .merge(endpoints::routes())
         .merge(events::routes())
+        .merge(fulfillment::routes())
         .merge(orders::routes())
         .merge(payments::routes())
         .merge(shipments::routes());
@@ -36,4 +38,22 @@ fn operation(name: &'static str, scopes: &'static [Scope]) -> Operation {
 
 fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
     segment.ok().and_then(|Path(text)| parse(&text))
+}
+
+/// The parameters that all lists share; to be called after the list's own filters were read.
+fn list_request(mut query: Query, rows: u16) -> Result<ListRequest, Refusal> {
+    let limit = query.limit(rows)?;
+    let cursor = query.cursor();
+    Ok(ListRequest { limit, cursor, filter: query.finish()?.as_str().to_owned() })
+}
+
+/// The same for a list under another record, to which its cursors are bound as well.
+fn list_request_within(mut query: Query, rows: u16, parent: &str) -> Result<ListRequest, Refusal> {
+    let limit = query.limit(rows)?;
+    let cursor = query.cursor();
+    Ok(ListRequest { limit, cursor, filter: query.finish()?.within(parent) })
+}
+
+fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
+    Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
 }

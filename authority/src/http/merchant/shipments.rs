@@ -6,16 +6,27 @@ use authority_domain::scope::Scope;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::get;
 
-use super::{Segment, operation, parsed};
-use crate::http::entry::{BodyRule, Reply, Roots, merchant};
+use super::{ROWS, Segment, list_request_within, operation, parsed};
+use crate::http::entry::{BodyRule, Entered, Reply, Roots, merchant};
 
 /// The routes.
 pub(super) fn routes() -> Router<Roots> {
     Router::new()
-        .route("/orders/{order}/shipments", post(shipment_create))
+        .route("/orders/{order}/shipments", get(shipments_list).post(shipment_create))
         .route("/shipments/{shipment}", get(shipment_get))
+}
+
+async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+    merchant(roots, operation("shipments.list", &[Scope::OrdersRead]), request, async |app, entered| {
+        let Entered { who, query, .. } = entered;
+        let number = parsed(order, OrderNumber::parse);
+        let within = number.as_ref().map_or("", OrderNumber::as_str);
+        let list = list_request_within(query, ROWS, within)?;
+        app.shipments_list(&who, &list, number).await.map(Reply::List)
+    })
+    .await
 }
 
 async fn shipment_create(State(roots): State<Roots>, order: Segment, request: Request) -> Response {

@@ -10,6 +10,7 @@ mod checkouts;
 mod merchants;
 mod orders;
 mod payments;
+mod shipments;
 
 use authority_domain::id::MerchantId;
 use authority_domain::tenant::{Mode, Tenant};
@@ -39,7 +40,8 @@ pub fn routes() -> Router<Roots> {
         .merge(checkouts::routes())
         .merge(merchants::routes())
         .merge(orders::routes())
-        .merge(payments::routes());
+        .merge(payments::routes())
+        .merge(shipments::routes());
     Router::new()
         .nest("/v1/operator", api)
         .route("/healthz", get(async || (StatusCode::OK, "ok\n")))

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{MerchantId, ShipmentId};
+use authority_domain::line_quantities::Marked;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
@@ -18,6 +19,19 @@ pub trait Shipments {
         tenant: &Tenant,
         id: &ShipmentId,
     ) -> Result<Option<(String, i64)>, StoreError>;
+
+    /// One shipment and its tenant, as the operator's paths name it.
+    async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError>;
+
+    /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its place
+    /// in lists.
+    async fn shipments_page(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError>;
 
     /// All shipments of an order, oldest first.
     async fn shipments_of_order(
@@ -43,5 +57,16 @@ pub trait Shipments {
         tenant: &Tenant,
         id: &ShipmentId,
         key: &str,
+    ) -> Result<(), StoreError>;
+
+    /// Per line of an order, what the fulfilment update marked as shipped; lines without a mark may be absent.
+    async fn shipped_marks(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<Marked, StoreError>;
+
+    /// Keeps the marks of these lines; none may exceed what the line shows as shipped.
+    async fn shipped_marks_put(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        marked: &Marked,
     ) -> Result<(), StoreError>;
 }

@@ -1,10 +1,12 @@
 //! Shipments.
 
 use async_trait::async_trait;
-use authority_domain::id::{MerchantId, ShipmentId};
+use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
+use authority_domain::line_quantities::Marked;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
+use sqlx::Row;
 
 use super::{Session, bodies, one_row};
 use crate::StoreError;
@@ -19,6 +21,41 @@ impl Shipments for Session<'_> {
     ) -> Result<Option<(String, i64)>, StoreError> {
         let statement = "SELECT body, resource_version FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::text(self.conn, statement, tenant, id.as_str()).await
+    }
+
+    async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
+        let row = sqlx::query("SELECT merchant_id, livemode, body FROM shipments WHERE id = $1")
+            .bind(id.as_str())
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let tenant = Tenant {
+            merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
+            livemode: row.try_get("livemode")?,
+        };
+        let body: String = row.try_get("body")?;
+        Ok(Some((tenant, serde_json::from_str(&body)?)))
+    }
+
+    async fn shipments_page(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        Ok(sqlx::query_as(
+            "SELECT created_sequence, body FROM shipments \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND created_sequence < $4 \
+             ORDER BY created_sequence DESC LIMIT $5",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(order.as_str())
+        .bind(before.unwrap_or(i64::MAX))
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?)
     }
 
     async fn shipments_of_order(
@@ -83,5 +120,41 @@ impl Shipments for Session<'_> {
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "shipment")
+    }
+
+    async fn shipped_marks(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<Marked, StoreError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT id, marked_shipped_quantity FROM order_lines \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND marked_shipped_quantity > 0",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(order.as_str())
+        .fetch_all(&mut *self.conn)
+        .await?;
+        Ok(rows.into_iter().map(|(line, quantity)| (LineItemId::from_store(line), quantity)).collect())
+    }
+
+    async fn shipped_marks_put(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        marked: &Marked,
+    ) -> Result<(), StoreError> {
+        for (line, quantity) in marked {
+            let done = sqlx::query(
+                "UPDATE order_lines SET marked_shipped_quantity = $5 \
+                 WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND id = $4",
+            )
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .bind(order.as_str())
+            .bind(line.as_str())
+            .bind(*quantity)
+            .execute(&mut *self.conn)
+            .await?;
+            one_row(done.rows_affected(), "order's line")?;
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,74 @@
+//! What carriers report about parcels (contract 3.7, 3.9 rows 12 and 13, 6.2).
+
+use authority_domain::id::ShipmentId;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ShipmentReportRequest;
+use authority_domain::shipment::Shipment;
+use authority_domain::shipment_report::ShipmentReport;
+use authority_domain::shipping;
+use authority_domain::tenant::Tenant;
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::KeyScope;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::mutation::Work;
+use super::{Answer, App, Mutation};
+
+/// What became of a report.
+#[derive(Serialize)]
+struct ReportResult<'a> {
+    applied: bool,
+    shipment: &'a Shipment,
+}
+
+impl App {
+    /// `POST /shipments/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; the refusals of [`shipping::report`].
+    pub async fn shipment_report(
+        &self,
+        mutation: Mutation,
+        shipment: Option<ShipmentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("shipment");
+                    let id = shipment.ok_or_else(missing)?;
+                    let (tenant, shipment) = work.tx.shipment_find(&id).await?.ok_or_else(missing)?;
+                    let told = ShipmentReportRequest::read(&body, work.now)?.into_report();
+                    let (applied, shipment) = report(work, &tenant, shipment, &told).await?;
+                    let result = ReportResult { applied, shipment: &shipment };
+                    Ok(Answer::record(200, &result)?
+                        .version(shipment.resource_version)
+                        .about(shipment.id.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// Applies a report to a parcel of `tenant`; whether it said anything new, and the parcel as it is then.
+pub(super) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    shipment: Shipment,
+    told: &ShipmentReport,
+) -> Result<(bool, Shipment), Refusal> {
+    let number = shipment.order_number.clone();
+    let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
+    let parcels = work.tx.shipments_of_order(tenant, &number).await?;
+    let marked = work.tx.shipped_marks(tenant, &number).await?;
+    let (shipment, changes) = shipping::report(order, &parcels, &marked, shipment, told, work.now)?;
+    if changes.is_empty() {
+        return Ok((false, shipment));
+    }
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let context = merchant.context();
+    let audience = Audience::Subscribers;
+    commit_changes(work.tx, tenant, &context, &changes, &audience, work.now, &mut work.dice).await?;
+    Ok((true, shipment))
+}
