@@ -15,8 +15,9 @@ use serde_json::Value;
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
-/// What became of a report.
+/// What a report did: the shipment as it is now, and whether this report changed it.
 #[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
 struct ReportResult<'a> {
     applied: bool,
     shipment: &'a Shipment,

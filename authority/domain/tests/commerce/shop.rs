@@ -3,13 +3,17 @@
 
 use authority_domain::change::{Change, Record};
 use authority_domain::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
+use authority_domain::fulfillment::{self, FulfillmentUpdate, LineTarget};
+use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::id::ShipmentId;
+use authority_domain::line_quantities::Marked;
 use authority_domain::order::{CancelReason, ConfirmOn, Order};
 use authority_domain::parts::{Metadata, Money};
 use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, PaymentTarget, Reported};
 use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::refusal::Refusal;
-use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
+use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipment_report::ShipmentReport;
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout_flow, order_flow, order_payments, shipping};
 use serde_json::Value;
@@ -27,6 +31,8 @@ pub(crate) enum Command {
     ConfirmOrder,
     CancelOrder,
     Wait { hours: i64 },
+    Fulfil { target: Option<FulfillmentStatus>, lines: Option<Vec<(usize, i64)>>, note: Option<u8> },
+    Carry { parcel: usize, status: Option<ShipmentStatus>, tracking: Option<u8> },
 }
 
 pub(crate) struct Shop {
@@ -34,6 +40,8 @@ pub(crate) struct Shop {
     pub(crate) payments: Vec<Payment>,
     pub(crate) order: Option<Order>,
     pub(crate) shipments: Vec<Shipment>,
+    /// What the fulfilment update marked as shipped.
+    pub(crate) marked: Marked,
     /// Everything that was told, in order.
     pub(crate) told: Vec<Change>,
     confirm_on: ConfirmOn,
@@ -44,7 +52,8 @@ impl Shop {
     pub(crate) fn open(body: &Value, confirm_on: ConfirmOn) -> Self {
         let checkout = checkout_of(body);
         let (payments, shipments, told) = (Vec::new(), Vec::new(), Vec::new());
-        Self { checkout, payments, order: None, shipments, told, confirm_on, now: noon() }
+        let marked = Marked::new();
+        Self { checkout, payments, order: None, shipments, marked, told, confirm_on, now: noon() }
     }
 
     /// Does what is asked, or nothing at all.
@@ -81,6 +90,8 @@ impl Shop {
                 self.now = self.now.plus_ms(hours * 3_600_000);
                 Vec::new()
             }
+            Command::Fulfil { target, lines, note } => self.fulfil(*target, lines.as_deref(), *note)?,
+            Command::Carry { parcel, status, tracking } => self.carry(*parcel, *status, *tracking)?,
         };
         self.commit(changes);
         Ok(())
@@ -158,6 +169,42 @@ impl Shop {
         Ok(changes)
     }
 
+    fn fulfil(
+        &mut self,
+        target: Option<FulfillmentStatus>,
+        lines: Option<&[(usize, i64)]>,
+        note: Option<u8>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let Some(order) = self.order.clone() else { return Ok(Vec::new()) };
+        let line = |(index, quantity): &(usize, i64)| LineTarget {
+            id: order.line_items[index % order.line_items.len()].id.clone(),
+            fulfilled_quantity: *quantity,
+        };
+        let asked = FulfillmentUpdate {
+            target,
+            line_items: lines.map(|lines| lines.iter().map(line).collect()),
+            note: note.map(|note| (note > 0).then(|| format!("note {note}"))),
+        };
+        let updated = fulfillment::update(order, &self.shipments, self.marked.clone(), &asked, self.now)?;
+        self.marked = updated.marked;
+        Ok(updated.changes)
+    }
+
+    fn carry(
+        &self,
+        index: usize,
+        status: Option<ShipmentStatus>,
+        tracking: Option<u8>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let Some(parcel) = self.shipments.get(index % self.shipments.len().max(1)) else {
+            return Ok(Vec::new());
+        };
+        let tracking_number = tracking.map(|n| Some(format!("T-{n}")));
+        let told = ShipmentReport { status, tracking_number, ..ShipmentReport::default() };
+        let order = self.order.clone().unwrap();
+        Ok(shipping::report(order, &self.shipments, &self.marked, parcel.clone(), &told, self.now)?.1)
+    }
+
     /// Keeps the last version of every record, as the store does.
     fn commit(&mut self, changes: Vec<Change>) {
         for change in &changes {
@@ -168,7 +215,10 @@ impl Shop {
                     None => self.payments.push((**payment).clone()),
                 },
                 Record::Order(order) => self.order = Some((**order).clone()),
-                Record::Shipment(shipment) => self.shipments.push((**shipment).clone()),
+                Record::Shipment(shipment) => match self.shipments.iter_mut().find(|s| s.id == shipment.id) {
+                    Some(stored) => *stored = (**shipment).clone(),
+                    None => self.shipments.push((**shipment).clone()),
+                },
                 other => panic!("{other:?} is not part of these sequences"),
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn routes() -> Router<Roots> {
 }
 
 async fn shipment_report(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
-    operator(roots, "shipments.report", OperatorScope::CarrierWrite, request, async |app, entered| {
+    operator(roots, "shipments.report", &[OperatorScope::CarrierWrite], request, async |app, entered| {
         let (_, mutation, body) = entered.write(BodyRule::Required)?;
         let shipment = parsed(shipment, ShipmentId::parse);
         app.shipment_report(mutation, shipment, body).await.map(Reply::Answer)

@@ -171,6 +171,8 @@ pub(crate) async fn rows_that_break_an_invariant_are_refused<D: Database>() {
         "UPDATE order_lines SET shipped_quantity = fulfilled_quantity + 1",
         "UPDATE order_lines SET fulfilled_quantity = quantity + 1",
         "UPDATE order_lines SET delivered_quantity = -1",
+        "UPDATE order_lines SET marked_shipped_quantity = shipped_quantity + 1",
+        "UPDATE order_lines SET marked_shipped_quantity = -1",
         "UPDATE shipments SET status = 'lost'",
         "UPDATE shipments SET order_number = 'ORD-1'",
         "UPDATE checkouts SET status = 'lost'",

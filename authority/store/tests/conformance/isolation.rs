@@ -79,6 +79,7 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
                         ),
                         ("shipment_body", tx.shipment_body(t, &shipment.id).await?.is_some()),
                         ("shipments_of_order", !tx.shipments_of_order(t, number).await?.is_empty()),
+                        ("shipments_page", !tx.shipments_page(t, number, None, 9).await?.is_empty()),
                         ("shipment_by_key", tx.shipment_by_key(t, "k-1").await?.is_some()),
                         ("events_page", !tx.events_page(t, &EventFilter::default(), 0, 9).await?.is_empty()),
                         ("event_body", tx.event_body(t, &event).await?.is_some()),

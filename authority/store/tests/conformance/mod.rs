@@ -19,6 +19,7 @@ pub(crate) mod refunds;
 pub(crate) mod requests;
 pub(crate) mod schema;
 pub(crate) mod settling;
+pub(crate) mod shipments;
 pub(crate) mod shop;
 pub(crate) mod streams;
 pub(crate) mod writer;
@@ -86,6 +87,8 @@ macro_rules! conformance {
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
                 failures_and_successes_make_an_endpoints_health, gone_disables_and_cancels_what_waits,
                 what_comes_back_to_a_disabled_endpoint_is_cancelled;
+            shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
+                marks_are_kept_beside_the_record;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
                 every_merchant_and_mode_has_its_own;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,

@@ -1,0 +1,245 @@
+//! What carriers report against contract 3.7: every pair of statuses, tracking data, and what it does to the order.
+
+use authority_domain::change::Change;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::id::ShipmentId;
+use authority_domain::line_quantities::Marked;
+use authority_domain::order::{Order, OrderStatus};
+use authority_domain::parts::Failure;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ShipmentReportRequest;
+use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipment_report::ShipmentReport;
+use authority_domain::shipping;
+use serde_json::{Value, json};
+
+use crate::fixtures::{event_names, last_order, noon, paid_order};
+use crate::refused_bodies::Edit::{Drop, Set};
+use crate::refused_bodies::{check, errors};
+
+/// A paid order whose guide is ready, and parcels of it: the two shirts and the three stickers.
+fn shipped_order() -> (Order, Vec<Shipment>) {
+    let mut order = paid_order();
+    order.line_items[2].fulfilled_quantity = 1;
+    let mut parcels: Vec<Shipment> = Vec::new();
+    for (index, number) in [(0, "T-0"), (1, "T-1")] {
+        let line = &order.line_items[index];
+        let new = NewShipment {
+            carrier: "dhl".into(),
+            service_level: None,
+            tracking_number: Some(number.into()),
+            tracking_url: None,
+            line_items: Some(vec![ShipmentLine { line_item_id: line.id.clone(), quantity: line.quantity }]),
+            shipped_at: None,
+            estimated_delivery_at: None,
+            metadata: Default::default(),
+        };
+        let id = ShipmentId::from_store(format!("shp_{index:026}"));
+        let (made, changes) = shipping::create(order.clone(), &parcels, id, new, noon()).unwrap();
+        order = last_order(&changes).unwrap();
+        parcels.push(made);
+    }
+    (order, parcels)
+}
+
+fn says(status: ShipmentStatus) -> ShipmentReport {
+    ShipmentReport { status: Some(status), ..ShipmentReport::default() }
+}
+
+fn report(
+    order: &Order,
+    parcels: &[Shipment],
+    marked: &Marked,
+    index: usize,
+    told: &ShipmentReport,
+) -> Result<(Shipment, Vec<Change>), Refusal> {
+    let now = noon().plus_ms(60_000);
+    shipping::report(order.clone(), parcels, marked, parcels[index].clone(), told, now)
+}
+
+#[test]
+fn every_pair_of_statuses() {
+    use ShipmentStatus::{Cancelled, Created, Delivered, Exception, InTransit, Returned};
+    let legal = [
+        (Created, InTransit, "shipment.updated"),
+        (Exception, InTransit, "shipment.updated"),
+        (Created, Exception, "shipment.updated"),
+        (InTransit, Exception, "shipment.updated"),
+        (Created, Delivered, "shipment.delivered"),
+        (InTransit, Delivered, "shipment.delivered"),
+        (Exception, Delivered, "shipment.delivered"),
+        (Created, Returned, "shipment.updated"),
+        (InTransit, Returned, "shipment.updated"),
+        (Exception, Returned, "shipment.updated"),
+        (Created, Cancelled, "shipment.updated"),
+    ];
+    let (order, mut parcels) = shipped_order();
+    for from in ShipmentStatus::ALL {
+        for to in ShipmentStatus::ALL {
+            parcels[0].status = *from;
+            let told = report(&order, &parcels, &Marked::new(), 0, &says(*to));
+            let expected = legal.iter().find(|(a, b, _)| (a, b) == (from, to));
+            match (told, expected) {
+                (Ok((parcel, changes)), Some((_, _, event))) => {
+                    assert_eq!((parcel.status, parcel.resource_version), (*to, 2));
+                    assert_eq!(changes[0].event_type.as_str(), *event, "{from} to {to}");
+                    assert_eq!(parcel.delivered_at.is_some(), *to == Delivered);
+                }
+                (Ok((parcel, changes)), None) => {
+                    assert_eq!(from, to, "a repeated report is no news");
+                    assert_eq!((changes.len(), parcel), (0, parcels[0].clone()));
+                }
+                (Err(refusal), None) => {
+                    assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{from} to {to}");
+                    let facts = [("current_status", from), ("requested_status", to)];
+                    assert_eq!(refusal.extra, facts.map(|(name, status)| (name, status.as_str().into())));
+                }
+                (Err(refusal), Some(_)) => panic!("{from} to {to}: {refusal}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_last_parcel_delivers_the_order_and_completes_it() {
+    let (order, mut parcels) = shipped_order();
+    assert_eq!(order.fulfillment_status, FulfillmentStatus::Shipped);
+    let at = noon().plus_ms(30_000);
+    let told = ShipmentReport { occurred_at: Some(at), ..says(ShipmentStatus::Delivered) };
+    let (first, changes) = report(&order, &parcels, &Marked::new(), 0, &told).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.delivered", "order.updated"]);
+    assert_eq!(first.delivered_at, Some(at));
+    let order = last_order(&changes).unwrap();
+    assert_eq!(order.fulfillment_status, FulfillmentStatus::PartiallyDelivered);
+    assert_eq!(order.line_items[0].delivered_quantity, 2);
+    parcels[0] = first;
+    let (_, changes) = report(&order, &parcels, &Marked::new(), 1, &told).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.delivered", "order.delivered"]);
+    let order = last_order(&changes).unwrap();
+    assert_eq!(order.status, OrderStatus::Completed);
+    assert_eq!(order.delivered_at, Some(noon().plus_ms(60_000)), "when the authority came to know");
+}
+
+#[test]
+fn a_returned_parcel_leaves_the_order_as_it_is() {
+    let (order, parcels) = shipped_order();
+    let told = says(ShipmentStatus::Returned);
+    let (_, changes) = report(&order, &parcels, &Marked::new(), 0, &told).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.updated"]);
+}
+
+#[test]
+fn cancelling_takes_back_what_was_shipped_by_the_parcel_alone() {
+    let (order, parcels) = shipped_order();
+    let shirts = order.line_items[0].id.clone();
+    for (marked, shipped, events) in [
+        (0, 0, &["shipment.updated", "order.updated"][..]),
+        (1, 1, &["shipment.updated", "order.updated"]),
+        (2, 2, &["shipment.updated"]),
+    ] {
+        let marked = Marked::from([(shirts.clone(), marked)]);
+        let told = says(ShipmentStatus::Cancelled);
+        let (_, changes) = report(&order, &parcels, &marked, 0, &told).unwrap();
+        assert_eq!(event_names(&changes), events);
+        let order = last_order(&changes).unwrap_or(order.clone());
+        let line = &order.line_items[0];
+        assert_eq!((line.shipped_quantity, line.fulfilled_quantity), (shipped, 2));
+        assert_eq!(order.shipped_at.is_some(), shipped == 2, "the time of a state that was left is cleared");
+    }
+    // Falling back to a milestone is not reaching it.
+    let (_, changes) = report(&order, &parcels, &Marked::new(), 0, &says(ShipmentStatus::Cancelled)).unwrap();
+    let order = last_order(&changes).unwrap();
+    let rest = [parcels[0].clone(), parcels[1].clone()];
+    let mut rest = rest;
+    rest[0].status = ShipmentStatus::Cancelled;
+    let (_, changes) = report(&order, &rest, &Marked::new(), 1, &says(ShipmentStatus::Cancelled)).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.updated", "order.updated"]);
+    assert_eq!(last_order(&changes).unwrap().fulfillment_status, FulfillmentStatus::Fulfilled);
+}
+
+#[test]
+fn tracking_data_changes_until_the_end() {
+    let (order, mut parcels) = shipped_order();
+    let number =
+        |text: &str| ShipmentReport { tracking_number: Some(Some(text.into())), ..ShipmentReport::default() };
+    let (next, changes) = report(&order, &parcels, &Marked::new(), 0, &number("T-9")).unwrap();
+    assert_eq!(event_names(&changes), ["shipment.updated"]);
+    assert_eq!((next.tracking_number.as_deref(), next.status), (Some("T-9"), ShipmentStatus::Created));
+    let same = report(&order, &parcels, &Marked::new(), 0, &number("T-0")).unwrap();
+    assert!(same.1.is_empty());
+
+    let refusal = report(&order, &parcels, &Marked::new(), 0, &number("T-1")).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::ShipmentExists);
+    assert_eq!(refusal.extra, [("shipment_id", parcels[1].id.as_str().into())]);
+    let other = ShipmentReport { carrier: Some("ups".into()), ..number("T-1") };
+    let (moved, _) = report(&order, &parcels, &Marked::new(), 0, &other).unwrap();
+    assert_eq!((moved.carrier.as_str(), moved.tracking_number.as_deref()), ("ups", Some("T-1")));
+
+    // Movement and correction in one report are one version.
+    let both = ShipmentReport { status: Some(ShipmentStatus::InTransit), ..number("T-9") };
+    let (next, changes) = report(&order, &parcels, &Marked::new(), 0, &both).unwrap();
+    assert_eq!((event_names(&changes), next.resource_version), (vec!["shipment.updated"], 2));
+
+    let early =
+        ShipmentReport { estimated_delivery_at: Some(Some(noon().plus_ms(-1))), ..ShipmentReport::default() };
+    let refusal = report(&order, &parcels, &Marked::new(), 0, &early).unwrap_err();
+    assert_eq!(errors(&refusal), ["/estimated_delivery_at inconsistent"]);
+
+    for end in [ShipmentStatus::Delivered, ShipmentStatus::Returned, ShipmentStatus::Cancelled] {
+        parcels[0].status = end;
+        let refusal = report(&order, &parcels, &Marked::new(), 0, &number("T-9")).unwrap_err();
+        assert_eq!(refusal.code, ErrorCode::InvalidStateTransition);
+        assert!(report(&order, &parcels, &Marked::new(), 0, &number("T-0")).unwrap().1.is_empty());
+    }
+}
+
+#[test]
+fn an_exception_stands_while_the_parcel_is_held_up() {
+    let (order, mut parcels) = shipped_order();
+    let damaged = || Some(Failure { code: "damaged".into(), message: None });
+    let held = ShipmentReport { exception: damaged(), ..says(ShipmentStatus::Exception) };
+    let (next, _) = report(&order, &parcels, &Marked::new(), 0, &held).unwrap();
+    assert_eq!(next.exception, damaged());
+    parcels[0] = next;
+    // The status again, without a word about why: no news.
+    let again = report(&order, &parcels, &Marked::new(), 0, &says(ShipmentStatus::Exception)).unwrap();
+    assert!(again.1.is_empty());
+    let lost = Some(Failure { code: "lost".into(), message: None });
+    let more = ShipmentReport { exception: lost.clone(), ..ShipmentReport::default() };
+    assert_eq!(report(&order, &parcels, &Marked::new(), 0, &more).unwrap().0.exception, lost);
+    for status in [ShipmentStatus::InTransit, ShipmentStatus::Delivered, ShipmentStatus::Returned] {
+        let (next, _) = report(&order, &parcels, &Marked::new(), 0, &says(status)).unwrap();
+        assert_eq!(next.exception, None, "{status}");
+        let odd = ShipmentReport { exception: damaged(), ..says(status) };
+        let refusal = report(&order, &parcels, &Marked::new(), 0, &odd).unwrap_err();
+        assert_eq!(errors(&refusal), ["/exception inconsistent"]);
+    }
+}
+
+#[test]
+fn bodies() {
+    let good = json!({"status": "exception", "carrier": "ups", "service_level": "express",
+        "tracking_number": "T-1", "tracking_url": "https://ups.example/T-1", "estimated_delivery_at": noon(),
+        "exception": {"code": "damaged", "message": "Wet."}, "occurred_at": noon()});
+    let table = [
+        (Drop("/status"), &[][..]),
+        (Set("/status", json!("lost")), &["/status invalid_value"]),
+        (Set("/carrier", Value::Null), &["/carrier required"]),
+        (Set("/carrier", json!("x".repeat(65))), &["/carrier too_long"]),
+        (Set("/service_level", Value::Null), &[]),
+        (Set("/tracking_number", Value::Null), &[]),
+        (Set("/tracking_number", json!("x".repeat(101))), &["/tracking_number too_long"]),
+        (Set("/tracking_url", json!("http://ups.example")), &["/tracking_url invalid_url"]),
+        (Set("/exception", json!({"message": "Wet."})), &["/exception/code required"]),
+        (Set("/occurred_at", json!(noon().plus_ms(300_000))), &[]),
+        (Set("/occurred_at", json!(noon().plus_ms(300_001))), &["/occurred_at out_of_range"]),
+        (Set("/line_items", json!([])), &["/line_items field_not_writable"]),
+        (Set("/order_number", json!("ORD-1")), &["/order_number field_not_writable"]),
+        (Set("/colour", json!("red")), &["/colour unknown_field"]),
+    ];
+    check(&good, |body| ShipmentReportRequest::read(body, noon()), &table);
+    for nothing in [json!({}), json!({"occurred_at": noon()})] {
+        assert_eq!(errors(&ShipmentReportRequest::read(&nothing, noon()).unwrap_err()), [" required"]);
+    }
+}

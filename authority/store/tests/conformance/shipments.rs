@@ -1,0 +1,90 @@
+//! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
+
+use authority_domain::change::Record;
+use authority_domain::line_quantities::Marked;
+use authority_domain::order::Order;
+use authority_domain::shipment::Shipment;
+use authority_store::StoreError;
+
+use super::fixtures::at;
+use super::shop::Shop;
+use super::{Database, job};
+
+/// Three parcels of one sticker each; the order as it is then.
+async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
+    let mut order = shop.sell().await.order;
+    let mut parcels = Vec::new();
+    for n in 1..=3 {
+        let (parcel, changes) = shop.parcel_at(&order, &parcels, None, at(n));
+        if let Some(Record::Order(next)) = changes.last().map(|change| change.record.clone()) {
+            order = *next;
+        }
+        shop.commit(changes).await.unwrap();
+        parcels.push(parcel);
+    }
+    (order, parcels)
+}
+
+pub(crate) async fn parcels_of_an_order_are_paged_newest_first<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (order, parcels) = three_parcels(&shop).await;
+    let (_, elsewhere) = three_parcels(&shop).await;
+    let page = async |before: Option<i64>, limit: i64| -> Vec<(i64, String)> {
+        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read_list, tx => tx.shipments_page(&tenant, &number, before, limit));
+        page.unwrap()
+    };
+    let texts: Vec<String> =
+        parcels.iter().rev().map(|parcel| serde_json::to_string(parcel).unwrap()).collect();
+    let all = page(None, 9).await;
+    assert_eq!(all.iter().map(|(_, body)| body.clone()).collect::<Vec<_>>(), texts);
+    let first = page(None, 2).await;
+    assert_eq!(first, all[..2]);
+    assert_eq!(page(Some(first[1].0), 2).await, all[2..]);
+    assert_eq!(elsewhere.len(), 3);
+}
+
+pub(crate) async fn a_parcel_is_found_with_its_tenant<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    for shop in [shop.clone(), shop.in_test_mode()] {
+        let (_, parcels) = three_parcels(&shop).await;
+        let (store, id) = (&shop.store, parcels[0].id.clone());
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_find(&id));
+        assert_eq!(found.unwrap(), Some((shop.tenant.clone(), parcels[0].clone())));
+    }
+}
+
+pub(crate) async fn marks_are_kept_beside_the_record<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (order, _) = three_parcels(&shop).await;
+    let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
+    let marks = async |shop: &Shop| -> Marked {
+        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
+        let marks: Result<Marked, StoreError> = job!(store.read, tx => tx.shipped_marks(&tenant, &number));
+        marks.unwrap()
+    };
+    let put = async |shop: &Shop, marked: Marked| -> Result<(), StoreError> {
+        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
+        job!(store.write, tx => tx.shipped_marks_put(&tenant, &number, &marked))
+    };
+    assert_eq!(marks(&shop).await, Marked::new());
+    let sticker = order.line_items[1].id.clone();
+    let marked = Marked::from([(order.line_items[0].id.clone(), 0), (sticker.clone(), 2)]);
+    put(&shop, marked).await.unwrap();
+    assert_eq!(marks(&shop).await, Marked::from([(sticker.clone(), 2)]));
+    // More than is shipped cannot be marked, and nobody else's lines can.
+    assert!(put(&shop, Marked::from([(sticker.clone(), 4)])).await.is_err());
+    assert!(put(&untouched, Marked::from([(sticker.clone(), 1)])).await.is_err());
+    assert_eq!(marks(&untouched).await, Marked::new());
+    // A later version of the order leaves the marks as they are.
+    let mut next = order.clone();
+    next.resource_version += 1;
+    let change =
+        authority_domain::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
+    shop.commit(vec![change]).await.unwrap();
+    assert_eq!(marks(&shop).await, Marked::from([(sticker, 2)]));
+}

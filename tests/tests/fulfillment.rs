@@ -1,0 +1,244 @@
+//! Fulfilment and parcels through HTTP: the sequences of contract 3.9 rows 9 to 13, what carriers report (3.7), the
+//! conditions of an update (4.4, 4.6), and the parcels of an order as a list (4.5).
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use http::Method;
+use serde_json::{Value, json};
+use tests::authority::Authority;
+use tests::http::{Call, Reply};
+use tests::merchant::{Merchant, text};
+use tests::shop::shipments;
+
+fn patch(merchant: &Merchant, order: &str) -> Call {
+    merchant.api.call(Method::PATCH, &format!("/orders/{order}/fulfillment"))
+}
+
+async fn set(merchant: &Merchant, order: &str, body: &Value) -> Reply {
+    patch(merchant, order).json(body).send().await
+}
+
+async fn carry(merchant: &Merchant, parcel: &Value, body: &Value) -> Reply {
+    merchant.operator.post(&format!("/shipments/{}/reports", text(parcel, "id")), body).await
+}
+
+async fn ship(merchant: &Merchant, order: &str, body: Value) -> Value {
+    merchant.api.post(&shipments(order), &body).await.expect(201)
+}
+
+/// Name and version of every event behind the first `known`.
+async fn told(merchant: &Merchant, known: usize) -> Vec<(String, u64)> {
+    let events = merchant.told_after(known).await;
+    events.into_iter().map(|event| (event.event_type, event.version.unwrap())).collect()
+}
+
+fn events(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
+    expected.iter().map(|(name, version)| ((*name).to_owned(), *version)).collect()
+}
+
+/// Row 9, then the way on to `delivered` without a carrier, which completes the order.
+#[tokio::test]
+async fn set_by_the_merchant_step_by_step() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "row-9").await;
+    let order = merchant.paid_order().await;
+
+    let fulfilled = set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await;
+    assert_eq!(fulfilled.header("etag"), Some("\"3\""));
+    assert_eq!(fulfilled.expect(200), merchant.order(&order).await);
+    assert_eq!(told(&merchant, 6).await, events(&[("order.fulfilled", 3)]));
+
+    let same = set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await;
+    assert_eq!((same.header("etag"), same.expect(200)), (Some("\"3\""), fulfilled.json()));
+    set(&merchant, &order, &json!({ "fulfillment_status": "unfulfilled", "note": "not yet" }))
+        .await
+        .expect(200);
+    let back = merchant.order(&order).await;
+    assert_eq!((&back["fulfilled_at"], &back["fulfillment_note"]), (&Value::Null, &json!("not yet")));
+    set(&merchant, &order, &json!({ "fulfillment_status": "shipped" })).await.expect(200);
+    // The parcel's data comes later and changes no quantity (contract 3.7).
+    let parcel = ship(&merchant, &order, json!({ "carrier": "dhl" })).await;
+    let done = set(&merchant, &order, &json!({ "fulfillment_status": "delivered" })).await.expect(200);
+    assert_eq!([&done["status"], &done["fulfillment_status"]], ["completed", "delivered"]);
+    let way = [
+        ("order.updated", 4),
+        ("order.shipped", 5),
+        ("shipment.created", 1),
+        ("shipment.delivered", 2),
+        ("order.delivered", 6),
+    ];
+    assert_eq!(told(&merchant, 7).await, events(&way));
+    let parcel = merchant.api.get(&format!("/shipments/{}", text(&parcel, "id"))).await.expect(200);
+    assert_eq!([&parcel["status"], &parcel["delivered_at"]], [&json!("delivered"), &done["delivered_at"]]);
+
+    set(&merchant, &order, &json!({ "fulfillment_status": "delivered" })).await.expect(200);
+    let late = set(&merchant, &order, &json!({ "note": "late" })).await;
+    assert_eq!(late.refused(409, "order_not_fulfillable")["current_status"], "completed");
+    assert_eq!(merchant.events().await.len(), 12);
+}
+
+/// Rows 10 to 13: two parcels on their way, one of them held up; the last one delivers and completes the order.
+#[tokio::test]
+async fn carried_to_the_customer() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "row-13").await;
+    let order = merchant.paid_order().await;
+    let line = merchant.order(&order).await["line_items"][0]["id"].clone();
+    let part = json!({ "carrier": "ups", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
+    let first = ship(&merchant, &order, part).await;
+    let second = ship(&merchant, &order, json!({ "carrier": "ups" })).await;
+    let shipped =
+        [("shipment.created", 1), ("order.updated", 3), ("shipment.created", 1), ("order.shipped", 4)];
+    assert_eq!(told(&merchant, 6).await, events(&shipped));
+
+    let moving = carry(&merchant, &first, &json!({ "status": "in_transit" })).await.expect(200);
+    assert_eq!((&moving["applied"], &moving["shipment"]["status"]), (&json!(true), &json!("in_transit")));
+    let again = carry(&merchant, &first, &json!({ "status": "in_transit" })).await.expect(200);
+    assert_eq!((&again["applied"], &again["shipment"]), (&json!(false), &moving["shipment"]));
+    let held = json!({ "status": "exception", "exception": { "code": "customs", "message": "Papers." } });
+    carry(&merchant, &first, &held).await.expect(200);
+    carry(&merchant, &first, &json!({ "tracking_number": "1Z" })).await.expect(200);
+    let at = "2026-01-01T00:00:00.000Z";
+    carry(&merchant, &first, &json!({ "status": "delivered", "occurred_at": at })).await.expect(200);
+    let way = [
+        ("shipment.updated", 2),
+        ("shipment.updated", 3),
+        ("shipment.updated", 4),
+        ("shipment.delivered", 5),
+        ("order.updated", 5),
+    ];
+    assert_eq!(told(&merchant, 10).await, events(&way));
+    assert_eq!(merchant.order(&order).await["fulfillment_status"], "partially_delivered");
+
+    let last = carry(&merchant, &second, &json!({ "status": "delivered" })).await.expect(200);
+    assert_eq!(last["shipment"]["status"], "delivered");
+    assert_eq!(told(&merchant, 15).await, events(&[("shipment.delivered", 2), ("order.delivered", 6)]));
+    let order = merchant.order(&order).await;
+    assert_eq!([&order["status"], &order["fulfillment_status"]], ["completed", "delivered"]);
+    let first = merchant.api.get(&format!("/shipments/{}", text(&first, "id"))).await.expect(200);
+    assert_eq!([&first["delivered_at"], &first["exception"]], [&json!(at), &Value::Null]);
+    assert_eq!(first["tracking_number"], "1Z");
+
+    // An end is not left; nothing more is written to the parcel.
+    for late in [json!({ "status": "returned" }), json!({ "tracking_number": "2Z" })] {
+        let refused = carry(&merchant, &first, &late).await.refused(409, "invalid_state_transition");
+        assert_eq!(refused["current_status"], "delivered");
+    }
+    assert_eq!(merchant.events().await.len(), 17);
+}
+
+/// Cancelling a parcel takes back what the parcel shipped, and leaves what the merchant had marked shipped.
+#[tokio::test]
+async fn a_cancelled_parcel() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "cancelled").await;
+    let order = merchant.paid_order().await;
+    let parcel = ship(&merchant, &order, json!({ "carrier": "ups", "tracking_number": "1Z" })).await;
+    carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
+    assert_eq!(told(&merchant, 8).await, events(&[("shipment.updated", 2), ("order.updated", 4)]));
+    let now = merchant.order(&order).await;
+    assert_eq!((&now["fulfillment_status"], &now["shipped_at"]), (&json!("fulfilled"), &Value::Null));
+    assert_eq!(now["line_items"][0]["shipped_quantity"], 0);
+
+    set(&merchant, &order, &json!({ "fulfillment_status": "shipped" })).await.expect(200);
+    let again = json!({ "carrier": "ups", "tracking_number": "1Z" });
+    let exists = merchant.api.post(&shipments(&order), &again).await.refused(409, "shipment_exists");
+    assert_eq!(exists["shipment_id"], parcel["id"]);
+    let parcel = ship(&merchant, &order, json!({ "carrier": "ups", "tracking_number": "2Z" })).await;
+    carry(&merchant, &parcel, &json!({ "tracking_number": "1Z" })).await.refused(409, "shipment_exists");
+    carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
+    let marked = [("order.shipped", 5), ("shipment.created", 1), ("shipment.updated", 2)];
+    assert_eq!(told(&merchant, 10).await, events(&marked));
+    assert_eq!(merchant.order(&order).await["line_items"][0]["shipped_quantity"], 2);
+}
+
+/// Contract 4.4 and the order of checks of 4.2 on an update.
+#[tokio::test]
+async fn conditions_of_an_update() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "conditions").await;
+    let order = merchant.paid_order().await;
+    let fulfilled = json!({ "fulfillment_status": "fulfilled" });
+    for (form, version) in [("2", 3), ("\"3\"", 4), ("W/\"4\"", 5), ("*", 6)] {
+        let target = if version % 2 == 1 { "fulfilled" } else { "unfulfilled" };
+        let call = patch(&merchant, &order).header("if-match", form);
+        let body = json!({ "fulfillment_status": target });
+        let media = "application/merge-patch+json";
+        let reply = call.header("content-type", media).bytes(body.to_string()).send().await;
+        assert_eq!(reply.expect(200)["resource_version"], version, "{form}");
+        assert_eq!(reply.header("etag"), Some(&*format!("\"{version}\"")));
+    }
+    let stale =
+        patch(&merchant, &order).header("if-match", "5").json(&json!({ "colour": "red" })).send().await;
+    let facts = stale.refused(409, "resource_version_conflict");
+    assert_eq!((&facts["current_version"], &facts["supplied_version"]), (&json!(6), &json!(5)));
+    for form in ["0x6", "\"6\", \"7\"", "06", ""] {
+        let call = patch(&merchant, &order).header("if-match", form).json(&fulfilled);
+        call.send().await.refused(400, "invalid_if_match");
+    }
+    let unknown = patch(&merchant, "ORD-1").header("if-match", "1").json(&fulfilled).send().await;
+    unknown.refused(404, "not_found");
+    patch(&merchant, &order).send().await.refused(400, "body_required");
+    set(&merchant, &order, &json!({})).await.refused(422, "validation_failed");
+    let money = json!({ "amounts": { "total": 1 }, "payment_status": "refunded", "colour": "red" });
+    let refused = set(&merchant, &order, &money).await.refused(422, "field_not_writable");
+    assert_eq!(refused["errors"].as_array().unwrap().len(), 3);
+    assert_eq!(merchant.order(&order).await["resource_version"], 6);
+    set(&merchant, &order, &fulfilled).await.expect(200);
+
+    let pending = merchant.payment(&merchant.checkout().await, "automatic").await;
+    let pending = text(&merchant.report(&pending, "pending").await["payment"], "order_number");
+    let refused = set(&merchant, &pending, &fulfilled).await.refused(409, "order_not_fulfillable");
+    assert_eq!(refused["current_status"], "pending");
+
+    let strict = Merchant::with_settings(&authority, "strict", json!({ "require_if_match": true })).await;
+    let order = strict.paid_order().await;
+    set(&strict, &order, &fulfilled).await.refused(428, "precondition_required");
+    patch(&strict, &order).header("if-match", "2").json(&fulfilled).send().await.expect(200);
+}
+
+/// One key, one effect; afterwards the same answer, even with a newer `If-Match`.
+#[tokio::test]
+async fn a_repeated_update_is_answered_again() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "repeated").await;
+    let order = merchant.paid_order().await;
+    let call = |version: &str| {
+        let call = patch(&merchant, &order).header("idempotency-key", "fulfil:1").header("if-match", version);
+        call.json(&json!({ "fulfillment_status": "fulfilled" })).send()
+    };
+    let first = call("2").await;
+    first.expect(200);
+    let again = call("3").await;
+    assert_eq!((again.expect(200), again.header("etag")), (first.json(), Some("\"3\"")));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(merchant.events().await.len(), 7);
+}
+
+#[tokio::test]
+async fn the_parcels_of_an_order() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "parcels").await;
+    let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
+    let line = merchant.order(&order).await["line_items"][0]["id"].clone();
+    let mut parcels = Vec::new();
+    for _ in 0..2 {
+        let part = json!({ "carrier": "ups", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
+        parcels.insert(0, ship(&merchant, &order, part).await);
+    }
+    let path = shipments(&order);
+    let whole = merchant.api.get(&path).await.expect(200);
+    assert_eq!(whole, json!({ "data": parcels }));
+    let page = merchant.api.get(&format!("{path}?limit=1")).await.expect(200);
+    assert_eq!(page["data"], json!([parcels[0]]));
+    let cursor = text(&page, "next_cursor");
+    let rest = merchant.api.get(&format!("{path}?limit=1&cursor={cursor}")).await.expect(200);
+    assert_eq!(rest, json!({ "data": [parcels[1]] }));
+    let elsewhere = format!("{}?cursor={cursor}", shipments(&other));
+    merchant.api.get(&elsewhere).await.refused(400, "invalid_cursor");
+    assert_eq!(merchant.api.get(&shipments(&other)).await.expect(200), json!({ "data": [] }));
+    merchant.api.get(&shipments("ORD-1")).await.refused(404, "not_found");
+    merchant.api.get(&format!("{path}?status=created")).await.refused(400, "unknown_parameter");
+    let stranger = Merchant::create(&authority, "stranger").await;
+    stranger.api.get(&path).await.refused(404, "not_found");
+}
