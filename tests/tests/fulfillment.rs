@@ -125,6 +125,10 @@ async fn carried_to_the_customer() {
         assert_eq!(refused["current_status"], "delivered");
     }
     assert_eq!(merchant.events().await.len(), 17);
+    let alerts = merchant.operator.get("/alerts").await.expect(200);
+    let alert = &alerts["data"][0];
+    assert_eq!([&alert["code"], &alert["subject"]], [&json!("report_refused"), &first["id"]]);
+    assert_eq!(alert["count"], 2);
 }
 
 /// Cancelling a parcel takes back what the parcel shipped, and leaves what the merchant had marked shipped.

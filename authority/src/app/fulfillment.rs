@@ -1,14 +1,17 @@
 //! Setting how far an order has come (contract 3.3, 3.9 row 9, 4.6).
 
 use authority_domain::fulfillment;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::FulfillmentRequest;
-use authority_store::commit::{Audience, commit_changes};
+use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde_json::Value;
 
 use super::access::Caller;
+use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -35,34 +38,32 @@ impl App {
                     let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
                     let strict = merchant.settings.require_if_match;
                     Mutation::check_version(if_match, order.resource_version, strict)?;
-                    let update = FulfillmentRequest::read(&body)?.into_update();
-                    let parcels = work.tx.shipments_of_order(&tenant, &number).await?;
-                    let before = work.tx.shipped_marks(&tenant, &number).await?;
-                    let updated = fulfillment::update(order, &parcels, before.clone(), &update, work.now)?;
-                    if !updated.changes.is_empty() {
-                        let context = merchant.context();
-                        let changes = &updated.changes;
-                        let audience = Audience::Subscribers;
-                        commit_changes(
-                            work.tx,
-                            &tenant,
-                            &context,
-                            changes,
-                            &audience,
-                            work.now,
-                            &mut work.dice,
-                        )
-                        .await?;
-                    }
-                    if updated.marked != before {
-                        work.tx.shipped_marks_put(&tenant, &number, &updated.marked).await?;
-                    }
-                    let order = &updated.order;
-                    Ok(Answer::record(200, order)?
+                    let order = update(work, &tenant, &merchant, order, &body).await?;
+                    Ok(Answer::record(200, &order)?
                         .version(order.resource_version)
                         .about(order.order_number.as_str()))
                 })
             })
             .await
     }
+}
+
+/// Applies a fulfilment update; the order as it is then.
+pub(super) async fn update(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    body: &Value,
+) -> Result<Order, Refusal> {
+    let asked = FulfillmentRequest::read(body)?.into_update();
+    let number = order.order_number.clone();
+    let parcels = work.tx.shipments_of_order(tenant, &number).await?;
+    let before = work.tx.shipped_marks(tenant, &number).await?;
+    let updated = fulfillment::update(order, &parcels, before.clone(), &asked, work.now)?;
+    work.commit(tenant, merchant, &updated.changes).await?;
+    if updated.marked != before {
+        work.tx.shipped_marks_put(tenant, &number, &updated.marked).await?;
+    }
+    Ok(updated.order)
 }

@@ -1,5 +1,9 @@
 //! What carriers report about parcels (contract 3.7, 3.9 rows 12 and 13, 6.2).
+//!
+//! A report has no id of its own: what it says again changes nothing. Somebody has to look at a report that contradicts
+//! what is known; it raises an alert of the operator's.
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentReportRequest;
@@ -7,13 +11,12 @@ use authority_domain::shipment::Shipment;
 use authority_domain::shipment_report::ShipmentReport;
 use authority_domain::shipping;
 use authority_domain::tenant::Tenant;
-use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::KeyScope;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::mutation::Work;
-use super::{Answer, App, Mutation};
+use super::mutation::{Work, on_its_own};
+use super::{Answer, App, Mutation, alerts};
 
 /// What a report did: the shipment as it is now, and whether this report changed it.
 #[derive(Serialize)]
@@ -34,7 +37,8 @@ impl App {
         shipment: Option<ShipmentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        mutation
+        let id = shipment.clone();
+        let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("shipment");
@@ -48,8 +52,29 @@ impl App {
                         .about(shipment.id.as_str()))
                 })
             })
-            .await
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && contradicts(refusal)
+        {
+            self.alert_refused_shipment(id, refusal.clone()).await;
+        }
+        answered
     }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused_shipment(&self, id: ShipmentId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move { alerts::report_refused(work, "shipment", id.as_str(), &refusal).await })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Transitions and tracking numbers (contract 6.2); a body that cannot be read is its sender's own business.
+fn contradicts(refusal: &Refusal) -> bool {
+    matches!(refusal.code, ErrorCode::InvalidStateTransition | ErrorCode::ShipmentExists)
 }
 
 /// Applies a report to a parcel of `tenant`; whether it said anything new, and the parcel as it is then.
@@ -68,8 +93,6 @@ pub(super) async fn report(
         return Ok((false, shipment));
     }
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
-    let context = merchant.context();
-    let audience = Audience::Subscribers;
-    commit_changes(work.tx, tenant, &context, &changes, &audience, work.now, &mut work.dice).await?;
+    work.commit(tenant, &merchant, &changes).await?;
     Ok((true, shipment))
 }

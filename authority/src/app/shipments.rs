@@ -2,18 +2,21 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::ShipmentId;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentRequest;
 use authority_domain::shipment::Shipment;
 use authority_domain::shipping;
+use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::{KeyScope, Tx};
 use serde_json::Value;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest, rows_wanted};
+use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -49,14 +52,7 @@ impl App {
                     let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
                     let strict = merchant.settings.require_if_match;
                     Mutation::check_version(if_match, order.resource_version, strict)?;
-                    let new = ShipmentRequest::read(&body, work.now)?.into_new();
-                    let existing = work.tx.shipments_of_order(&tenant, &number).await?;
-                    let id = ShipmentId::generate(work.now, &mut work.dice);
-                    let (made, changes) = shipping::create(order, &existing, id, new, work.now)?;
-                    let context = merchant.context();
-                    let audience = Audience::Subscribers;
-                    commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
-                        .await?;
+                    let made = create(work, &tenant, &merchant, order, &body).await?;
                     if let Some(key) = &work.key {
                         work.tx.shipment_keep_key(&tenant, &made.id, key).await?;
                     }
@@ -112,6 +108,22 @@ impl App {
         let (body, version) = found.ok_or_else(|| Refusal::not_found("shipment"))?;
         Ok(Answer::new(200, body).version(version))
     }
+}
+
+/// Ships a part or all of the order; the parcel.
+pub(super) async fn create(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    body: &Value,
+) -> Result<Shipment, Refusal> {
+    let new = ShipmentRequest::read(body, work.now)?.into_new();
+    let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
+    let id = ShipmentId::generate(work.now, &mut work.dice);
+    let (made, changes) = shipping::create(order, &existing, id, new, work.now)?;
+    work.commit(tenant, merchant, &changes).await?;
+    Ok(made)
 }
 
 fn made_answer(app: &App, made: &Shipment) -> Result<Answer, Refusal> {

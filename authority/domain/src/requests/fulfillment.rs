@@ -1,6 +1,6 @@
 //! `PATCH /orders/:order/fulfillment` (contract 4.6).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS};
 use crate::id::LineItemId;
@@ -74,7 +74,7 @@ impl FulfillmentRequest {
                 line_items: m.array("line_items", 1..=100, line).patch_not_null(),
                 note: m.string("note", Text::NOTE).patch(),
             };
-            if !["fulfillment_status", "line_items", "note"].iter().any(|name| m.has(name)) {
+            if body.as_object().is_some_and(Map::is_empty) {
                 let detail = "at least one of fulfillment_status, line_items and note is needed";
                 m.refuse("", MemberCode::Required, detail);
             }
