@@ -15,7 +15,7 @@ use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 
 use super::entry::{Operation, Roots};
-use super::list_query::{FEED_ROWS, ROWS, list_request, words};
+use super::list_query::{FEED_ROWS, ROWS, list_request, list_request_within, words};
 
 /// A path segment; one that does not decode is a record that does not exist.
 type Segment = Result<Path<String>, PathRejection>;
@@ -38,22 +38,4 @@ fn operation(name: &'static str, scopes: &'static [Scope]) -> Operation {
 
 fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
     segment.ok().and_then(|Path(text)| parse(&text))
-}
-
-/// The parameters that all lists share; to be called after the list's own filters were read.
-fn list_request(mut query: Query, rows: u16) -> Result<ListRequest, Refusal> {
-    let limit = query.limit(rows)?;
-    let cursor = query.cursor();
-    Ok(ListRequest { limit, cursor, filter: query.finish()?.as_str().to_owned() })
-}
-
-/// The same for a list under another record, to which its cursors are bound as well.
-fn list_request_within(mut query: Query, rows: u16, parent: &str) -> Result<ListRequest, Refusal> {
-    let limit = query.limit(rows)?;
-    let cursor = query.cursor();
-    Ok(ListRequest { limit, cursor, filter: query.finish()?.within(parent) })
-}
-
-fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
-    Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
 }

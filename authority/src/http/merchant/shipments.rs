@@ -22,8 +22,7 @@ async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Req
     merchant(roots, operation("shipments.list", &[Scope::OrdersRead]), request, async |app, entered| {
         let Entered { who, query, .. } = entered;
         let number = parsed(order, OrderNumber::parse);
-        let within = number.as_ref().map_or("", OrderNumber::as_str);
-        let list = list_request_within(query, ROWS, within)?;
+        let list = list_request_within(query, ROWS, number.as_ref().map(OrderNumber::as_str))?;
         app.shipments_list(&who, &list, number).await.map(Reply::List)
     })
     .await
