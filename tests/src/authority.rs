@@ -307,6 +307,20 @@ impl Authority {
         store.close().await;
     }
 
+    /// Forgets every answer that is kept under an idempotency key, as time does after the retention.
+    pub async fn forget_answers(&self) {
+        let url = StoreUrl::parse(&self.variables["AUTHORITY_DATABASE_URL"]).unwrap();
+        let store = Store::open(&url, Access::Shared).await.unwrap();
+        let the_end = Timestamp::from_ms(i64::MAX);
+        let gone: Result<u64, StoreError> = store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.idempotency_purge(the_end, i64::from(u32::MAX)).await })
+            })
+            .await;
+        assert!(gone.unwrap() > 0, "there was nothing to forget");
+        store.close().await;
+    }
+
     fn away(&self) {
         self.merchant_api.send_replace(None);
         self.operator_api.send_replace(None);

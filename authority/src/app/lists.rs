@@ -58,10 +58,7 @@ impl App {
 
     /// The id that the request's cursor stands for, of records whose ids begin with `prefix` (without underscore):
     /// an operator's list goes on with the id next to it.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
-    pub fn operator_position(
+    pub(super) fn operator_position(
         &self,
         list: ListKind,
         prefix: &str,
@@ -73,10 +70,7 @@ impl App {
     }
 
     /// Cuts the page out of the rows that were read for an operator's list, each with its id.
-    ///
-    /// # Errors
-    /// `internal_error` when a record has an id that this service does not issue.
-    pub fn operator_page(
+    pub(super) fn operator_page(
         &self,
         list: ListKind,
         request: &ListRequest,

@@ -163,6 +163,10 @@ impl Job {
         let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
         let mut work_frame = frame(&self.app, tx, now, key);
         let answer = work(&mut work_frame).await?;
+        if answer.replayed {
+            // Found by a record that remembers its key: nothing was written.
+            return Ok(answer);
+        }
         self.audit(&mut work_frame, &answer).await?;
         self.keep(work_frame.tx, &answer, now).await?;
         Ok(answer)
@@ -202,9 +206,6 @@ impl Job {
 
     async fn keep(self, tx: &mut dyn Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
         let Some(IdempotencyKey { key, fingerprint }) = self.mutation.idempotency else { return Ok(()) };
-        if answer.replayed {
-            return Ok(());
-        }
         let record = IdempotencyRecord {
             scope: self.scope,
             fingerprint,

@@ -12,11 +12,9 @@ use authority_domain::payment_flow;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::PaymentRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::ports::{ProcessorMessage, Tx};
+use authority_store::ports::ProcessorMessage;
 use serde_json::Value;
 
-use super::access::Caller;
 use super::checkouts::find_tenant;
 use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
@@ -51,22 +49,6 @@ impl App {
                 })
             })
             .await
-    }
-
-    /// `GET /payments/:payment`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn payment_get(&self, caller: &Caller, id: Option<PaymentId>) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("payment"))?;
-        let tenant = caller.tenant.clone();
-        let payment = self
-            .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_get(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?
-            .ok_or_else(|| Refusal::not_found("payment"))?;
-        Ok(Answer::record(200, &payment)?.version(payment.resource_version))
     }
 }
 

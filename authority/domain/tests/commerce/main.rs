@@ -16,6 +16,8 @@ mod order_edits;
 mod order_transitions;
 mod payment_machine;
 mod payment_status;
+mod refund_invariants;
+mod refunds;
 mod refused_bodies;
 mod shipment_reports;
 mod shipments;

@@ -7,6 +7,7 @@ mod events;
 mod fulfillment;
 mod orders;
 mod payments;
+mod refunds;
 mod shipments;
 
 use authority_domain::scope::Scope;
@@ -28,6 +29,7 @@ pub fn routes() -> Router<Roots> {
         .merge(fulfillment::routes())
         .merge(orders::routes())
         .merge(payments::routes())
+        .merge(refunds::routes())
         .merge(shipments::routes());
     Router::new().nest("/v1/merchant", api)
 }

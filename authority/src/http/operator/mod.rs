@@ -10,6 +10,7 @@ mod checkouts;
 mod merchants;
 mod orders;
 mod payments;
+mod refunds;
 mod shipments;
 
 use authority_domain::id::MerchantId;
@@ -41,6 +42,7 @@ pub fn routes() -> Router<Roots> {
         .merge(merchants::routes())
         .merge(orders::routes())
         .merge(payments::routes())
+        .merge(refunds::routes())
         .merge(shipments::routes());
     Router::new()
         .nest("/v1/operator", api)

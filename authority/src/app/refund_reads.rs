@@ -1,0 +1,118 @@
+//! Reading refunds: the merchant's own, and those of all merchants for the operator's payment adapter (contract 4.5,
+//! 6.2).
+//!
+//! The adapter learns of a refund beside its record whose it is, and through which processor the money came.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::id::{MerchantId, RefundId};
+use authority_domain::list_filter::RefundFilter;
+use authority_domain::payment::Processor;
+use authority_domain::refund::{Refund, RefundStatus};
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{FoundRefund, Tx};
+use serde::Serialize;
+
+use super::access::Caller;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::{Answer, App};
+
+/// A refund as the operator reads it.
+#[derive(Serialize)]
+struct OperatorView<'a> {
+    #[serde(flatten)]
+    refund: &'a Refund,
+    merchant_id: &'a MerchantId,
+    /// The processor of the payment that money is returned of.
+    processor: &'a Processor,
+}
+
+impl<'a> From<&'a FoundRefund> for OperatorView<'a> {
+    fn from(found: &'a FoundRefund) -> Self {
+        Self {
+            refund: &found.refund,
+            merchant_id: &found.tenant.merchant_id,
+            processor: &found.payment.processor,
+        }
+    }
+}
+
+impl App {
+    /// `GET /refunds/:refund` of the merchant API: the stored text, copied through.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn refund_get(&self, caller: &Caller, id: Option<RefundId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("refund");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found: Option<(String, i64)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.refund_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (body, version) = found.ok_or_else(missing)?;
+        Ok(Answer::new(200, body).version(version))
+    }
+
+    /// `GET /refunds` of the merchant API: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn refunds_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: RefundFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Refunds, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let rows = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.refunds_page(&tenant, &filter, before, wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(self.page(ListKind::Refunds, &caller.tenant, request, rows))
+    }
+
+    /// `GET /refunds/:refund` of the operator API.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn refund_find(&self, id: Option<RefundId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("refund");
+        let id = id.ok_or_else(missing)?;
+        let found: Option<FoundRefund> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.refund_find(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let found = found.ok_or_else(missing)?;
+        Ok(Answer::record(200, &OperatorView::from(&found))?.version(found.refund.resource_version))
+    }
+
+    /// `GET /refunds` of the operator API: of all merchants, newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn refunds_everywhere(
+        &self,
+        request: &ListRequest,
+        status: Vec<RefundStatus>,
+    ) -> Result<List, Refusal> {
+        let before = self.operator_position(ListKind::OperatorRefunds, RefundId::PREFIX, request)?;
+        let wanted = rows_wanted(request);
+        let found = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.refunds_everywhere(&status, before.as_deref(), wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let views: Vec<OperatorView<'_>> = found.iter().map(OperatorView::from).collect();
+        self.operator_records(ListKind::OperatorRefunds, request, &views, |view| view.refund.id.as_str())
+    }
+}

@@ -1,0 +1,122 @@
+//! What processors report about refunds (contract 3.6, 3.9 rows 15 to 18, 6.2).
+//!
+//! A report is idempotent for ever by the name of the payment's processor and the processor's own event id. A report
+//! that contradicts what was reported before is refused, and somebody has to look at it: the operator gets an alert.
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::RefundId;
+use authority_domain::refund::{Refund, RefundReport};
+use authority_domain::refund_flow::{self, Standing};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::requests::RefundReportRequest;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{FoundRefund, KeyScope, ProcessorMessage};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::mutation::{Work, on_its_own};
+use super::{Answer, App, Mutation, alerts, refunds};
+
+/// What a report did: the refund as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+struct ReportResult<'a> {
+    applied: bool,
+    refund: &'a Refund,
+}
+
+impl App {
+    /// `POST /refunds/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `processor_conflict`.
+    pub async fn refund_report(
+        &self,
+        mutation: Mutation,
+        refund: Option<RefundId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let id = refund.clone();
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("refund");
+                    let id = refund.ok_or_else(missing)?;
+                    let found = work.tx.refund_find(&id).await?.ok_or_else(missing)?;
+                    let request = RefundReportRequest::read(&body)?;
+                    let (applied, refund) = reported(work, found, request).await?;
+                    Ok(Answer::record(200, &ReportResult { applied, refund: &refund })?
+                        .version(refund.resource_version)
+                        .about(refund.id.as_str()))
+                })
+            })
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && refusal.code == ErrorCode::ProcessorConflict
+        {
+            self.alert_refused_refund(id, refusal.clone()).await;
+        }
+        answered
+    }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused_refund(&self, id: RefundId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move { alerts::report_refused(work, "refund", id.as_str(), &refusal).await })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Counts a processor's message once, and applies it.
+async fn reported(
+    work: &mut Work<'_>,
+    found: FoundRefund,
+    request: RefundReportRequest,
+) -> Result<(bool, Refund), Refusal> {
+    let FoundRefund { tenant, refund, payment } = found;
+    let claimed = work
+        .tx
+        .processor_report_claim(
+            &payment.processor.name,
+            ProcessorMessage::RefundReport,
+            &request.processor_event_id,
+            refund.id.as_str(),
+            work.now,
+        )
+        .await?;
+    match claimed {
+        Some(first) if first == refund.id.as_str() => Ok((false, refund)),
+        Some(_) => Err(Refusal::member(
+            "/processor_event_id",
+            MemberCode::Duplicate,
+            "was used before, for another refund",
+        )),
+        None => report(work, &tenant, refund, &request.report).await,
+    }
+}
+
+/// Applies a report to a refund of `tenant`; whether it said anything new, and the refund as it is then.
+pub(super) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    refund: Refund,
+    told: &RefundReport,
+) -> Result<(bool, Refund), Refusal> {
+    let number = refund.order_number.clone();
+    let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
+    let payments = work.tx.payments_of_order(tenant, &number).await?;
+    let reserved = work.tx.refunds_reserved(tenant, &number).await?;
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let standing = Standing::new(order, payments, &reserved);
+    let before = refund.clone();
+    match refund_flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
+        None => Ok((false, before)),
+        Some(outcome) => {
+            refunds::commit(work, tenant, &merchant, &outcome).await?;
+            Ok((true, outcome.refund))
+        }
+    }
+}
