@@ -11,6 +11,7 @@ pub mod dice;
 pub mod dispatch;
 pub mod housekeeping;
 pub mod http;
+pub mod metrics;
 pub mod scheduler;
 pub mod secret_box;
 pub mod service;

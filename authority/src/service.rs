@@ -29,6 +29,7 @@ use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{merchant, operator};
+use crate::metrics::Metrics;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
 
@@ -94,14 +95,17 @@ impl Service {
         let merchant_address = address_of(&merchant_listener, "AUTHORITY_LISTEN", config.listen)?;
         let operator_address =
             address_of(&operator_listener, "AUTHORITY_OPERATOR_LISTEN", config.operator_listen)?;
-        let dispatcher = dispatcher(&app, &config.delivery)?;
+        let metrics = Arc::new(Metrics::default());
+        let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics))?;
         let (stop, stopped) = watch::channel(false);
         let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
-        let roots = Roots { app: app.clone(), limiter };
+        let roots =
+            Roots { app: app.clone(), limiter, metrics: Arc::clone(&metrics), figures: Arc::default() };
         let door = |realm, tls| {
             let problems = ProblemWriter { realm };
-            Arc::new(Door { clock: Arc::clone(&clock), dice: Arc::clone(&dice), problems, tls })
+            let (clock, dice) = (Arc::clone(&clock), Arc::clone(&dice));
+            Arc::new(Door { clock, dice, problems, tls, metrics: Arc::clone(&metrics) })
         };
         let merchant = dress(merchant::routes(), door("merchant-api", tls)).with_state(roots.clone());
         let operator = dress(operator::routes(), door("operator-api", Tls::Absent)).with_state(roots);
@@ -235,7 +239,7 @@ async fn check_keys(app: &App) -> Result<(), StartError> {
     }
 }
 
-fn dispatcher(app: &App, delivery: &Delivery) -> Result<Dispatcher, StartError> {
+fn dispatcher(app: &App, delivery: &Delivery, metrics: Arc<Metrics>) -> Result<Dispatcher, StartError> {
     let limits = DeliveryLimits {
         connect_timeout: delivery.connect_timeout,
         deadline: delivery.timeout,
@@ -251,6 +255,7 @@ fn dispatcher(app: &App, delivery: &Delivery) -> Result<Dispatcher, StartError> 
         urls: app.urls.clone(),
         concurrency: delivery.concurrency.get(),
         concurrency_per_endpoint: delivery.concurrency_per_endpoint.get(),
+        metrics,
     })
 }
 

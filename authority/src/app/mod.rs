@@ -13,6 +13,7 @@ pub mod checkouts;
 pub mod due;
 pub mod endpoints;
 pub mod events;
+pub mod figures;
 pub mod fulfillment;
 pub mod invariants;
 pub mod key_use;

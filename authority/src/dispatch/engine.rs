@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::endpoint_url::UrlRules;
-use authority_domain::outcome::AttemptOutcome;
+use authority_domain::outcome::{AttemptOutcome, classify};
 use authority_domain::retry::RetryPolicy;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{Lease, LeasedDelivery, Tx};
@@ -26,6 +26,7 @@ use super::settle::{Finished, Settler};
 use super::signing;
 use crate::clock::Clock;
 use crate::dice::Dice;
+use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
 
 /// How often due deliveries are looked for without a hint (contract 12 T5).
@@ -58,6 +59,8 @@ pub struct Dispatcher {
     pub concurrency: u32,
     /// Requests in flight to one endpoint.
     pub concurrency_per_endpoint: u32,
+    /// Counts attempts.
+    pub metrics: Arc<Metrics>,
 }
 
 /// What an attempt's task needs, shared by all of them.
@@ -66,6 +69,7 @@ struct Sender {
     secrets: Arc<SecretBox>,
     client: DeliveryClient,
     urls: UrlRules,
+    metrics: Arc<Metrics>,
     finished: mpsc::Sender<Finished>,
 }
 
@@ -87,6 +91,7 @@ impl Dispatcher {
             secrets: self.secrets,
             client: self.client,
             urls: self.urls,
+            metrics: self.metrics,
             finished,
         });
         let room =
@@ -185,7 +190,12 @@ impl Sender {
     ) {
         let number = delivery.attempt_count + 1;
         let started_at = Timestamp::from_ms(self.clock.now_ms());
+        if number == 1 {
+            self.metrics.first_attempt(between(delivery.created_at, started_at));
+        }
         let report = self.attempt(&delivery, number, started_at).await;
+        self.metrics
+            .attempt(classify(report.outcome, report.status), Duration::from_millis(report.duration_ms));
         let finished_at = Timestamp::from_ms(self.clock.now_ms());
         let finished = Finished { delivery, token, leased_until, number, started_at, finished_at, report };
         // The settler outlives every sender.
@@ -212,6 +222,11 @@ impl Sender {
 
 fn not_sent(outcome: AttemptOutcome) -> AttemptReport {
     AttemptReport { outcome, status: None, retry_after_ms: None, excerpt: None, duration_ms: 0 }
+}
+
+/// The clock may have stepped back in between.
+fn between(earlier: Timestamp, later: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(later.as_ms().saturating_sub(earlier.as_ms())).unwrap_or(0))
 }
 
 fn random<const N: usize>(dice: &dyn Dice) -> [u8; N] {

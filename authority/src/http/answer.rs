@@ -12,7 +12,7 @@ use std::sync::Arc;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -24,6 +24,7 @@ use super::request_id::{RequestId, SERVICE_REQUEST_ID};
 use super::server::AmbiguousLength;
 use crate::clock::Clock;
 use crate::dice::Dice;
+use crate::metrics::Metrics;
 
 /// Longest request target (contract 4.2), in bytes.
 const TARGET_LIMIT: usize = 8 * 1024;
@@ -40,6 +41,8 @@ pub struct Door {
     pub problems: ProblemWriter,
     /// Whether clients reach the service by TLS: then they are told to stay with it.
     pub tls: Tls,
+    /// Counts requests.
+    pub metrics: Arc<Metrics>,
 }
 
 /// Whether clients reach the service by TLS (contract 5.4).
@@ -62,6 +65,8 @@ pub fn dress<S: Clone + Send + Sync + 'static>(router: Router<S>, door: Arc<Door
 }
 
 async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
+    let begun = door.clock.monotonic();
+    let (method, route) = (request.method().clone(), request.extensions().get::<MatchedPath>().cloned());
     let request_id = RequestId::generate(door.clock.as_ref(), door.dice.as_ref());
     request.extensions_mut().insert(request_id.clone());
     let mut response = match check_head(&request) {
@@ -74,6 +79,9 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     };
     door.problems.write(&mut response, &request_id);
     set_headers(response.headers_mut(), &request_id, door.tls);
+    let route = route.as_ref().map(MatchedPath::as_str);
+    let took = door.clock.monotonic().saturating_sub(begun);
+    door.metrics.request(door.problems.realm, &method, route, response.status().as_u16(), took);
     response
 }
 

@@ -30,8 +30,10 @@ use super::rate_limit::{Policy, RateLimiter, Standing};
 use super::request_id::RequestId;
 use super::server::PeerAddress;
 use crate::app::access::{Caller, Operator};
+use crate::app::figures::RecentFigures;
 use crate::app::lists::List;
 use crate::app::{self, Answer, App, Mutation};
+use crate::metrics::Metrics;
 
 const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -43,6 +45,10 @@ pub struct Roots {
     pub app: App,
     /// The merchant root's buckets.
     pub limiter: Arc<RateLimiter>,
+    /// What this process has counted.
+    pub metrics: Arc<Metrics>,
+    /// What the database said of it lately.
+    pub figures: Arc<RecentFigures>,
 }
 
 /// What an operation of the merchant API needs.

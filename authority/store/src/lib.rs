@@ -25,5 +25,5 @@ mod writer;
 pub use error::{Constraint, StoreError};
 pub use inspect::Inspection;
 
-pub use store::{Access, ServerUrl, Store, StoreUrl};
+pub use store::{Access, ReaderCount, ServerUrl, Store, StoreUrl};
 pub use writer::JobError;

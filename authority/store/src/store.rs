@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
@@ -12,7 +13,7 @@ use tokio::sync::Notify;
 use crate::StoreError;
 use crate::ports::Tx;
 use crate::sqlite::ServerLock;
-use crate::writer::{JobError, TypedJob, Writer, closed};
+use crate::writer::{JobError, Told, TypedJob, Writer, closed};
 use crate::{postgres, sqlite};
 
 /// Where the database is.
@@ -69,7 +70,7 @@ pub struct Store {
     writer: Writer,
     record_readers: Readers,
     list_readers: Readers,
-    committed: Arc<Notify>,
+    told: Told,
     /// Held as long as the store lives, where this process is the database's only server.
     lock: Option<Arc<ServerLock>>,
 }
@@ -81,7 +82,29 @@ enum Readers {
     Postgres(PgPool),
 }
 
+/// How many connections a pool of readers has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReaderCount {
+    /// `records` or `lists`.
+    pub name: &'static str,
+    /// Open ones.
+    pub open: i64,
+    /// Of these, those that nobody uses.
+    pub idle: i64,
+    /// The most there may be.
+    pub limit: i64,
+}
+
 impl Readers {
+    fn count(&self, name: &'static str) -> ReaderCount {
+        let (open, idle, limit) = match self {
+            Self::Sqlite(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+            Self::Postgres(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+        };
+        let idle = i64::try_from(idle).unwrap_or(i64::MAX).min(open.into());
+        ReaderCount { name, open: open.into(), idle, limit: limit.into() }
+    }
+
     async fn close(&self) {
         match self {
             Self::Sqlite(pool) => pool.close().await,
@@ -105,25 +128,25 @@ impl Store {
     /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
     /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self, StoreError> {
-        let committed = Arc::new(Notify::new());
+        let told = Told::default();
         match url {
             StoreUrl::Sqlite(path) => {
                 let opened = sqlite::open(path, access).await?;
                 Ok(Self {
-                    writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
+                    writer: Writer::start(Box::new(opened.writing), told.clone()),
                     record_readers: Readers::Sqlite(opened.record_readers),
                     list_readers: Readers::Sqlite(opened.list_readers),
-                    committed,
+                    told,
                     lock: opened.lock.map(Arc::new),
                 })
             }
             StoreUrl::Postgres(url) => {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
-                    writer: Writer::start(Box::new(opened.writing), Arc::clone(&committed)),
+                    writer: Writer::start(Box::new(opened.writing), told.clone()),
                     record_readers: Readers::Postgres(opened.record_readers),
                     list_readers: Readers::Postgres(opened.list_readers),
-                    committed,
+                    told,
                     lock: None,
                 })
             }
@@ -199,7 +222,19 @@ impl Store {
     /// Is notified after a commit that made deliveries: a hint only, the poll is the truth (T5).
     #[must_use]
     pub fn deliveries_committed(&self) -> Arc<Notify> {
-        Arc::clone(&self.committed)
+        Arc::clone(&self.told.deliveries)
+    }
+
+    /// Events that were committed through this store since it was opened.
+    #[must_use]
+    pub fn events_committed(&self) -> u64 {
+        self.told.events.load(Ordering::Relaxed)
+    }
+
+    /// The connections that read, for monitoring.
+    #[must_use]
+    pub fn readers(&self) -> [ReaderCount; 2] {
+        [self.record_readers.count("records"), self.list_readers.count("lists")]
     }
 
     /// Finishes the jobs already submitted and closes the database. Later jobs are refused.

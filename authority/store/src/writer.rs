@@ -10,6 +10,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use authority_domain::error_code::ErrorCode;
@@ -43,6 +44,24 @@ impl JobError for Refusal {
     fn ends_transaction(&self) -> bool {
         self.code == ErrorCode::ServiceUnavailable
     }
+}
+
+/// What a job made that others are told of after the commit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Made {
+    /// Any deliveries at all: the dispatcher is woken.
+    pub(crate) deliveries: bool,
+    /// How many events.
+    pub(crate) events: usize,
+}
+
+/// What the world is told of commits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// Notified after each commit that made deliveries.
+    pub(crate) deliveries: Arc<Notify>,
+    /// All events that were committed.
+    pub(crate) events: Arc<AtomicU64>,
 }
 
 /// What is left to do after a job ran.
@@ -120,8 +139,8 @@ where
 pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
-    /// Runs one job behind a savepoint and undoes it when it refused. Tells whether the job made deliveries.
-    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, bool), StoreError>;
+    /// Runs one job behind a savepoint and undoes it when it refused. Tells what the job made.
+    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
     /// Makes everything since `begin` durable.
     async fn commit(&mut self) -> Result<(), StoreError>;
     /// Undoes everything since `begin`, whatever state the transaction is in.
@@ -142,10 +161,10 @@ enum Message {
 }
 
 impl Writer {
-    /// Starts the task. `committed` is notified after each commit that made deliveries.
-    pub(crate) fn start(connection: Box<dyn WritingConnection>, committed: Arc<Notify>) -> Self {
+    /// Starts the task.
+    pub(crate) fn start(connection: Box<dyn WritingConnection>, told: Told) -> Self {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
-        tokio::spawn(write(connection, queue, committed));
+        tokio::spawn(write(connection, queue, told));
         Self { jobs }
     }
 
@@ -166,14 +185,10 @@ pub(crate) fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".to_owned())
 }
 
-async fn write(
-    mut connection: Box<dyn WritingConnection>,
-    mut queue: mpsc::Receiver<Message>,
-    committed: Arc<Notify>,
-) {
+async fn write(mut connection: Box<dyn WritingConnection>, mut queue: mpsc::Receiver<Message>, told: Told) {
     while let Some(message) = queue.recv().await {
         let closing = match message {
-            Message::Job(first) => batch(&mut *connection, first, &mut queue, &committed).await,
+            Message::Job(first) => batch(&mut *connection, first, &mut queue, &told).await,
             Message::Close(done) => Some(done),
         };
         if let Some(done) = closing {
@@ -191,14 +206,14 @@ async fn batch(
     connection: &mut dyn WritingConnection,
     first: Box<dyn Job>,
     queue: &mut mpsc::Receiver<Message>,
-    committed: &Notify,
+    told: &Told,
 ) -> Option<oneshot::Sender<()>> {
     if let Err(error) = connection.begin().await {
         tracing::error!(error = %error, "no transaction could be opened");
         return refuse_waiting(first, queue);
     }
     let mut ran = Vec::new();
-    let mut made_deliveries = false;
+    let mut made = Made::default();
     let mut closing = None;
     let mut next = Some(first);
     let mut sound = true;
@@ -206,7 +221,10 @@ async fn batch(
         let outcome = connection.run(&mut *job).await;
         ran.push(job);
         match outcome {
-            Ok((Ran::Keep, deliveries)) => made_deliveries |= deliveries,
+            Ok((Ran::Keep, more)) => {
+                made.deliveries |= more.deliveries;
+                made.events += more.events;
+            }
             Ok((Ran::Undo, _)) => {}
             Ok((Ran::Abort, _)) => sound = false,
             Err(error) => {
@@ -223,14 +241,17 @@ async fn batch(
         }
     }
     let done = sound && commit(connection).await;
+    if done {
+        told.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
     if !done {
         connection.rollback().await;
     }
     for job in ran {
         job.answer(done);
     }
-    if done && made_deliveries {
-        committed.notify_one();
+    if done && made.deliveries {
+        told.deliveries.notify_one();
     }
     closing
 }

@@ -34,7 +34,7 @@ impl Dice for Still {
 
 fn door(tls: Tls) -> Arc<Door> {
     let problems = ProblemWriter { realm: "merchant-api" };
-    Arc::new(Door { clock: Arc::new(Still), dice: Arc::new(Still), problems, tls })
+    Arc::new(Door { clock: Arc::new(Still), dice: Arc::new(Still), problems, tls, metrics: Arc::default() })
 }
 
 /// A router with one handler that refuses.

@@ -1,13 +1,14 @@
 //! The operator API: `/v1/operator`, on a listener of its own (contract 6.1, 6.2). One file per resource.
 //!
 //! The platform tells what happened; the authority decides whether it is legal and what follows from it. Merchant and
-//! mode are named by the path here. Beside it, without a key: `/healthz` and `/readyz`.
+//! mode are named by the path here. Beside it, without a key: `/healthz`, `/readyz` and `/metrics`.
 
 mod alerts;
 mod api_keys;
 mod audit_log;
 mod checkouts;
 mod merchants;
+mod metrics;
 mod orders;
 mod payments;
 mod refunds;
@@ -46,6 +47,7 @@ pub fn routes() -> Router<Roots> {
         .merge(shipments::routes());
     Router::new()
         .nest("/v1/operator", api)
+        .merge(metrics::routes())
         .route("/healthz", get(async || (StatusCode::OK, "ok\n")))
         .route("/readyz", get(readyz))
 }

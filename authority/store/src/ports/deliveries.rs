@@ -71,6 +71,7 @@ pub struct LeasedDelivery {
     pub livemode: bool,
     /// Attempts already made.
     pub attempt_count: i64,
+    pub created_at: Timestamp,
     pub url: String,
     pub api_version: String,
     /// The exact bytes to send.

@@ -14,6 +14,7 @@ mod checkouts;
 mod deliveries;
 mod endpoints;
 mod events;
+mod figures;
 mod inspect;
 mod merchants;
 mod orders;
@@ -34,6 +35,7 @@ pub use deliveries::{
 };
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
+pub use figures::{Figures, QueueFigures};
 pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
 pub use orders::{DueOrder, Orders, StoredOrder};
@@ -63,6 +65,7 @@ pub trait Tx:
     + Deliveries
     + Endpoints
     + Events
+    + Figures
     + Merchants
     + Orders
     + Payments
@@ -84,6 +87,7 @@ impl<T> Tx for T where
         + Deliveries
         + Endpoints
         + Events
+        + Figures
         + Merchants
         + Orders
         + Payments

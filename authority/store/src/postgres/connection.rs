@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::Session;
 use crate::StoreError;
-use crate::writer::{Job, Ran, WritingConnection};
+use crate::writer::{Job, Made, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
 /// ASCII text `authorit`.
@@ -98,7 +98,7 @@ impl WritingConnection for PostgresWriting {
         begun
     }
 
-    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, bool), StoreError> {
+    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
         if self.kept {
             self.execute(NEXT).await?;
         }
@@ -110,13 +110,13 @@ impl WritingConnection for PostgresWriting {
             self.conn = None;
             return Err(gone());
         };
-        let deliveries_made = session.deliveries_made;
+        let made = session.made;
         match ran {
             Ran::Keep => self.kept = true,
             Ran::Undo => self.execute("ROLLBACK TO SAVEPOINT job").await?,
             Ran::Abort => {}
         }
-        Ok((ran, deliveries_made))
+        Ok((ran, made))
     }
 
     async fn commit(&mut self) -> Result<(), StoreError> {

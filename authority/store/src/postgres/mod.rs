@@ -42,6 +42,8 @@ mod deliveries;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/figures.rs"]
+mod figures;
 #[path = "../sql/inspect.rs"]
 mod inspect;
 #[path = "../sql/inspect_orders.rs"]

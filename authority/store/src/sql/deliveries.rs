@@ -44,7 +44,7 @@ impl Deliveries for Session<'_> {
                 .push_bind(now.as_ms());
         });
         query.build().execute(&mut *self.conn).await?;
-        self.deliveries_made = true;
+        self.made.deliveries = true;
         Ok(())
     }
 
@@ -61,7 +61,7 @@ impl Deliveries for Session<'_> {
             return Ok(Vec::new());
         }
         let mut query = QueryBuilder::<Db>::new(
-            "SELECT d.id, d.event_id, d.endpoint_id, d.triggered_by, d.livemode, d.attempt_count, e.url, e.api_version, \
+            "SELECT d.id, d.event_id, d.endpoint_id, d.triggered_by, d.livemode, d.attempt_count, d.created_at, e.url, e.api_version, \
                  v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
              JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
         );
@@ -257,6 +257,7 @@ fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> 
         trigger: row.try_get("triggered_by")?,
         livemode: row.try_get("livemode")?,
         attempt_count: row.try_get("attempt_count")?,
+        created_at: Timestamp::from_ms(row.try_get("created_at")?),
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         body: row.try_get("body")?,

@@ -55,6 +55,7 @@ impl Events for Session<'_> {
                 .push_bind(&event.body);
         });
         query.build().execute(&mut *self.conn).await?;
+        self.made.events += events.len();
         Ok(())
     }
 

@@ -5,19 +5,20 @@ use sqlx::QueryBuilder;
 use super::{Db, DbConnection};
 use crate::StoreError;
 use crate::ports::Written;
+use crate::writer::Made;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
 pub(crate) struct Session<'c> {
     pub(crate) conn: &'c mut DbConnection,
-    /// Set when deliveries were made, so that the dispatcher is woken after the commit and not before.
-    pub(crate) deliveries_made: bool,
+    /// What is to be told after the commit and not before.
+    pub(crate) made: Made,
     /// What the job wrote, for the audit log.
     pub(crate) written: Vec<Written>,
 }
 
 impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
-        Self { conn, deliveries_made: false, written: Vec::new() }
+        Self { conn, made: Made::default(), written: Vec::new() }
     }
 }
 

@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use super::Session;
 use crate::StoreError;
-use crate::writer::{Job, Ran, WritingConnection};
+use crate::writer::{Job, Made, Ran, WritingConnection};
 
 pub(crate) struct SqliteWriting {
     options: SqliteConnectOptions,
@@ -42,14 +42,14 @@ impl WritingConnection for SqliteWriting {
         begun
     }
 
-    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, bool), StoreError> {
+    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
         self.execute("SAVEPOINT job").await?;
         let Some(conn) = &mut self.conn else {
             return Err(StoreError::Unavailable("the writing connection is gone".to_owned()));
         };
         let mut session = Session::new(conn);
         let ran = job.run(&mut session).await;
-        let deliveries_made = session.deliveries_made;
+        let made = session.made;
         match ran {
             Ran::Keep => self.execute("RELEASE job").await?,
             Ran::Undo => {
@@ -58,7 +58,7 @@ impl WritingConnection for SqliteWriting {
             }
             Ran::Abort => {}
         }
-        Ok((ran, deliveries_made))
+        Ok((ran, made))
     }
 
     async fn commit(&mut self) -> Result<(), StoreError> {

@@ -10,6 +10,7 @@ pub(crate) mod constraints;
 pub(crate) mod due;
 pub(crate) mod endpoints;
 pub(crate) mod events;
+pub(crate) mod figures;
 pub(crate) mod fixtures;
 pub(crate) mod held;
 pub(crate) mod isolation;
@@ -72,6 +73,7 @@ macro_rules! conformance {
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told;
+            figures: what_waits_and_how_endpoints_fare_is_counted;
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,

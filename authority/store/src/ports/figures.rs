@@ -1,0 +1,29 @@
+//! Figures over everything, for those who run the service (contract 6.2, 15.11).
+
+use async_trait::async_trait;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+
+/// What waits to be delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueFigures {
+    /// Deliveries that have not ended.
+    pub pending: i64,
+    /// Of these, those whose time has come, the ones in flight among them.
+    pub due: i64,
+    /// Deliveries that somebody is attempting.
+    pub leased: i64,
+    /// Since when the oldest of those that are due has been.
+    pub oldest_due_at: Option<Timestamp>,
+}
+
+/// Figures.
+#[async_trait]
+pub trait Figures {
+    /// What waits at `now`: read from indexes of what has not ended, however much has.
+    async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError>;
+
+    /// How many endpoints there are in each state of health, and `disabled`.
+    async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError>;
+}

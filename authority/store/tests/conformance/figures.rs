@@ -1,0 +1,50 @@
+//! Figures over everything: contract 15.11.
+
+use authority_store::StoreError;
+use authority_store::ports::{QueueFigures, SettledAs};
+
+use super::fixtures::{at, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let queue = async |now| -> QueueFigures {
+        let figures: Result<QueueFigures, StoreError> = job!(store.read, tx => tx.queue_figures(now));
+        figures.unwrap()
+    };
+    let states = async || -> Vec<(String, i64)> {
+        let states: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoint_states());
+        states.unwrap()
+    };
+    assert_eq!(queue(noon()).await, QueueFigures::default());
+    assert_eq!(states().await, []);
+    shop.endpoint(&["*"]).await;
+    let gone = shop.in_test_mode().endpoint(&["*"]).await;
+    let (events, told) = (shop.store.events_committed(), shop.events().await.len());
+    shop.sell().await;
+    let made = shop.events().await.len() - told;
+    assert_eq!(shop.store.events_committed() - events, u64::try_from(made).unwrap());
+    let all = i64::try_from(made).unwrap();
+    let before = QueueFigures::default();
+    // What is made at noon is due at noon and not before.
+    assert_eq!(queue(noon().plus_ms(-1)).await, QueueFigures { pending: all, ..before });
+    let due = QueueFigures { pending: all, due: all, leased: 0, oldest_due_at: Some(noon()) };
+    assert_eq!(queue(noon()).await, due);
+    let leased = shop.lease("a", noon(), 2, 9).await;
+    assert_eq!(queue(at(1)).await, QueueFigures { leased: 2, ..due });
+    // A lease that has run out holds nothing.
+    assert_eq!(queue(at(61)).await, due);
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(100) })]).await;
+    assert_eq!(queue(at(1)).await, QueueFigures { due: all - 1, leased: 1, ..due });
+    shop.settle(vec![settlement(&leased[1], "a", SettledAs::Succeeded)]).await;
+    assert_eq!(
+        queue(at(1)).await,
+        QueueFigures { pending: all - 1, due: all - 2, leased: 0, oldest_due_at: Some(noon()) }
+    );
+    let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{gone}'");
+    database.execute(&disable).await.unwrap();
+    assert_eq!(states().await, [("disabled".to_owned(), 1), ("unknown".to_owned(), 1)]);
+}

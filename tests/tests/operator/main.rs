@@ -1,0 +1,44 @@
+//! The operator root beside the reports of what happened: merchants, keys, deliveries, the audit log, monitoring
+//! (contract 6.1, 6.2, 15.3, 15.11).
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod audit;
+mod keys;
+mod merchants;
+mod metrics;
+
+use http::Method;
+use serde_json::{Value, json};
+use tests::http::{Api, Reply};
+
+/// Writes with PATCH.
+async fn patch(api: &Api, path: &str, body: &Value) -> Reply {
+    api.call(Method::PATCH, path).json(body).send().await
+}
+
+/// The pointers and codes of the members that a refusal names.
+fn wrong_members(problem: &Value) -> Value {
+    problem["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| json!([error["pointer"], error["code"]]))
+        .collect()
+}
+
+/// The members of every item of a whole list, page by page with two items each.
+async fn listed(api: &Api, path: &str, member: &str) -> Vec<String> {
+    let joint = if path.contains('?') { '&' } else { '?' };
+    let first = format!("{path}{joint}limit=2");
+    let (mut found, mut next) = (Vec::new(), first.clone());
+    loop {
+        let page = api.get(&next).await.expect(200);
+        let items = page["data"].as_array().unwrap();
+        found.extend(items.iter().map(|item| item[member].as_str().unwrap().to_owned()));
+        let Some(cursor) = page["next_cursor"].as_str() else { return found };
+        assert_eq!(items.len(), 2, "a page with another behind it is full");
+        next = format!("{first}&cursor={cursor}");
+    }
+}
