@@ -18,7 +18,7 @@ async fn a_merchant_is_listed_read_and_changed() {
     }
     let [one, two, three] = [&made[0], &made[1], &made[2]];
     assert_eq!(listed(&operator, "/merchants", "id").await, [three, two, one].map(Clone::clone));
-    assert_eq!(listed(&operator, "/merchants?slug=two", "id").await, [two.clone()]);
+    assert_eq!(listed(&operator, "/merchants?slug=two", "id").await, vec![two.clone()]);
     assert_eq!(listed(&operator, "/merchants?slug=four", "id").await, Vec::<String>::new());
     operator.get("/merchants?status=gone").await.refused(400, "invalid_parameter");
 
@@ -103,7 +103,10 @@ async fn a_merchant_is_suspended_and_closed() {
         .refused(403, "merchant_suspended");
     // What the platform tells goes on.
     operator.post(&merchant.platform_path("checkouts"), &checkout_body()).await.expect(201);
-    assert_eq!(listed(&operator, "/merchants?status=suspended,closed", "id").await, [merchant.id.clone()]);
+    assert_eq!(
+        listed(&operator, "/merchants?status=suspended,closed", "id").await,
+        vec![merchant.id.clone()]
+    );
 
     set("active").await.expect(200);
     ship().await.expect(201);

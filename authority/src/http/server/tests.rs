@@ -57,6 +57,7 @@ async fn start(limits: Limits) -> Running {
         dice: Arc::new(SystemDice),
         problems: ProblemWriter { realm: "merchant-api" },
         tls: Tls::Absent,
+        metrics: Arc::default(),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -4,7 +4,6 @@
 //! one where it may mount it).
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::id::MerchantId;
@@ -14,13 +13,13 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
 use crate::StoreError;
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::writer::{TypedJob, Writer, WritingConnection};
+use crate::writer::{Told, TypedJob, Writer, WritingConnection};
 
 /// Pages that may still be added: room for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
@@ -66,7 +65,7 @@ async fn cramped(path: &Path) -> Writer {
     let options =
         SqliteConnectOptions::new().filename(path).pragma("max_page_count", (pages + ROOM).to_string());
     let conn = options.connect().await.unwrap();
-    Writer::start(Box::new(SqliteWriting::new(options, conn)), Arc::new(Notify::new()))
+    Writer::start(Box::new(SqliteWriting::new(options, conn)), Told::default())
 }
 
 /// Submits a job; gives what its answer will come through.
@@ -143,7 +142,7 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
-    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), Arc::new(Notify::new()));
+    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), Told::default());
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

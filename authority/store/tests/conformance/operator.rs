@@ -50,11 +50,11 @@ pub(crate) async fn merchants_are_listed_newest_first<D: Database>() {
     let [one, two, three] = [&made[0], &made[1], &made[2]].map(Clone::clone);
     let all = MerchantFilter::default;
     assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone()]);
-    assert_eq!(page(all(), Some(&three), 1).await, [two.clone()]);
+    assert_eq!(page(all(), Some(&three), 1).await, vec![two.clone()]);
     let status = MerchantFilter { status: vec!["suspended".into(), "closed".into()], slug: None };
     assert_eq!(page(status, None, 9).await, [two]);
     let slug = MerchantFilter { slug: Some("one".into()), ..all() };
-    assert_eq!(page(slug, None, 9).await, [one.clone()]);
+    assert_eq!(page(slug, None, 9).await, vec![one.clone()]);
     let mut renamed = one;
     renamed.slug = "uno".into();
     let refused: Result<(), StoreError> = job!(store.write, tx => tx.merchant_update(&renamed));
