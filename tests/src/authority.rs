@@ -110,6 +110,11 @@ impl Authority {
         self.variables.insert(variable.to_owned(), value.to_owned());
     }
 
+    /// Takes a variable away for the next start and for the commands from now on.
+    pub fn unset(&mut self, variable: &str) {
+        self.variables.remove(variable);
+    }
+
     /// The address of its database.
     #[must_use]
     pub fn database_url(&self) -> &str {
@@ -156,9 +161,7 @@ impl Authority {
 
     /// Asks it to stop, as an operator's supervisor does.
     pub fn ask_to_stop(&self) {
-        let child = self.running.as_ref().expect("it is running");
-        let pid = Pid::from_raw(child.id().expect("it is running").try_into().unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        terminate(self.running.as_ref().expect("it is running"));
     }
 
     /// Sees that it does not end by itself. That nothing happens can only be seen over a time; a second is a hundred
@@ -193,6 +196,12 @@ impl Authority {
     pub async fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let output = self.command(arguments).envs(variables.iter().copied()).output();
         within(format!("authority {arguments:?}"), output).await.unwrap()
+    }
+
+    /// Starts another command on the same files; what it prints can be read while it runs.
+    #[must_use]
+    pub fn begin(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// What `authority doctor` says, with its exit code: 0 when nothing is wrong.
@@ -340,6 +349,15 @@ impl Authority {
     fn equip(&self, command: &mut Command) {
         command.env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
     }
+}
+
+/// Asks a process to end, as Ctrl-C and supervisors do.
+///
+/// # Panics
+/// When it has ended already.
+pub fn terminate(child: &Child) {
+    let pid = Pid::from_raw(child.id().expect("it is running").try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
 }
 
 impl Drop for Authority {

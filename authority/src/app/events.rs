@@ -5,6 +5,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 
@@ -69,5 +70,39 @@ impl App {
         list.resume_cursor =
             Some(self.cursor(ListKind::Events, &caller.tenant, request, resume.unwrap_or(0)));
         Ok(list)
+    }
+
+    /// The last sequence of a stream; 0 when it has no events.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
+        let tenant = tenant.clone();
+        let range = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.stream_range(&tenant).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(range.latest)
+    }
+
+    /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for whoever has the database, and
+    /// so needs no cursor.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub async fn events_after(
+        &self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, Refusal> {
+        let tenant = tenant.clone();
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.events_page(&tenant, &EventFilter::default(), after, limit).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))
     }
 }

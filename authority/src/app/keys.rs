@@ -3,19 +3,16 @@
 //! A key is shown once, in the answer that made it; the database holds its hash.
 
 use authority_domain::api_key::{ApiKey, KeyKind};
-use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::audit::Author;
 use authority_domain::cursor::ListKind;
-use authority_domain::id::{AuditId, KeyId, MerchantId, RequestId};
+use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::key_record::{ApiKeyRecord, KeyStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
-use authority_domain::scope::OperatorScope;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{KeyScope, OperatorKeyRecord, Tx};
-use authority_store::{Store, StoreError};
-use rand::SeedableRng;
-use rand::rngs::StdRng;
+use authority_store::StoreError;
+use authority_store::ports::{KeyScope, Tx};
 use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,8 +20,6 @@ use serde_json::Value;
 use super::lists::{List, ListRequest, rows_wanted};
 use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
-use crate::clock::Clock;
-use crate::dice::Dice;
 
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
@@ -46,17 +41,6 @@ struct ShownKey<'a> {
     /// The key itself, in the answer that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
-}
-
-/// An operator key as the command line shows it, once. Has no `Debug`: it holds the key.
-#[derive(Serialize)]
-pub struct IssuedOperatorKey {
-    /// Its record.
-    pub id: KeyId,
-    /// The key itself.
-    pub key: String,
-    /// What it may do.
-    pub scopes: Vec<&'static str>,
 }
 
 impl App {
@@ -186,62 +170,6 @@ impl App {
         let keys: Vec<ShownKey<'_>> = keys.iter().map(|key| shown(key, None, now)).collect();
         self.operator_records(ListKind::OperatorApiKeys, request, &keys, |key| key.id.as_str())
     }
-}
-
-/// Makes an operator key: by the command line, which needs access to the database and no key.
-///
-/// # Errors
-/// Only what the store reports.
-pub async fn operator_key_create(
-    store: &Store,
-    clock: &dyn Clock,
-    dice: &dyn Dice,
-    name: String,
-    scopes: Vec<OperatorScope>,
-) -> Result<IssuedOperatorKey, StoreError> {
-    let mut random = [0; 32];
-    dice.fill(&mut random);
-    let key = ApiKey::generate(KeyKind::Operator, &random);
-    let mut seed = [0; 32];
-    dice.fill(&mut seed);
-    let mut dice = StdRng::from_seed(seed);
-    let now = Timestamp::from_ms(clock.now_ms());
-    let record = OperatorKeyRecord {
-        id: KeyId::generate(now, &mut dice),
-        hash: key.hash(),
-        name,
-        display: key.display(),
-        scopes,
-        revoked_at: None,
-        created_at: now,
-    };
-    let issued = IssuedOperatorKey {
-        id: record.id.clone(),
-        key: key.expose().to_owned(),
-        scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
-    };
-    let entry = AuditEntry {
-        id: AuditId::generate(now, &mut dice),
-        created_by: Author::CommandLine,
-        request_id: RequestId::generate(now, &mut dice),
-        operation: "operator_keys.create".to_owned(),
-        merchant_id: None,
-        livemode: None,
-        resource_id: Some(record.id.to_string()),
-        version_before: None,
-        version_after: None,
-        reason: None,
-        created_at: now,
-    };
-    store
-        .write(move |tx: &mut dyn Tx| {
-            Box::pin(async move {
-                tx.operator_key_insert(&record).await?;
-                tx.audit_insert(&entry).await
-            })
-        })
-        .await?;
-    Ok(issued)
 }
 
 /// The answer that shows a new key, this once.

@@ -21,6 +21,7 @@ pub mod keys;
 pub mod lists;
 pub mod merchants;
 mod mutation;
+pub mod operator_keys;
 pub mod order_changes;
 pub mod order_ingest;
 pub mod orders;

@@ -17,35 +17,6 @@ pub struct Serve {
 #[derive(Debug, Args)]
 pub struct Migrate {}
 
-/// `authority operator-key`
-#[derive(Debug, Args)]
-pub struct OperatorKey {
-    /// What to do.
-    #[command(subcommand)]
-    pub action: OperatorKeyAction,
-}
-
-/// The verbs of `authority operator-key`.
-#[derive(Debug, Subcommand)]
-pub enum OperatorKeyAction {
-    /// Create an operator key and print it once.
-    Create(OperatorKeyCreate),
-}
-
-/// `authority operator-key create`
-#[derive(Debug, Args)]
-pub struct OperatorKeyCreate {
-    /// What the key is for, as it appears in lists and in the audit log.
-    #[arg(long)]
-    pub name: String,
-    /// Scopes of the key, separated by commas; all operator scopes when left out.
-    #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
-    pub scopes: Vec<String>,
-    /// Print one JSON line.
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// `authority doctor`
 #[derive(Debug, Args)]
 pub struct Doctor {

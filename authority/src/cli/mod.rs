@@ -11,8 +11,8 @@ pub mod args;
 mod dev;
 mod doctor;
 mod exit;
+mod manage;
 mod migrate;
-mod operator_key;
 mod rewrap;
 mod secrets;
 mod serve;
@@ -48,7 +48,13 @@ enum Command {
     /// Look whether machine, configuration and database fit together, and audit what is stored.
     Doctor(args::Doctor),
     /// Manage operator keys.
-    OperatorKey(args::OperatorKey),
+    OperatorKey(manage::OperatorKey),
+    /// Manage merchants.
+    Merchant(manage::MerchantCommand),
+    /// Manage the API keys of merchants.
+    Key(manage::Key),
+    /// Read the events of a merchant.
+    Events(manage::Events),
     /// Manage what is sealed under the key-encryption key.
     Secrets(args::Secrets),
     /// Try everything on this machine without any configuration: one order from checkout to verified event.
@@ -90,7 +96,10 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::run(args, process),
         Command::Migrate(args) => migrate::run(&args, process),
         Command::Doctor(args) => doctor::run(&args, process),
-        Command::OperatorKey(args) => operator_key::run(args, process),
+        Command::OperatorKey(args) => manage::operator_key(args, process),
+        Command::Merchant(args) => manage::merchant(args, process),
+        Command::Key(args) => manage::key(args, process),
+        Command::Events(args) => manage::events(args, process),
         Command::Secrets(args) => rewrap::run(&args, process),
         Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),

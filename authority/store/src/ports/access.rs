@@ -34,6 +34,12 @@ pub trait Access {
     /// Adds an operator key.
     async fn operator_key_insert(&mut self, key: &OperatorKeyRecord) -> Result<(), StoreError>;
 
+    /// Every operator key, newest first; they are few.
+    async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>, StoreError>;
+
+    /// Ends an operator key; false when there is none to end.
+    async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool, StoreError>;
+
     /// The operator key with this hash.
     async fn operator_key_by_hash(
         &mut self,

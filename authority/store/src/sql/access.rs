@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::api_keys::{COLUMNS, record};
-use super::{Db, Session};
+use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Access, OperatorKeyRecord};
 
@@ -53,21 +53,46 @@ impl Access for Session<'_> {
         hash: &[u8; 32],
     ) -> Result<Option<OperatorKeyRecord>, StoreError> {
         let row = sqlx::query(
-            "SELECT id, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
+            "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
         )
         .bind(hash.as_slice())
         .fetch_optional(&mut *self.conn)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let scopes: String = row.try_get("scopes")?;
-        Ok(Some(OperatorKeyRecord {
-            id: KeyId::from_store(row.try_get("id")?),
-            hash: *hash,
-            name: row.try_get("name")?,
-            display: row.try_get("display")?,
-            scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
-            revoked_at: row.try_get::<Option<i64>, _>("revoked_at")?.map(Timestamp::from_ms),
-            created_at: Timestamp::from_ms(row.try_get("created_at")?),
-        }))
+        row.map(|row| operator_key(&row)).transpose()
     }
+
+    async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys ORDER BY id DESC",
+        )
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(operator_key).collect()
+    }
+
+    async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool, StoreError> {
+        let done =
+            sqlx::query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
+                .bind(id.as_str())
+                .bind(now.as_ms())
+                .execute(&mut *self.conn)
+                .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn operator_key(row: &DbRow) -> Result<OperatorKeyRecord, StoreError> {
+    let scopes: String = row.try_get("scopes")?;
+    let hash: Vec<u8> = row.try_get("hash")?;
+    Ok(OperatorKeyRecord {
+        id: KeyId::from_store(row.try_get("id")?),
+        hash: hash
+            .try_into()
+            .map_err(|_| StoreError::Broken("operator_keys.hash has not 32 bytes".to_owned()))?,
+        name: row.try_get("name")?,
+        display: row.try_get("display")?,
+        scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
+        revoked_at: row.try_get::<Option<i64>, _>("revoked_at")?.map(Timestamp::from_ms),
+        created_at: Timestamp::from_ms(row.try_get("created_at")?),
+    })
 }

@@ -1,0 +1,206 @@
+//! The arguments of the commands that manage. Everything is given by options; no option takes a key.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `authority operator-key`
+#[derive(Debug, Args)]
+pub struct OperatorKey {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) action: OperatorKeyAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum OperatorKeyAction {
+    /// Create an operator key and print it once.
+    Create(OperatorKeyCreate),
+    /// List the operator keys, newest first.
+    List(Listing),
+    /// Revoke an operator key; it opens nothing from then on.
+    Revoke(Revoke),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OperatorKeyCreate {
+    /// What the key is for, as it appears in lists and in the audit log.
+    #[arg(long)]
+    pub(super) name: String,
+    /// Scopes of the key, separated by commas; all operator scopes when left out.
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
+    pub(super) scopes: Vec<String>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Listing {
+    /// Print one JSON line per record.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Revoke {
+    /// The id of the key's record, key_….
+    #[arg(long, value_name = "ID")]
+    pub(super) id: String,
+    /// Why, for the audit log.
+    #[arg(long, default_value = "revoked by the command line")]
+    pub(super) reason: String,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `authority merchant`
+#[derive(Debug, Args)]
+pub struct MerchantCommand {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) action: MerchantAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum MerchantAction {
+    /// Create a merchant.
+    Create(MerchantCreate),
+    /// List the merchants, newest first.
+    List(Listing),
+    /// Suspend a merchant: it can read, and write nothing.
+    Suspend(OneMerchant),
+    /// Let a suspended merchant act again.
+    Activate(OneMerchant),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MerchantCreate {
+    /// Its readable name in events and addresses: 1 to 63 of a-z, 0-9 and inner hyphens. Never changes.
+    #[arg(long)]
+    pub(super) slug: String,
+    /// Its name.
+    #[arg(long)]
+    pub(super) name: String,
+    /// ISO 4217 code, e.g. USD.
+    #[arg(long, value_name = "CURRENCY")]
+    pub(super) default_currency: String,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OneMerchant {
+    /// Its id or its slug.
+    #[arg(long)]
+    pub(super) merchant: String,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `authority key`
+#[derive(Debug, Args)]
+pub struct Key {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) action: KeyAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KeyAction {
+    /// Issue an API key for a merchant and print it once.
+    Issue(KeyIssue),
+    /// Replace a key: print the new one once; the old one works until the overlap ends.
+    Rotate(KeyRotate),
+    /// Revoke a key; it opens nothing from then on.
+    Revoke(Revoke),
+    /// List a merchant's keys, newest first.
+    List(OneMerchant),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct KeyIssue {
+    /// The merchant's id or slug.
+    #[arg(long)]
+    pub(super) merchant: String,
+    /// Live or test data.
+    #[arg(long)]
+    pub(super) mode: ModeName,
+    /// What the key is for.
+    #[arg(long)]
+    pub(super) name: String,
+    /// Scopes of the key, separated by commas; all when left out.
+    #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
+    pub(super) scopes: Vec<String>,
+    /// When it stops working, RFC 3339; never when left out.
+    #[arg(long, value_name = "TIME")]
+    pub(super) expires_at: Option<String>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct KeyRotate {
+    /// The id of the key's record, key_….
+    #[arg(long, value_name = "ID")]
+    pub(super) id: String,
+    /// How long the old key goes on working, 0 to 2592000; a day when left out.
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) overlap_seconds: Option<u32>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `authority events`
+#[derive(Debug, Args)]
+pub struct Events {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) action: EventsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum EventsAction {
+    /// Print the events of a stream as they are committed, until it is ended by a signal.
+    Tail(EventsTail),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EventsTail {
+    /// The merchant's id or slug.
+    #[arg(long)]
+    pub(super) merchant: String,
+    /// Live or test data.
+    #[arg(long)]
+    pub(super) mode: ModeName,
+    /// The sequence to begin with; 1 is the first event. Without it, only what comes from now on.
+    #[arg(long, value_name = "SEQUENCE")]
+    pub(super) from: Option<u32>,
+    /// End at the newest event instead of waiting for more.
+    #[arg(long)]
+    pub(super) once: bool,
+    /// Print the stored bytes of every event, one line each.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A mode as an option takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeName {
+    /// Real money.
+    Live,
+    /// Test data.
+    Test,
+}
+
+impl ModeName {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Test => "test",
+        }
+    }
+}

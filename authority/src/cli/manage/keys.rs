@@ -1,0 +1,67 @@
+//! `authority key`: the API keys of merchants.
+
+use authority_domain::id::KeyId;
+use authority_domain::scope::Scope;
+use serde_json::json;
+
+use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};
+use super::{all_pages, by_command, named_merchant, print_key, print_record, refused, with_app};
+use crate::app::Answer;
+use crate::cli::{Exit, Failure, Process};
+
+const SHOWN: [&str; 6] = ["id", "status", "livemode", "display", "name", "scopes"];
+
+pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    match command.action {
+        KeyAction::Issue(issue) => print_key(&self::issue(&issue, process)?, issue.json, process)?,
+        KeyAction::Rotate(rotate) => print_key(&self::rotate(&rotate, process)?, rotate.json, process)?,
+        KeyAction::Revoke(revoke) => {
+            let answer = self::revoke(&revoke, process)?;
+            print_record(&answer.body, &SHOWN, revoke.json, process)?;
+        }
+        KeyAction::List(list) => {
+            let mut found = Vec::new();
+            with_app(process, async |app| {
+                let merchant = named_merchant(app, &list.merchant).await?;
+                let fetch = async |page| app.api_keys_list(&page, Some(merchant.clone())).await;
+                all_pages(fetch, |item| {
+                    found.push(item.to_owned());
+                    Ok(())
+                })
+                .await
+            })?;
+            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn issue(issue: &KeyIssue, process: &Process<'_>) -> Result<Answer, Failure> {
+    let all = || Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect();
+    let scopes: Vec<String> = if issue.scopes.is_empty() { all() } else { issue.scopes.clone() };
+    let mut body = json!({ "name": issue.name, "mode": issue.mode.as_str(), "scopes": scopes });
+    if let (Some(expires_at), Some(members)) = (&issue.expires_at, body.as_object_mut()) {
+        members.insert("expires_at".to_owned(), json!(expires_at));
+    }
+    with_app(process, async |app| {
+        let merchant = named_merchant(app, &issue.merchant).await?;
+        let mutation = by_command(app, "api_keys.issue");
+        app.api_key_issue(mutation, Some(merchant), body).await.map_err(refused)
+    })
+}
+
+fn rotate(rotate: &KeyRotate, process: &Process<'_>) -> Result<Answer, Failure> {
+    let body = rotate.overlap_seconds.map_or_else(|| json!({}), |s| json!({ "overlap_seconds": s }));
+    with_app(process, async |app| {
+        let mutation = by_command(app, "api_keys.rotate");
+        app.api_key_rotate(mutation, KeyId::parse(&rotate.id), body).await.map_err(refused)
+    })
+}
+
+fn revoke(revoke: &Revoke, process: &Process<'_>) -> Result<Answer, Failure> {
+    let body = json!({ "reason": revoke.reason });
+    with_app(process, async |app| {
+        let mutation = by_command(app, "api_keys.revoke");
+        app.api_key_revoke(mutation, KeyId::parse(&revoke.id), body).await.map_err(refused)
+    })
+}

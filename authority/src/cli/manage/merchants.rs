@@ -1,0 +1,50 @@
+//! `authority merchant`: merchants made, listed, suspended and let act again.
+
+use authority_domain::merchant::MerchantStatus;
+use serde_json::json;
+
+use super::args::{MerchantAction, MerchantCommand, OneMerchant};
+use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
+use crate::app::Answer;
+use crate::app::merchants::MerchantFilter;
+use crate::cli::{Exit, Failure, Process};
+
+const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];
+
+pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    let (answer, json) = match command.action {
+        MerchantAction::List(list) => {
+            let mut found = Vec::new();
+            with_app(process, async |app| {
+                let fetch = async |page| app.merchants_list(&page, MerchantFilter::default()).await;
+                all_pages(fetch, |item| {
+                    found.push(item.to_owned());
+                    Ok(())
+                })
+                .await
+            })?;
+            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+            return Ok(Exit::Done);
+        }
+        MerchantAction::Create(create) => {
+            let (name, currency) = (create.name, create.default_currency);
+            let body = json!({ "slug": create.slug, "name": name, "default_currency": currency });
+            let answer = with_app(process, async |app| {
+                app.merchant_create(by_command(app, "merchants.create"), body).await.map_err(refused)
+            })?;
+            (answer, create.json)
+        }
+        MerchantAction::Suspend(one) => (set(&one, MerchantStatus::Suspended, process)?, one.json),
+        MerchantAction::Activate(one) => (set(&one, MerchantStatus::Active, process)?, one.json),
+    };
+    print_record(&answer.body, &SHOWN, json, process)?;
+    Ok(Exit::Done)
+}
+
+fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Result<Answer, Failure> {
+    with_app(process, async |app| {
+        let id = named_merchant(app, &one.merchant).await?;
+        let mutation = by_command(app, "merchants.update");
+        app.merchant_update(mutation, Some(id), json!({ "status": status })).await.map_err(refused)
+    })
+}

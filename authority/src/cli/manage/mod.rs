@@ -1,0 +1,157 @@
+//! The commands that manage what the operator API manages, for a person with access to the database: merchants, keys,
+//! endpoints, deliveries, events (contract 6.4).
+//!
+//! They run the use cases of the operator API, in one transaction each, beside a running service or without one, and
+//! their writes stand in the audit log as `cli`. They need the configuration of `serve`. A key is printed once, on
+//! standard output; with `--json` every record is one JSON line. What is refused is told in one line: exit code 2 when
+//! an option has to be corrected, 1 otherwise.
+
+mod args;
+mod events;
+mod keys;
+mod merchants;
+mod operator_keys;
+
+pub(super) use args::{Events, Key, MerchantCommand, OperatorKey};
+pub(super) use events::run as events;
+pub(super) use keys::run as key;
+pub(super) use merchants::run as merchant;
+pub(super) use operator_keys::run as operator_key;
+
+use std::sync::Arc;
+
+use authority_domain::audit::Author;
+use authority_domain::id::{MerchantId, RequestId};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_store::Access;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use serde_json::Value;
+
+use super::serve::block_on;
+use super::{Failure, Process};
+use crate::app::lists::{List, ListRequest};
+use crate::app::merchants::MerchantFilter;
+use crate::app::{Answer, App, Mutation};
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::dice::SystemDice;
+use crate::service::open_app;
+
+/// Rows per page of what is listed in the end as a whole.
+const PAGE: u16 = 100;
+
+/// Opens the use cases, runs `work`, and closes the database.
+fn with_app<T>(
+    process: &Process<'_>,
+    work: impl AsyncFnOnce(&App) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    with_config(&Config::read(process.environment)?, work)
+}
+
+fn with_config<T>(config: &Config, work: impl AsyncFnOnce(&App) -> Result<T, Failure>) -> Result<T, Failure> {
+    block_on(async {
+        let app =
+            open_app(config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
+        let done = work(&app).await;
+        app.store.close().await;
+        done
+    })
+}
+
+/// A write by the command line, named as the operation of the operator API that it is.
+fn by_command(app: &App, operation: &'static str) -> Mutation {
+    let mut seed = [0; 32];
+    app.dice.fill(&mut seed);
+    Mutation {
+        operation,
+        request_id: RequestId::generate(app.now(), &mut StdRng::from_seed(seed)),
+        idempotency: None,
+        if_match: None,
+        author: Some(Author::CommandLine),
+    }
+}
+
+/// The merchant that `--merchant` names, by id or by slug.
+async fn named_merchant(app: &App, name: &str) -> Result<MerchantId, Failure> {
+    let unknown = || Failure::Failed("there is no such merchant".to_owned());
+    if let Some(id) = MerchantId::parse(name) {
+        app.merchant_get(Some(id.clone())).await.map_err(refused)?;
+        return Ok(id);
+    }
+    let filter = MerchantFilter { slug: Some(name.to_owned()), ..MerchantFilter::default() };
+    let found = app.merchants_list(&page(None), filter).await.map_err(refused)?;
+    let merchant: Value = found.items.first().map(|text| read(text)).transpose()?.ok_or_else(unknown)?;
+    merchant["id"].as_str().and_then(MerchantId::parse).ok_or_else(unknown)
+}
+
+fn page(cursor: Option<String>) -> ListRequest {
+    ListRequest { limit: PAGE, cursor, filter: String::new() }
+}
+
+/// Goes through a list to its end.
+async fn all_pages(
+    mut fetch: impl AsyncFnMut(ListRequest) -> Result<List, Refusal>,
+    mut take: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut cursor = None;
+    loop {
+        let list = fetch(page(cursor)).await.map_err(refused)?;
+        list.items.iter().try_for_each(|item| take(item))?;
+        cursor = list.next_cursor;
+        if cursor.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// One line for what a use case refused. A wrong member of the body is the option of that name.
+fn refused(refusal: Refusal) -> Failure {
+    let Some(member) = refusal.members.first() else { return Failure::Failed(refusal.detail) };
+    let name: String = member.pointer.trim_start_matches('/').split('/').take(1).collect();
+    let line = format!("--{} {}", name.replace('_', "-"), member.detail);
+    match member.code {
+        MemberCode::Duplicate => Failure::Failed(line),
+        _ => Failure::Usage(line),
+    }
+}
+
+fn read(text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+/// Prints a record: whole as JSON, or the named members of it.
+fn print_record(text: &str, members: &[&str], json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
+    if json {
+        writeln!(process.stdout, "{text}")?;
+    } else {
+        let record = read(text)?;
+        let shown: Vec<String> = members.iter().map(|member| shown(&record[*member])).collect();
+        writeln!(process.stdout, "{}", shown.join("  "))?;
+    }
+    process.stdout.flush()?;
+    Ok(())
+}
+
+/// A member as text on one line: a merchant's own words must not reach a terminal as commands.
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    };
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Prints an answer that shows a key: the key alone on standard output, what it belongs to on standard error.
+fn print_key(answer: &Answer, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
+    if json {
+        return print_record(&answer.body, &[], true, process);
+    }
+    print_record(&answer.body, &["key"], false, process)?;
+    let record = read(&answer.body)?;
+    let (id, scopes) = (shown(&record["id"]), shown(&record["scopes"]));
+    writeln!(process.stderr, "authority: {id} with {scopes}; the key is not shown again")?;
+    Ok(())
+}

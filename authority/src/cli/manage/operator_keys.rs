@@ -1,0 +1,90 @@
+//! `authority operator-key`: the first operator key is made with access to the database (contract 6.1, 16), and so is
+//! every other. Needs the address of the database and nothing else of the configuration.
+
+use authority_domain::id::KeyId;
+use authority_domain::scope::OperatorScope;
+use authority_store::{Access, Store, StoreError};
+use serde::Serialize;
+
+use super::args::{OperatorKey, OperatorKeyAction};
+use super::print_record;
+use crate::app::operator_keys::{
+    ShownOperatorKey, operator_key_create, operator_key_revoke, operator_keys_list,
+};
+use crate::cli::serve::block_on;
+use crate::cli::{Exit, Failure, Process};
+use crate::clock::SystemClock;
+use crate::config::read_database_url;
+use crate::dice::SystemDice;
+use crate::service::open_store;
+
+const SHOWN: [&str; 5] = ["id", "status", "display", "name", "scopes"];
+
+pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    match command.action {
+        OperatorKeyAction::Create(create) => {
+            let scopes = scopes(&create.scopes)?;
+            let issued = with_store(process, async |store| {
+                operator_key_create(store, &SystemClock::new(), &SystemDice, create.name, scopes).await
+            })?;
+            if create.json {
+                print(&issued, true, process)?;
+            } else {
+                writeln!(process.stdout, "{}", issued.key)?;
+                process.stdout.flush()?;
+                let scopes = issued.scopes.join(", ");
+                writeln!(
+                    process.stderr,
+                    "authority: {} with {scopes}; the key is not shown again",
+                    issued.id
+                )?;
+            }
+        }
+        OperatorKeyAction::List(list) => {
+            let keys = with_store(process, async |store| operator_keys_list(store).await)?;
+            keys.iter().try_for_each(|key| print(key, list.json, process))?;
+        }
+        OperatorKeyAction::Revoke(revoke) => {
+            let revoked: Option<ShownOperatorKey> = match KeyId::parse(&revoke.id) {
+                None => None,
+                Some(id) => with_store(process, async |store| {
+                    operator_key_revoke(store, &SystemClock::new(), &SystemDice, id, revoke.reason).await
+                })?,
+            };
+            let unknown = || Failure::Failed("there is no such operator key".to_owned());
+            print(&revoked.ok_or_else(unknown)?, revoke.json, process)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn with_store<T>(
+    process: &Process<'_>,
+    work: impl AsyncFnOnce(&Store) -> Result<T, StoreError>,
+) -> Result<T, Failure> {
+    let url = read_database_url(process.environment)?;
+    block_on(async {
+        let store = open_store(&url, Access::Shared).await?;
+        let done = work(&store).await;
+        store.close().await;
+        done.map_err(|error| Failure::Failed(error.to_string()))
+    })
+}
+
+fn print(record: &impl Serialize, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
+    let line = serde_json::to_string(record).map_err(|error| Failure::Failed(error.to_string()))?;
+    print_record(&line, &SHOWN, json, process)
+}
+
+fn scopes(names: &[String]) -> Result<Vec<OperatorScope>, Failure> {
+    if names.is_empty() {
+        return Ok(OperatorScope::ALL.to_vec());
+    }
+    let parse = |name: &String| {
+        OperatorScope::parse(name).ok_or_else(|| {
+            let known: Vec<&str> = OperatorScope::ALL.iter().map(|scope| scope.as_str()).collect();
+            Failure::Usage(format!("--scopes: each must be one of {}", known.join(", ")))
+        })
+    };
+    names.iter().map(parse).collect()
+}

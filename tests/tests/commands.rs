@@ -1,0 +1,169 @@
+//! The commands that manage, beside a running service (contract 6.4, 16): what they do holds at once, a key is shown
+//! once and nowhere else, what is refused is one line and the right exit code.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database, terminate};
+use tests::eventually::within;
+use tests::http::Api;
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+on_both_databases!(
+    merchants_and_keys_are_managed_beside_a_service,
+    operator_keys_are_listed_and_revoked,
+    events_are_tailed
+);
+
+fn lines(output: &Output) -> Vec<Value> {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+async fn done(authority: &Authority, arguments: &[&str]) -> Vec<Value> {
+    let output = authority.run(&[arguments, &["--json"]].concat()).await;
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+    lines(&output)
+}
+
+async fn refused(authority: &Authority, arguments: &[&str], code: i32, line: &str) {
+    let output = authority.run(arguments).await;
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.as_str()), (Some(code), format!("authority: {line}\n").as_str()));
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+}
+
+async fn merchants_and_keys_are_managed_beside_a_service(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_LOG", "trace")]).await;
+    let create = ["merchant", "create", "--slug", "acme", "--name", "Acme Ltd"];
+    let create = [&create[..], &["--default-currency", "EUR"]].concat();
+    let made = done(&authority, &create).await;
+    assert_eq!(
+        (made.len(), &made[0]["status"], &made[0]["default_currency"]),
+        (1, &json!("active"), &json!("EUR"))
+    );
+    let id = text(&made[0], "id");
+    refused(&authority, &create, 1, "--slug is taken").await;
+    let bad = ["merchant", "create", "--slug", "A!", "--name", "x", "--default-currency", "EUR"];
+    refused(&authority, &bad, 2, "--slug must be 1 to 63 of a-z, 0-9 and inner hyphens").await;
+    refused(&authority, &["key", "list", "--merchant", "nobody"], 1, "there is no such merchant").await;
+
+    let issue = ["key", "issue", "--merchant", "acme", "--mode", "test", "--name", "backend"];
+    let issued = authority.run(&issue).await;
+    assert_eq!(issued.status.code(), Some(0), "{issued:?}");
+    let key = std::str::from_utf8(&issued.stdout).unwrap().trim_end().to_owned();
+    assert!(key.starts_with("svc_test_") && key.lines().count() == 1, "the key and nothing else");
+    assert!(!String::from_utf8(issued.stderr).unwrap().contains(&key));
+    let api = authority.merchant(&key);
+    api.get("/orders").await.expect(200);
+
+    let listed = done(&authority, &["key", "list", "--merchant", &id]).await;
+    assert_eq!(
+        (listed.len(), &listed[0]["created_by"], &listed[0]["livemode"]),
+        (1, &json!("cli"), &json!(false))
+    );
+    assert!(!listed[0].to_string().contains(&key[12..]) && listed[0].get("key").is_none());
+    let key_id = text(&listed[0], "id");
+    let narrow = ["--scopes", "events:read,orders:read"];
+    let live =
+        done(&authority, &[&issue[..4], &["--mode", "live", "--name", "b"], &narrow[..]].concat()).await;
+    assert_eq!(live[0]["scopes"], json!(["orders:read", "events:read"]));
+
+    let rotated = done(&authority, &["key", "rotate", "--id", &key_id, "--overlap-seconds", "0"]).await;
+    let newer = authority.merchant(&text(&rotated[0], "key"));
+    newer.get("/orders").await.expect(200);
+    api.get("/orders").await.refused(401, "expired_api_key");
+    let newer_id = text(&rotated[0], "id");
+    suspended_merchants_only_read(&authority, &newer).await;
+    done(&authority, &["key", "revoke", "--id", &newer_id, "--reason", "a test"]).await;
+    newer.get("/orders").await.refused(401, "invalid_api_key");
+    refused(&authority, &["key", "revoke", "--id", "key_x"], 1, "There is no such API key.").await;
+    assert_eq!(done(&authority, &["key", "list", "--merchant", "acme"]).await.len(), 3);
+
+    // Whoever reads the audit log sees who it was; whoever reads the log sees no key.
+    let entries = authority.operator().get("/audit-log?limit=100").await.expect(200);
+    let by_command = |entry: &&Value| entry["created_by"] == "cli";
+    let operations: Vec<_> =
+        entries["data"].as_array().unwrap().iter().filter(by_command).map(|e| text(e, "operation")).collect();
+    for operation in
+        ["merchants.create", "merchants.update", "api_keys.issue", "api_keys.rotate", "api_keys.revoke"]
+    {
+        assert!(operations.iter().any(|known| known == operation), "{operation}: {operations:?}");
+    }
+    assert!(!authority.log().contains(&key));
+    authority.is_sound().await;
+}
+
+async fn suspended_merchants_only_read(authority: &Authority, api: &Api) {
+    let endpoint = json!({ "url": "http://127.0.0.1:9/" });
+    let suspended = done(authority, &["merchant", "suspend", "--merchant", "acme"]).await;
+    assert_eq!(suspended[0]["status"], "suspended");
+    api.get("/orders").await.expect(200);
+    api.post("/webhook-endpoints", &endpoint).await.refused(403, "merchant_suspended");
+    assert_eq!(done(authority, &["merchant", "list"]).await[0]["status"], "suspended");
+    done(authority, &["merchant", "activate", "--merchant", "acme"]).await;
+    api.post("/webhook-endpoints", &endpoint).await.expect(201);
+}
+
+async fn operator_keys_are_listed_and_revoked(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let create = ["operator-key", "create", "--name", "reader", "--scopes", "operator:read"];
+    let made = done(&authority, &create).await;
+    let (id, key) = (text(&made[0], "id"), text(&made[0], "key"));
+    let reader = authority.operator().with_key(Some(&key));
+    reader.get("/merchants").await.expect(200);
+    let listed = done(&authority, &["operator-key", "list"]).await;
+    let shown = |key: &Value| (text(key, "name"), text(key, "status"));
+    assert_eq!(
+        listed.iter().map(shown).collect::<Vec<_>>(),
+        [("reader".to_owned(), "active".to_owned()), ("tests".to_owned(), "active".to_owned())]
+    );
+    assert!(!listed[0].to_string().contains(&key[10..]));
+    for _ in 0..2 {
+        let revoked = done(&authority, &["operator-key", "revoke", "--id", &id]).await;
+        assert_eq!((&revoked[0]["id"], &revoked[0]["status"]), (&json!(id), &json!("revoked")));
+        reader.get("/merchants").await.refused(401, "invalid_api_key");
+    }
+    authority.operator().get("/merchants").await.expect(200);
+    let nobody = "key_01k3zqa7000000000000000000";
+    refused(&authority, &["operator-key", "revoke", "--id", nobody], 1, "there is no such operator key")
+        .await;
+    refused(&authority, &["operator-key", "revoke", "--id", &key], 1, "there is no such operator key").await;
+}
+
+async fn events_are_tailed(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "tailed").await;
+    merchant.paid_order().await;
+    let tail = ["events", "tail", "--merchant", "tailed", "--mode", "test"];
+    let all = done(&authority, &[&tail[..], &["--from", "1", "--once"]].concat()).await;
+    assert_eq!(all, merchant.events().await);
+    let rest = done(&authority, &[&tail[..], &["--from", "6", "--once"]].concat()).await;
+    assert_eq!(rest, all[5..]);
+    assert_eq!(done(&authority, &[&tail[..], &["--once"]].concat()).await, Vec::<Value>::new());
+    refused(
+        &authority,
+        &[&tail[..], &["--from", "0"]].concat(),
+        2,
+        "--from must be a sequence: 1 is the first event",
+    )
+    .await;
+    let short = authority.run(&[&tail[..], &["--from", "6", "--once"]].concat()).await;
+    let short = String::from_utf8(short.stdout).unwrap();
+    let words: Vec<_> = short.split_whitespace().collect();
+    assert_eq!((words[0], words[2], words[4]), ("6", "order.confirmed", "2"), "{short}");
+
+    let mut following = authority.begin(&[&tail[..], &["--from", "7", "--json"]].concat());
+    let mut printed = BufReader::new(following.stdout.take().unwrap()).lines();
+    merchant.paid_order().await;
+    for event in &merchant.events().await[6..] {
+        let line = within("a tailed event", printed.next_line()).await.unwrap().unwrap();
+        assert_eq!(&serde_json::from_str::<Value>(&line).unwrap(), event);
+    }
+    terminate(&following);
+    assert_eq!(within("the end", following.wait()).await.unwrap().code(), Some(0));
+}

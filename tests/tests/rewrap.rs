@@ -1,0 +1,90 @@
+//! The key-encryption key is changed while the service runs (contract 1.2, 6.4): nothing stops working, nothing is left
+//! under the old key, and being killed half way does no harm.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database, KEK};
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+use tests::receiver::Receiver;
+
+on_both_databases!(a_key_encryption_key_is_changed_while_the_service_runs);
+
+const NEW_KEK: &str = "bmV3LWtleS1lbmNyeXB0aW9uLWtleS0zMi1ieXRlcyE=";
+const KEYS: usize = 150;
+
+fn keys_check(said: &Value) -> (String, String) {
+    let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == "keys").unwrap();
+    (text(check, "status"), text(check, "detail"))
+}
+
+async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Database) {
+    let mut authority = Authority::on(database, &[]).await;
+    let receiver = Receiver::accepting().await;
+    let merchant = Merchant::create(&authority, "rewrapped").await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let path = format!("/merchants/{}/api-keys", merchant.id);
+    let body = json!({ "name": "k", "mode": "test", "scopes": ["events:read"] });
+    let mut issued = Vec::new();
+    for n in 0..KEYS {
+        issued.push(merchant.operator.post_as(&format!("k{n}"), &path, &body).await.expect(201));
+    }
+    let sealed = KEYS as u64 + 1;
+
+    let missing = authority.run(&["secrets", "rewrap"]).await;
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        missing.stderr.starts_with(b"authority: AUTHORITY_SECRET_KEK_PREVIOUS is not set: "),
+        "{missing:?}"
+    );
+
+    authority.terminate().await;
+    authority.set("AUTHORITY_SECRET_KEK", NEW_KEK);
+    // Without the old key nothing opens, and the doctor says so before `serve` refuses to start.
+    let said = authority.doctor().await;
+    assert_eq!(
+        keys_check(&said),
+        (
+            "failed".to_owned(),
+            format!("{sealed} of {sealed} sealed values do not open with the configured keys")
+        )
+    );
+    assert_eq!(authority.run(&["serve"]).await.status.code(), Some(2));
+
+    authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
+    authority.restart().await;
+    assert_eq!(keys_check(&authority.doctor().await).0, "warning");
+    merchant.paid_order().await;
+    receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    for _ in 0..4 {
+        let mut killed = authority.begin(&["secrets", "rewrap", "--json"]);
+        // Wherever this falls, what follows must hold.
+        let _ = tokio::time::timeout(Duration::from_millis(40), killed.wait()).await;
+        killed.kill().await.unwrap();
+    }
+    let done = authority.run(&["secrets", "rewrap", "--json"]).await;
+    let done: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
+    assert_eq!(
+        (&done["current"], &done["previous"], &done["unopened"]),
+        (&json!(sealed), &json!(0), &json!(0))
+    );
+    let again = authority.run(&["secrets", "rewrap", "--json"]).await;
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&again["rewrapped"], &again["current"]), (&json!(0), &json!(sealed)));
+
+    authority.terminate().await;
+    authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
+    authority.restart().await;
+    authority.is_sound().await;
+    for (n, told) in issued.iter().enumerate() {
+        let repeated = merchant.operator.post_as(&format!("k{n}"), &path, &body).await;
+        assert_eq!(repeated.header("idempotent-replayed"), Some("true"));
+        assert_eq!(&repeated.expect(201), told);
+    }
+    merchant.paid_order().await;
+    let arrivals = receiver.until("twelve events", |arrivals| arrivals.accepted("/hook") == 12).await;
+    assert!(arrivals.all.iter().all(|arrival| arrival.verify(&endpoint.secret).is_ok()));
+}
