@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// `authority operator-key`
 #[derive(Debug, Args)]
-pub struct OperatorKey {
+pub(in crate::cli) struct OperatorKey {
     /// What to do.
     #[command(subcommand)]
     pub(super) action: OperatorKeyAction,
@@ -55,7 +55,7 @@ pub(super) struct Revoke {
 
 /// `authority merchant`
 #[derive(Debug, Args)]
-pub struct MerchantCommand {
+pub(in crate::cli) struct MerchantCommand {
     /// What to do.
     #[command(subcommand)]
     pub(super) action: MerchantAction,
@@ -101,7 +101,7 @@ pub(super) struct OneMerchant {
 
 /// `authority key`
 #[derive(Debug, Args)]
-pub struct Key {
+pub(in crate::cli) struct Key {
     /// What to do.
     #[command(subcommand)]
     pub(super) action: KeyAction,
@@ -156,7 +156,7 @@ pub(super) struct KeyRotate {
 
 /// `authority events`
 #[derive(Debug, Args)]
-pub struct Events {
+pub(in crate::cli) struct Events {
     /// What to do.
     #[command(subcommand)]
     pub(super) action: EventsAction,

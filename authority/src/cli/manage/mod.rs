@@ -109,7 +109,7 @@ async fn all_pages(
 fn refused(refusal: Refusal) -> Failure {
     let Some(member) = refusal.members.first() else { return Failure::Failed(refusal.detail) };
     let name: String = member.pointer.trim_start_matches('/').split('/').take(1).collect();
-    let line = format!("--{} {}", name.replace('_', "-"), member.detail);
+    let line = format!("--{}: {}", name.replace('_', "-"), member.detail);
     match member.code {
         MemberCode::Duplicate => Failure::Failed(line),
         _ => Failure::Usage(line),
