@@ -64,16 +64,11 @@ async fn follow(
     }
 }
 
-/// Sequence, time, name and record of an event.
+/// Sequence, time, name, record and version of an event.
 fn line(event: &str) -> Result<String, Failure> {
     let event: Value = read(event)?;
-    let object = &event["data"]["object"];
-    let record = if object["order_number"].is_string() && object["object"] == "order" {
-        &object["order_number"]
-    } else {
-        &object["id"]
-    };
-    let members =
-        [&event["sequence"], &event["created_at"], &event["type"], record, &event["resource_version"]];
-    Ok(members.map(shown).join("  "))
+    let id = event.pointer("/data/object/id").or_else(|| event.pointer("/data/object/order_number"));
+    let member = |name: &str| shown(event.get(name));
+    let [sequence, created_at, name] = ["sequence", "created_at", "type"].map(member);
+    Ok([sequence, created_at, name, shown(id), member("resource_version")].join("  "))
 }

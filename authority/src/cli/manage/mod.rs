@@ -82,7 +82,7 @@ async fn named_merchant(app: &App, name: &str) -> Result<MerchantId, Failure> {
     let filter = MerchantFilter { slug: Some(name.to_owned()), ..MerchantFilter::default() };
     let found = app.merchants_list(&page(None), filter).await.map_err(refused)?;
     let merchant: Value = found.items.first().map(|text| read(text)).transpose()?.ok_or_else(unknown)?;
-    merchant["id"].as_str().and_then(MerchantId::parse).ok_or_else(unknown)
+    merchant.get("id").and_then(Value::as_str).and_then(MerchantId::parse).ok_or_else(unknown)
 }
 
 fn page(cursor: Option<String>) -> ListRequest {
@@ -126,7 +126,7 @@ fn print_record(text: &str, members: &[&str], json: bool, process: &mut Process<
         writeln!(process.stdout, "{text}")?;
     } else {
         let record = read(text)?;
-        let shown: Vec<String> = members.iter().map(|member| shown(&record[*member])).collect();
+        let shown: Vec<String> = members.iter().map(|member| shown(record.get(*member))).collect();
         writeln!(process.stdout, "{}", shown.join("  "))?;
     }
     process.stdout.flush()?;
@@ -134,12 +134,12 @@ fn print_record(text: &str, members: &[&str], json: bool, process: &mut Process<
 }
 
 /// A member as text on one line: a merchant's own words must not reach a terminal as commands.
-fn shown(value: &Value) -> String {
+fn shown(value: Option<&Value>) -> String {
     let text = match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => items.iter().map(|item| shown(Some(item))).collect::<Vec<_>>().join(","),
+        Some(other) => other.to_string(),
     };
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -151,7 +151,7 @@ fn print_key(answer: &Answer, json: bool, process: &mut Process<'_>) -> Result<(
     }
     print_record(&answer.body, &["key"], false, process)?;
     let record = read(&answer.body)?;
-    let (id, scopes) = (shown(&record["id"]), shown(&record["scopes"]));
+    let (id, scopes) = (shown(record.get("id")), shown(record.get("scopes")));
     writeln!(process.stderr, "authority: {id} with {scopes}; the key is not shown again")?;
     Ok(())
 }
