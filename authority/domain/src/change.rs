@@ -13,7 +13,7 @@ use crate::order::Order;
 use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
-use crate::subscription::Subscription;
+use crate::subscription::Ongoing;
 
 /// One version of one record, and its event.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub enum Record {
     /// `shipment.*`
     Shipment(Box<Shipment>),
     /// `subscription.*`
-    Subscription(Box<Subscription>),
+    Subscription(Box<Ongoing>),
     /// `webhook.test`
     WebhookTest(WebhookTest),
 }
@@ -83,7 +83,7 @@ impl Change {
 
     /// A new version of a subscription.
     #[must_use]
-    pub fn subscription(event_type: EventType, subscription: &Subscription) -> Self {
+    pub fn subscription(event_type: EventType, subscription: &Ongoing) -> Self {
         Self { event_type, record: Record::Subscription(Box::new(subscription.clone())) }
     }
 
@@ -104,7 +104,7 @@ impl Record {
             Self::Order(record) => Some(record.resource_version),
             Self::Refund(record) => Some(record.resource_version),
             Self::Shipment(record) => Some(record.resource_version),
-            Self::Subscription(record) => Some(record.resource_version),
+            Self::Subscription(ongoing) => Some(ongoing.record.resource_version),
             Self::WebhookTest(_) => None,
         }
     }
@@ -118,7 +118,7 @@ impl Record {
             Self::Order(record) => record.order_number.as_str(),
             Self::Refund(record) => record.id.as_str(),
             Self::Shipment(record) => record.id.as_str(),
-            Self::Subscription(record) => record.id.as_str(),
+            Self::Subscription(ongoing) => ongoing.record.id.as_str(),
             Self::WebhookTest(record) => record.endpoint_id.as_str(),
         }
     }
@@ -132,7 +132,7 @@ impl Record {
             Self::Order(record) => ("orders", record.order_number.as_str()),
             Self::Refund(record) => ("refunds", record.id.as_str()),
             Self::Shipment(record) => ("shipments", record.id.as_str()),
-            Self::Subscription(record) => ("subscriptions", record.id.as_str()),
+            Self::Subscription(ongoing) => ("subscriptions", ongoing.record.id.as_str()),
             Self::WebhookTest(record) => ("webhook-endpoints", record.endpoint_id.as_str()),
         };
         Some(format!("/v1/merchant/{collection}/{id}"))

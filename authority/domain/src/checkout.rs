@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{CheckoutId, PaymentId};
 use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, Failure, LineItem, Metadata};
+use crate::subscription::SubscriptionTerms;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -104,6 +105,8 @@ pub struct NewCheckout {
     pub cancel_url: Option<String>,
     pub expires_at: Timestamp,
     pub metadata: Metadata,
+    /// What is subscribed to with the purchase; without it the mode is `payment`.
+    pub subscription: Option<SubscriptionTerms>,
 }
 
 impl Checkout {
@@ -113,7 +116,7 @@ impl Checkout {
         Self {
             id: new.id,
             status: CheckoutStatus::Open,
-            mode: CheckoutMode::Payment,
+            mode: if new.subscription.is_some() { CheckoutMode::Subscription } else { CheckoutMode::Payment },
             currency: new.currency,
             amounts: new.amounts,
             line_items: new.line_items,

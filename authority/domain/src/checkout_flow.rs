@@ -13,6 +13,8 @@ use crate::order_number::OrderNumber;
 use crate::payment::Payment;
 use crate::payment_flow::told;
 use crate::refusal::Refusal;
+use crate::subscription::Ongoing;
+use crate::subscription_founding::{Founding, found};
 use crate::time::Timestamp;
 
 /// Ends an open checkout: `payment.cancelled` for the attempt that is under way, then `checkout.expired` or
@@ -50,7 +52,8 @@ pub fn needs_completion(checkout: &Checkout) -> bool {
     checkout.status != CheckoutStatus::Completed
 }
 
-/// Completes an open checkout that costs nothing: `checkout.completed`, `order.created`, `order.confirmed`.
+/// Completes an open checkout that costs nothing: `checkout.completed`, in mode `subscription` `subscription.created`,
+/// `order.created`, `order.confirmed`.
 /// `order_number` is reserved in this transaction.
 ///
 /// # Errors
@@ -58,6 +61,7 @@ pub fn needs_completion(checkout: &Checkout) -> bool {
 pub fn complete(
     checkout: Checkout,
     order_number: OrderNumber,
+    founding: Option<Founding>,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Result<Vec<Change>, Refusal> {
@@ -71,13 +75,14 @@ pub fn complete(
     if checkout.amounts.total > 0 {
         return Err(refused(&checkout, requested, "and has something to pay: a payment completes it."));
     }
-    let new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    let subscription = founding.map(|founding| found(founding, &checkout, true, order_number.clone(), now));
+    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
     let order = Order::create(new, &[], checkout.livemode, now);
     let completed = checkout.complete(None, order_number, now);
-    let mut changes = vec![
-        Change::checkout(EventType::CheckoutCompleted, &completed),
-        Change::order(EventType::OrderCreated, &order),
-    ];
+    let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
+    changes.extend(subscription.iter().map(Ongoing::told));
+    changes.push(Change::order(EventType::OrderCreated, &order));
     if let Some((order, event)) = order.after_payments(&[], confirm_on, now) {
         changes.push(Change::order(event, &order));
     }

@@ -23,6 +23,19 @@ pub struct OrderFilter {
     pub customer_reference: Option<String>,
 }
 
+/// Filters of `GET /subscriptions`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubscriptionFilter {
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// The platform's id of the customer.
+    pub customer_reference: Option<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+}
+
 /// Filters of `GET /events`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {

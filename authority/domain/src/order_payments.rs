@@ -83,5 +83,8 @@ pub(crate) fn attach(
         let detail = format!("must be at most {room}: what is due and not covered by open payments");
         return Err(Refusal::member("/amount", MemberCode::OutOfRange, detail));
     }
-    Ok(Payment::create(new, order.livemode, now))
+    let mut payment = Payment::create(new, order.livemode, now);
+    payment.order_number = Some(order.order_number.clone());
+    payment.subscription_id.clone_from(&order.subscription_id);
+    Ok(payment)
 }

@@ -77,8 +77,8 @@ pub struct Address {
     pub phone: Option<String>,
 }
 
-/// The buyer, embedded; there is no customer resource.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The buyer, embedded; there is no customer resource. The default is a buyer of whom nothing is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Customer {
     /// The platform's own customer id, opaque.
     pub reference: Option<String>,

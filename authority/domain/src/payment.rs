@@ -142,6 +142,8 @@ pub enum PaymentTarget {
     Checkout(CheckoutId),
     /// An order with something due.
     Order(OrderNumber),
+    /// A subscription: its latest order, which has something due.
+    Subscription(SubscriptionId),
 }
 
 /// What the operator gives to start a payment attempt.
@@ -191,6 +193,8 @@ impl Payment {
         let (checkout_id, order_number) = match new.target {
             PaymentTarget::Checkout(id) => (Some(id), None),
             PaymentTarget::Order(number) => (None, Some(number)),
+            // The order that is paid says which subscription it belongs to.
+            PaymentTarget::Subscription(_) => (None, None),
         };
         Self {
             id: new.id,

@@ -13,6 +13,8 @@ use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::order_number::OrderNumber;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal};
+use crate::subscription::Ongoing;
+use crate::subscription_founding::{Founding, found};
 use crate::time::Timestamp;
 
 /// Where a payment stands when a report arrives.
@@ -24,6 +26,8 @@ pub enum Surroundings {
         checkout: Box<Checkout>,
         /// The order's number, already reserved in this transaction.
         order_number: OrderNumber,
+        /// What else it makes, in mode `subscription`.
+        subscription: Option<Box<Founding>>,
     },
     /// The checkout is open and stays so.
     OpenCheckout(Box<Checkout>),
@@ -99,8 +103,9 @@ pub fn settle(
     now: Timestamp,
 ) -> Vec<Change> {
     match surroundings {
-        Surroundings::Completing { checkout, order_number } => {
-            complete(before, *payment, *checkout, order_number, confirm_on, now)
+        Surroundings::Completing { checkout, order_number, subscription } => {
+            let founding = subscription.map(|founding| *founding);
+            complete(before, *payment, *checkout, order_number, founding, confirm_on, now)
         }
         Surroundings::OpenCheckout(checkout) => {
             let mut changes = vec![told(&payment)];
@@ -125,24 +130,28 @@ pub fn settle(
     }
 }
 
-/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it.
+/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it. In mode
+/// `subscription` the subscription stands between checkout and order, since the order refers to it.
 fn complete(
     before: &Payment,
     mut payment: Payment,
     checkout: Checkout,
     order_number: OrderNumber,
+    founding: Option<Founding>,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Vec<Change> {
-    let new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    let paid = payment.status == PaymentStatus::Succeeded;
+    let subscription = founding.map(|founding| found(founding, &checkout, paid, order_number.clone(), now));
+    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
     let order = Order::create(new, std::slice::from_ref(before), checkout.livemode, now);
     let completed = checkout.complete(Some(payment.id.clone()), order_number.clone(), now);
     payment.order_number = Some(order_number);
-    let mut changes = vec![
-        Change::checkout(EventType::CheckoutCompleted, &completed),
-        Change::order(EventType::OrderCreated, &order),
-        told(&payment),
-    ];
+    payment.subscription_id.clone_from(&order.subscription_id);
+    let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
+    changes.extend(subscription.iter().map(Ongoing::told));
+    changes.extend([Change::order(EventType::OrderCreated, &order), told(&payment)]);
     if let Some((order, event)) = order.after_payments(std::slice::from_ref(&payment), confirm_on, now) {
         changes.push(Change::order(event, &order));
     }

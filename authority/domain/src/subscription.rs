@@ -1,10 +1,12 @@
-//! The subscription record (contract 2.6). Its state machine is in [`crate::subscription_flow`].
+//! The subscription record and what is agreed about it (contract 2.6). Its state machine is in
+//! [`crate::subscription_flow`].
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::id::{LineItemId, SubscriptionId};
 use crate::order_number::OrderNumber;
-use crate::parts::{Customer, Metadata, Money};
+use crate::parts::{Customer, MONEY_MAX, Metadata, Money};
+use crate::period::Cadence;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -57,7 +59,7 @@ text_enum! {
 /// What is subscribed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionItem {
-    /// Stable as long as the item is.
+    /// Stable as long as the item is; the lines that are made from it in orders carry the same.
     pub id: LineItemId,
     /// Stock keeping unit.
     pub sku: Option<String>,
@@ -94,4 +96,109 @@ pub struct Subscription {
     pub livemode: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl Subscription {
+    /// How often it renews.
+    #[must_use]
+    pub fn cadence(&self) -> Cadence {
+        Cadence { interval: self.interval, count: self.interval_count }
+    }
+}
+
+/// What is subscribed to, and its price per period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PricedItems {
+    list: Vec<SubscriptionItem>,
+    amount: Money,
+}
+
+impl PricedItems {
+    /// `None` when Σ `unit_amount × quantity` is above [`MONEY_MAX`].
+    #[must_use]
+    pub fn of(list: Vec<SubscriptionItem>) -> Option<Self> {
+        let amount = list.iter().try_fold(0, |sum: Money, item| {
+            item.unit_amount.checked_mul(item.quantity).and_then(|amount| sum.checked_add(amount))
+        })?;
+        (0..=MONEY_MAX).contains(&amount).then_some(Self { list, amount })
+    }
+
+    /// The items and their sum.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<SubscriptionItem>, Money) {
+        (self.list, self.amount)
+    }
+}
+
+/// A subscription, and the moment from which its periods are counted; `None` before the first of them.
+///
+/// The anchor is no member of the record: a period's end alone does not tell on which day of the month the
+/// subscription began ([`crate::period`]). It is stored in the same row, by the same statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ongoing {
+    /// The record.
+    pub record: Subscription,
+    /// Start of the first paid period, or of the last one whose bounds the platform chose.
+    pub anchor: Option<Timestamp>,
+}
+
+/// The record alone: the anchor is not shown.
+impl Serialize for Ongoing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.record.serialize(serializer)
+    }
+}
+
+/// What a checkout of mode `subscription` agrees on; kept beside the checkout, whose record does not show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionTerms {
+    /// The unit of a period.
+    pub interval: Interval,
+    /// 1–36.
+    pub interval_count: i64,
+    /// Days that are free before the first period, 1–730.
+    pub trial_days: Option<i64>,
+    /// 1–20 of them.
+    pub items: PricedItems,
+    /// Written by the operator.
+    pub metadata: Metadata,
+}
+
+/// What the operator gives to make a subscription without a checkout; read and checked member by member.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct NewSubscription {
+    pub id: SubscriptionId,
+    pub customer: Customer,
+    pub currency: String,
+    /// 1–20 of them.
+    pub items: PricedItems,
+    pub interval: Interval,
+    pub interval_count: i64,
+    pub beginning: Beginning,
+    pub metadata: Metadata,
+}
+
+/// How a subscription begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// Not yet; a trial may be agreed for later.
+    Incomplete {
+        /// When that trial is to end.
+        trial_end: Option<Timestamp>,
+    },
+    /// With a free time that lasts until then.
+    Trialing {
+        /// When it began.
+        start: Timestamp,
+        /// Later than `start`.
+        trial_end: Timestamp,
+    },
+    /// With its first period.
+    Active {
+        /// When it began.
+        start: Timestamp,
+        /// Later than `start`; `None` for one period of the calendar.
+        end: Option<Timestamp>,
+    },
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::mutation::Work;
 use super::orders::free_order_number;
+use super::subscriptions::founding;
 use super::{Answer, App, Mutation};
 
 /// How the operator ends a checkout.
@@ -101,7 +102,8 @@ async fn complete(
     }
     let number = free_order_number(work, tenant, merchant).await?;
     let confirm_on = merchant.settings.confirm_on;
-    let changes = checkout_flow::complete(checkout.clone(), number, confirm_on, work.now)?;
+    let founding = founding(work, tenant, &checkout.id).await?;
+    let changes = checkout_flow::complete(checkout.clone(), number, founding, confirm_on, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }

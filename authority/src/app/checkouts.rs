@@ -28,12 +28,16 @@ impl App {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let new = CheckoutRequest::read(&body)?.into_new(work.now, &mut work.dice)?;
+                    let terms = new.subscription.clone();
                     let checkout = Checkout::open(new, tenant.livemode, work.now);
                     let changes = [Change::checkout(EventType::CheckoutCreated, &checkout)];
                     let context = merchant.context();
                     let audience = Audience::Subscribers;
                     commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
                         .await?;
+                    if let Some(terms) = terms {
+                        work.tx.subscription_terms_keep(&tenant, &checkout.id, &terms).await?;
+                    }
                     Ok(Answer::record(201, &checkout)?
                         .version(checkout.resource_version)
                         .about(checkout.id.as_str()))

@@ -34,6 +34,7 @@ pub mod refunds;
 pub mod sealed;
 pub mod shipment_reports;
 pub mod shipments;
+pub mod subscriptions;
 
 use std::fmt;
 use std::sync::Arc;

@@ -80,7 +80,7 @@ pub(super) async fn ingest(
 }
 
 /// A number is never used twice, not even after its order has ended (contract 1.1).
-async fn own_number(
+pub(super) async fn own_number(
     work: &mut Work<'_>,
     tenant: &Tenant,
     number: OrderNumber,

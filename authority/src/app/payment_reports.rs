@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::mutation::{Work, on_its_own};
 use super::orders::free_order_number;
+use super::subscriptions::founding;
 use super::{Answer, App, Mutation, alerts};
 
 /// What a report did: the payment as it is now, and whether this report changed it.
@@ -187,5 +188,6 @@ async fn surroundings(
         return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
     }
     let order_number = free_order_number(work, tenant, merchant).await?;
-    Ok(Surroundings::Completing { checkout: Box::new(checkout), order_number })
+    let subscription = founding(work, tenant, checkout_id).await?.map(Box::new);
+    Ok(Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription })
 }

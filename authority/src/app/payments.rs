@@ -6,6 +6,7 @@
 use authority_domain::change::Change;
 use authority_domain::id::{CheckoutId, PaymentId};
 use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
 use authority_domain::order_payments;
 use authority_domain::payment::{NewPayment, Payment, PaymentTarget};
 use authority_domain::payment_flow;
@@ -17,10 +18,12 @@ use serde_json::Value;
 
 use super::checkouts::find_tenant;
 use super::mutation::{Work, operator_scope};
+use super::subscriptions::order_to_pay;
 use super::{Answer, App, Mutation};
 
 impl App {
-    /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout or an unpaid order.
+    /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout, on an unpaid order, or on the latest order
+    /// of a subscription.
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members; `invalid_state_transition`, `currency_mismatch`.
@@ -87,8 +90,11 @@ pub(super) async fn start(
         PaymentTarget::Order(number) => {
             let missing = || unknown("/order_number", "is no order of this merchant and mode");
             let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
-            let payments = work.tx.payments_of_order(tenant, &number).await?;
-            order_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)?
+            start_on_order(work, tenant, merchant, order, new).await?
+        }
+        PaymentTarget::Subscription(subscription) => {
+            let order = order_to_pay(work, tenant, &subscription).await?;
+            start_on_order(work, tenant, merchant, order, new).await?
         }
     };
     work.commit(tenant, merchant, &changes).await?;
@@ -108,6 +114,17 @@ async fn start_on_checkout(
     let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(missing)?;
     let under_way = work.tx.payment_open_on(tenant, &checkout.id).await?.is_some();
     Ok(vec![payment_flow::start(&checkout, under_way, new, work.now)?])
+}
+
+async fn start_on_order(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    new: NewPayment,
+) -> Result<Vec<Change>, Refusal> {
+    let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
+    order_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)
 }
 
 fn unknown(pointer: &str, detail: &str) -> Refusal {

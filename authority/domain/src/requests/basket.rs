@@ -110,10 +110,7 @@ impl Basket {
         now: Timestamp,
         dice: &mut dyn Rng,
     ) -> Result<Priced, Refusal> {
-        let mut line_items = Vec::with_capacity(self.lines.len());
-        for (index, line) in self.lines.into_iter().enumerate() {
-            line_items.push(priced_line(line, index, LineItemId::generate(now, dice))?);
-        }
+        let line_items = priced_lines(self.lines, "/line_items", now, dice)?;
         // A hundred lines of at most 10^12 each.
         let on_lines = |part: fn(&LineItem) -> Money| line_items.iter().map(part).sum::<Money>();
         let rest = |given: Option<Money>, on_lines: Money| given.map_or(0, |sum| (sum - on_lines).max(0));
@@ -133,9 +130,26 @@ impl Basket {
     }
 }
 
-fn priced_line(line: LineRequest, index: usize, id: LineItemId) -> Result<LineItem, Refusal> {
+/// Gives the lines of the array at `pointer` ids and sums.
+///
+/// # Errors
+/// 422 `validation_failed` when a sum leaves its range or a discount exceeds what it is taken from.
+pub(super) fn priced_lines(
+    lines: Vec<LineRequest>,
+    pointer: &str,
+    now: Timestamp,
+    dice: &mut dyn Rng,
+) -> Result<Vec<LineItem>, Refusal> {
+    let mut line_items = Vec::with_capacity(lines.len());
+    for (index, line) in lines.into_iter().enumerate() {
+        line_items.push(priced_line(line, &format!("{pointer}/{index}"), LineItemId::generate(now, dice))?);
+    }
+    Ok(line_items)
+}
+
+fn priced_line(line: LineRequest, pointer: &str, id: LineItemId) -> Result<LineItem, Refusal> {
     let wrong = |member: &str, detail: String| {
-        Refusal::member(format!("/line_items/{index}/{member}"), MemberCode::OutOfRange, detail)
+        Refusal::member(format!("{pointer}/{member}"), MemberCode::OutOfRange, detail)
     };
     // quantity ≤ 10^5 and unit_amount < 10^12: the product fits.
     let subtotal = line.quantity * line.unit_amount;

@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use super::basket::{Basket, Priced};
 use super::parts::{address, customer};
+use super::subscriptions::TermsRequest;
 use crate::checkout::{CheckoutMode, NewCheckout};
 use crate::id::CheckoutId;
-use crate::members;
+use crate::members::{self, Members};
 use crate::parts::{Address, Customer, Metadata};
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
@@ -28,6 +29,7 @@ pub struct CheckoutRequest {
     cancel_url: Option<String>,
     expires_at: Option<Timestamp>,
     metadata: Metadata,
+    subscription: Option<TermsRequest>,
 }
 
 impl CheckoutRequest {
@@ -46,8 +48,8 @@ impl CheckoutRequest {
                 "livemode",
                 "merchant",
             ]);
-            m.one_of_these("mode", &[CheckoutMode::Payment]).optional();
-            Self {
+            let mode = m.one_of("mode").or(CheckoutMode::Payment);
+            let request = Self {
                 basket: Basket::read(m),
                 customer: m.object("customer", customer).optional(),
                 billing_address: m.object("billing_address", address).optional(),
@@ -56,8 +58,27 @@ impl CheckoutRequest {
                 cancel_url: m.https_url("cancel_url").optional(),
                 expires_at: m.time("expires_at").optional(),
                 metadata: m.metadata("metadata").or(Metadata::new()),
-            }
+                subscription: m.object("subscription", TermsRequest::read).optional(),
+            };
+            request.check_mode(mode, m);
+            request
         })
+    }
+
+    /// Mode `subscription` needs terms and somebody who subscribes; mode `payment` has no terms.
+    fn check_mode(&self, mode: CheckoutMode, m: &mut Members<'_>) {
+        match (mode, &self.subscription) {
+            (CheckoutMode::Subscription, None) => {
+                m.refuse("subscription", MemberCode::Required, "Mode subscription needs its terms.");
+            }
+            (CheckoutMode::Payment, Some(_)) => {
+                m.refuse("subscription", MemberCode::Inconsistent, "Belongs to mode subscription.");
+            }
+            _ => {}
+        }
+        if mode == CheckoutMode::Subscription && self.customer.is_none() {
+            m.refuse("customer", MemberCode::Required, "Mode subscription needs a customer.");
+        }
     }
 
     /// Gives ids and computes the sums.
@@ -72,6 +93,8 @@ impl CheckoutRequest {
             return Err(Refusal::member("/expires_at", MemberCode::OutOfRange, detail));
         }
         let Priced { currency, line_items, amounts } = self.basket.priced(now, dice)?;
+        let subscription =
+            self.subscription.map(|terms| terms.into_terms(&line_items, now, dice)).transpose()?;
         Ok(NewCheckout {
             id: CheckoutId::generate(now, dice),
             currency,
@@ -84,6 +107,7 @@ impl CheckoutRequest {
             cancel_url: self.cancel_url,
             expires_at,
             metadata: self.metadata,
+            subscription,
         })
     }
 }

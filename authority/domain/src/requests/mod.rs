@@ -16,6 +16,7 @@ mod reason;
 mod refunds;
 mod shipment_reports;
 mod shipments;
+mod subscriptions;
 
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
@@ -28,6 +29,7 @@ pub use reason::read_reason;
 pub use refunds::{RefundReportRequest, RefundRequest};
 pub use shipment_reports::ShipmentReportRequest;
 pub use shipments::ShipmentRequest;
+pub use subscriptions::{SubscriptionReportRequest, SubscriptionRequest};
 
 /// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
 pub(crate) const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;

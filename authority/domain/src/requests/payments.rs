@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::FUTURE_ALLOWANCE_MS;
 use super::parts::failure;
 use crate::error_code::ErrorCode;
-use crate::id::{CheckoutId, PaymentId};
+use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::members::{self, Members, Text};
 use crate::order_number::OrderNumber;
 use crate::parts::{Metadata, Money};
@@ -17,7 +17,7 @@ use crate::payment::{
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
-/// An attempt to pay a checkout or an order.
+/// An attempt to pay a checkout, an order, or the latest order of a subscription.
 #[derive(Clone, Debug)]
 pub struct PaymentRequest {
     /// What it is to pay for.
@@ -68,6 +68,9 @@ impl PaymentRequest {
             PaymentTarget::Order(number) => {
                 payment.checkout_id.is_none() && payment.order_number.as_ref() == Some(number)
             }
+            PaymentTarget::Subscription(id) => {
+                payment.checkout_id.is_none() && payment.subscription_id.as_ref() == Some(id)
+            }
         };
         same_target && payment.amount == self.amount && payment.currency == self.currency
     }
@@ -102,14 +105,22 @@ fn target(m: &mut Members<'_>) -> PaymentTarget {
     let order =
         m.parsed("order_number", Text::line(1, 64), "an order number", order, OrderNumber::parse).optional();
     let checkout = checkout.map(PaymentTarget::Checkout);
-    let given = [checkout, order.map(PaymentTarget::Order)];
+    let nobody = SubscriptionId::from_store(String::new());
+    let subscription =
+        m.parsed("subscription_id", Text::ID, "a subscription id", nobody, SubscriptionId::parse).optional();
+    let given = [checkout, order.map(PaymentTarget::Order), subscription.map(PaymentTarget::Subscription)];
     let mut given = given.into_iter().flatten();
     let (first, second) = (given.next(), given.next());
-    if second.is_some() {
-        m.refuse("order_number", MemberCode::Inconsistent, "Only one target of a payment may be given.");
+    if let Some(second) = second {
+        let name = match second {
+            PaymentTarget::Subscription(_) => "subscription_id",
+            _ => "order_number",
+        };
+        m.refuse(name, MemberCode::Inconsistent, "Only one target of a payment may be given.");
     }
     first.unwrap_or_else(|| {
-        m.refuse("checkout_id", MemberCode::Required, "One of checkout_id and order_number is required.");
+        let detail = "One of checkout_id, order_number and subscription_id is required.";
+        m.refuse("checkout_id", MemberCode::Required, detail);
         PaymentTarget::Checkout(CheckoutId::from_store(String::new()))
     })
 }

@@ -99,8 +99,11 @@ pub(crate) fn completed(
     now: Timestamp,
 ) -> Vec<Change> {
     let next = reported(payment.clone(), &report(status), now);
-    let surroundings =
-        Surroundings::Completing { checkout: Box::new(checkout.clone()), order_number: order_number() };
+    let surroundings = Surroundings::Completing {
+        checkout: Box::new(checkout.clone()),
+        order_number: order_number(),
+        subscription: None,
+    };
     payment_flow::settle(payment, next, surroundings, confirm_on, now)
 }
 

@@ -22,3 +22,6 @@ mod refused_bodies;
 mod shipment_reports;
 mod shipments;
 mod shop;
+mod subscription_founding;
+mod subscription_machine;
+mod subscription_renewals;

@@ -126,6 +126,7 @@ impl Shop {
                 Surroundings::Completing {
                     checkout: Box::new(self.checkout.clone()),
                     order_number: order_number(),
+                    subscription: None,
                 }
             }
             (None, CheckoutStatus::Open) => Surroundings::OpenCheckout(Box::new(self.checkout.clone())),

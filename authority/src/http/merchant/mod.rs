@@ -9,6 +9,7 @@ mod orders;
 mod payments;
 mod refunds;
 mod shipments;
+mod subscriptions;
 
 use authority_domain::scope::Scope;
 use axum::Router;
@@ -30,7 +31,8 @@ pub fn routes() -> Router<Roots> {
         .merge(orders::routes())
         .merge(payments::routes())
         .merge(refunds::routes())
-        .merge(shipments::routes());
+        .merge(shipments::routes())
+        .merge(subscriptions::routes());
     Router::new().nest("/v1/merchant", api)
 }
 

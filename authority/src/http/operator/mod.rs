@@ -13,6 +13,7 @@ mod orders;
 mod payments;
 mod refunds;
 mod shipments;
+mod subscriptions;
 
 use authority_domain::id::MerchantId;
 use authority_domain::tenant::{Mode, Tenant};
@@ -44,7 +45,8 @@ pub fn routes() -> Router<Roots> {
         .merge(orders::routes())
         .merge(payments::routes())
         .merge(refunds::routes())
-        .merge(shipments::routes());
+        .merge(shipments::routes())
+        .merge(subscriptions::routes());
     Router::new()
         .nest("/v1/operator", api)
         .merge(metrics::routes())

@@ -1,8 +1,9 @@
-//! Subscriptions.
+//! Subscriptions, and the terms that checkouts bring.
 
 use async_trait::async_trait;
-use authority_domain::id::{MerchantId, SubscriptionId};
-use authority_domain::subscription::Subscription;
+use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};
+use authority_domain::list_filter::SubscriptionFilter;
+use authority_domain::subscription::{Ongoing, Subscription, SubscriptionTerms};
 use authority_domain::tenant::Tenant;
 
 use super::Places;
@@ -18,11 +19,48 @@ pub trait Subscriptions {
         id: &SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError>;
 
-    /// Writes a version of a subscription.
+    /// One subscription and its tenant, as the operator's paths name it.
+    async fn subscription_find(
+        &mut self,
+        id: &SubscriptionId,
+    ) -> Result<Option<(Tenant, Ongoing)>, StoreError>;
+
+    /// One subscription as stored text, with its version.
+    async fn subscription_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &SubscriptionId,
+    ) -> Result<Option<(String, i64)>, StoreError>;
+
+    /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as (place, stored text).
+    async fn subscriptions_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &SubscriptionFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError>;
+
+    /// Writes a version of a subscription and its anchor.
     async fn subscription_put(
         &mut self,
         merchant: &MerchantId,
-        subscription: &Subscription,
+        subscription: &Ongoing,
         places: Places,
     ) -> Result<(), StoreError>;
+
+    /// Keeps what an open checkout agrees on beside its record.
+    async fn subscription_terms_keep(
+        &mut self,
+        tenant: &Tenant,
+        checkout: &CheckoutId,
+        terms: &SubscriptionTerms,
+    ) -> Result<(), StoreError>;
+
+    /// What a checkout agrees on; `None` in mode `payment`.
+    async fn subscription_terms(
+        &mut self,
+        tenant: &Tenant,
+        checkout: &CheckoutId,
+    ) -> Result<Option<SubscriptionTerms>, StoreError>;
 }

@@ -103,6 +103,7 @@ impl Payments for Session<'_> {
                  subscription_id, created_sequence) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
              ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+                 subscription_id = excluded.subscription_id, \
                  amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
                  amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
                  body = excluded.body \

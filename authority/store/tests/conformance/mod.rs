@@ -23,6 +23,7 @@ pub(crate) mod settling;
 pub(crate) mod shipments;
 pub(crate) mod shop;
 pub(crate) mod streams;
+pub(crate) mod subscriptions;
 pub(crate) mod writer;
 
 use authority_store::{Store, StoreError};
@@ -93,6 +94,8 @@ macro_rules! conformance {
                 marks_are_kept_beside_the_record;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
                 every_merchant_and_mode_has_its_own;
+            subscriptions: subscriptions_come_back_as_they_were, subscriptions_are_each_tenants_own,
+                subscriptions_are_listed_newest_first, terms_stand_beside_their_checkout;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
                 a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,

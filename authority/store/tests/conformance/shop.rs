@@ -114,7 +114,8 @@ impl Shop {
         let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
         self.commit(vec![opened, created]).await.unwrap();
         let order_number = number(&payment);
-        let surroundings = Surroundings::Completing { checkout: Box::new(checkout), order_number };
+        let surroundings =
+            Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription: None };
         let next = reported(&payment, PaymentStatus::Succeeded);
         let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
         self.commit(changes.clone()).await.unwrap();

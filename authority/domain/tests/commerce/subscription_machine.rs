@@ -1,0 +1,426 @@
+//! The subscription's state machine against contract 3.8: every status, every report; and where its periods lie.
+
+use authority_domain::change::Change;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::order::ConfirmOn;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::{Ongoing, SubscriptionCancelReason, SubscriptionStatus};
+use authority_domain::subscription_flow::{self, Reported};
+use authority_domain::time::Timestamp;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use verify_core::catalog::EventType;
+
+use crate::fixtures::{dice, event_names, noon, order_number};
+
+pub(crate) fn at(date: &str) -> Timestamp {
+    Timestamp::parse(&format!("{date}T12:00:00.000Z")).unwrap()
+}
+
+/// Two cups and a filter a month: 2·900 + 250 = 2050.
+pub(crate) fn body(more: Value) -> Value {
+    let mut body = json!({
+        "customer": {"reference": "c-77"},
+        "currency": "USD",
+        "interval": "month",
+        "items": [
+            {"name": "Cup", "sku": "CUP", "quantity": 2, "unit_amount": 900},
+            {"name": "Filter", "quantity": 1, "unit_amount": 250},
+        ],
+    });
+    body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
+    body
+}
+
+pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<Ongoing, Refusal> {
+    let new = SubscriptionRequest::read(&body(more), now)?.into_new(now, &mut dice())?;
+    subscription_flow::open(new, false, now)
+}
+
+pub(crate) fn opened(more: Value) -> Ongoing {
+    opened_at(more, noon()).unwrap()
+}
+
+pub(crate) fn reported_at(ongoing: &Ongoing, body: &Value, now: Timestamp) -> Result<Reported, Refusal> {
+    let report = SubscriptionReportRequest::read(body, now)?.into_report(now, &mut dice())?;
+    ongoing.clone().report(report, now)
+}
+
+/// The next version, whether or not it needs an order, and the events.
+pub(crate) fn changed_at(ongoing: &Ongoing, body: &Value, now: Timestamp) -> (Ongoing, Vec<Change>) {
+    match reported_at(ongoing, body, now).unwrap() {
+        Reported::Changed(next) => {
+            let told = next.told();
+            (*next, vec![told])
+        }
+        Reported::Renewing(renewing) => {
+            renewing.into_changes(order_number(), None, ConfirmOn::Paid, now).unwrap()
+        }
+        Reported::Unchanged => panic!("{body} changes nothing"),
+    }
+}
+
+fn changed(ongoing: &Ongoing, body: Value) -> Ongoing {
+    changed_at(ongoing, &body, noon().plus_ms(1)).0
+}
+
+/// A subscription in any status.
+fn in_status(status: SubscriptionStatus) -> Ongoing {
+    let active = || opened(json!({}));
+    match status {
+        SubscriptionStatus::Incomplete => opened(json!({"status": "incomplete", "trial_days": 7})),
+        SubscriptionStatus::Trialing => opened(json!({"trial_days": 7})),
+        SubscriptionStatus::Active => active(),
+        SubscriptionStatus::PastDue => changed(&active(), json!({"status": "past_due"})),
+        SubscriptionStatus::Paused => changed(&active(), json!({"status": "paused"})),
+        SubscriptionStatus::Cancelled => changed(&active(), json!({"status": "cancelled"})),
+    }
+}
+
+#[test]
+fn every_report_on_every_status_has_the_outcome_of_the_table() {
+    // c: changed, the report's status is taken over. =: nothing happens. x: refused. Columns and rows in the order of
+    // SubscriptionStatus::ALL: incomplete trialing active past_due paused cancelled
+    let table = [
+        (SubscriptionStatus::Incomplete, "= c c x x c"),
+        (SubscriptionStatus::Trialing, "x = c c x c"),
+        (SubscriptionStatus::Active, "x x = c c c"),
+        (SubscriptionStatus::PastDue, "x x c = c c"),
+        (SubscriptionStatus::Paused, "x x c x = c"),
+        (SubscriptionStatus::Cancelled, "x x x x x ="),
+    ];
+    assert_eq!(table.map(|(from, _)| from).as_slice(), SubscriptionStatus::ALL);
+    for (from, outcomes) in table {
+        let before = in_status(from);
+        assert_eq!(before.record.status, from);
+        let seen: Vec<&str> = SubscriptionStatus::ALL
+            .iter()
+            .map(|to| match reported_at(&before, &json!({"status": to}), noon()) {
+                Ok(Reported::Unchanged) => "=",
+                Ok(Reported::Changed(next)) => {
+                    assert_eq!(next.record.status, *to);
+                    assert_eq!(next.record.resource_version, before.record.resource_version + 1);
+                    let event = match to {
+                        SubscriptionStatus::Cancelled => EventType::SubscriptionCancelled,
+                        _ => EventType::SubscriptionUpdated,
+                    };
+                    assert_eq!(next.told().event_type, event);
+                    "c"
+                }
+                Ok(Reported::Renewing(_)) => panic!("nobody asked for the next period"),
+                Err(refusal) => {
+                    assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{from} → {to}");
+                    let told =
+                        [("current_status", from.as_str().into()), ("requested_status", to.as_str().into())];
+                    assert_eq!(refusal.extra, told);
+                    "x"
+                }
+            })
+            .collect();
+        assert_eq!(seen.join(" "), outcomes, "from {from}");
+    }
+}
+
+#[test]
+fn it_begins_as_the_platform_says() {
+    let trial_end = noon().plus_ms(7 * 86_400_000);
+    let month_end = at("2026-10-01");
+    // status, period, trial_end, anchor
+    let table = [
+        (json!({}), SubscriptionStatus::Active, Some((noon(), month_end)), None, Some(noon())),
+        (
+            json!({"interval_count": 2}),
+            SubscriptionStatus::Active,
+            Some((noon(), at("2026-11-01"))),
+            None,
+            Some(noon()),
+        ),
+        (
+            json!({"current_period_start": at("2026-08-31")}),
+            SubscriptionStatus::Active,
+            Some((at("2026-08-31"), at("2026-09-30"))),
+            None,
+            Some(at("2026-08-31")),
+        ),
+        (
+            json!({"current_period_end": at("2026-09-15")}),
+            SubscriptionStatus::Active,
+            Some((noon(), at("2026-09-15"))),
+            None,
+            Some(at("2026-09-15")),
+        ),
+        (
+            json!({"trial_days": 7}),
+            SubscriptionStatus::Trialing,
+            Some((noon(), trial_end)),
+            Some(trial_end),
+            Some(trial_end),
+        ),
+        (
+            json!({"status": "trialing", "trial_end": trial_end}),
+            SubscriptionStatus::Trialing,
+            Some((noon(), trial_end)),
+            Some(trial_end),
+            Some(trial_end),
+        ),
+        (json!({"status": "incomplete"}), SubscriptionStatus::Incomplete, None, None, None),
+        (
+            json!({"status": "incomplete", "trial_days": 7}),
+            SubscriptionStatus::Incomplete,
+            None,
+            Some(trial_end),
+            None,
+        ),
+    ];
+    for (more, status, period, trial_end, anchor) in table {
+        let made = opened(more.clone());
+        let record = &made.record;
+        assert_eq!(record.status, status, "{more}");
+        assert_eq!(record.current_period_start.zip(record.current_period_end), period, "{more}");
+        assert_eq!((record.trial_end, made.anchor), (trial_end, anchor), "{more}");
+        assert_eq!((record.amount, record.resource_version, record.livemode), (2050, 1, false));
+        assert_eq!(event_names(&[made.told()]), ["subscription.created"]);
+    }
+}
+
+#[test]
+fn a_beginning_that_contradicts_itself_is_refused() {
+    let table = [
+        (json!({"status": "trialing"}), "/trial_end", MemberCode::Required),
+        (json!({"status": "active", "trial_days": 7}), "/status", MemberCode::Inconsistent),
+        (json!({"status": "paused"}), "/status", MemberCode::InvalidValue),
+        (json!({"trial_days": 7, "trial_end": at("2026-10-01")}), "/trial_days", MemberCode::Inconsistent),
+        (json!({"trial_end": at("2026-08-01")}), "/trial_end", MemberCode::OutOfRange),
+        (json!({"trial_days": 0}), "/trial_days", MemberCode::OutOfRange),
+        (json!({"trial_days": 731}), "/trial_days", MemberCode::OutOfRange),
+        (
+            json!({"trial_days": 7, "current_period_end": at("2026-10-01")}),
+            "/current_period_end",
+            MemberCode::Inconsistent,
+        ),
+        (
+            json!({"status": "incomplete", "current_period_start": noon()}),
+            "/current_period_start",
+            MemberCode::Inconsistent,
+        ),
+        (
+            json!({"current_period_start": noon().plus_ms(300_001)}),
+            "/current_period_start",
+            MemberCode::OutOfRange,
+        ),
+        (json!({"current_period_end": noon()}), "/current_period_end", MemberCode::OutOfRange),
+        (json!({"interval_count": 37}), "/interval_count", MemberCode::OutOfRange),
+        (json!({"interval": "hour"}), "/interval", MemberCode::InvalidValue),
+        (json!({"items": []}), "/items", MemberCode::TooShort),
+        (json!({"customer": null}), "/customer", MemberCode::Required),
+        (json!({"amount": 2050}), "/amount", MemberCode::FieldNotWritable),
+        (
+            json!({"items": [{"name": "x", "quantity": 100_000, "unit_amount": 10_000_000}]}),
+            "/items",
+            MemberCode::OutOfRange,
+        ),
+    ];
+    for (more, pointer, code) in table {
+        let refusal = opened_at(more.clone(), noon()).unwrap_err();
+        let members: Vec<_> = refusal.members.iter().map(|member| (&*member.pointer, member.code)).collect();
+        assert_eq!(members, [(pointer, code)], "{more}");
+    }
+}
+
+#[test]
+fn an_incomplete_one_begins_when_it_becomes_more() {
+    let waiting = opened(json!({"status": "incomplete"}));
+    let begun = changed(&waiting, json!({"status": "active", "occurred_at": at("2026-08-31")}));
+    let period = begun.record.current_period_start.zip(begun.record.current_period_end);
+    assert_eq!(period, Some((at("2026-08-31"), at("2026-09-30"))));
+    assert_eq!(begun.anchor, Some(at("2026-08-31")));
+
+    let refusal = reported_at(&waiting, &json!({"status": "trialing"}), noon()).unwrap_err();
+    assert_eq!(refusal.members[0].pointer, "/trial_end");
+    let trial = changed(
+        &waiting,
+        json!({"status": "trialing", "trial_end": at("2026-09-08"), "occurred_at": noon()}),
+    );
+    assert_eq!(
+        trial.record.current_period_start.zip(trial.record.current_period_end),
+        Some((noon(), at("2026-09-08")))
+    );
+    assert_eq!(trial.record.trial_end, Some(at("2026-09-08")));
+    // The end that was agreed on before.
+    let agreed = opened(json!({"status": "incomplete", "trial_end": at("2026-09-05")}));
+    let trial = changed(&agreed, json!({"status": "trialing"}));
+    assert_eq!(trial.record.current_period_end, Some(at("2026-09-05")));
+}
+
+#[test]
+fn the_first_period_follows_the_trial_or_ends_it_early() {
+    let trial = opened(json!({"trial_end": at("2026-09-30")}));
+    for status in ["active", "past_due"] {
+        let (on_time, _) = changed_at(&trial, &json!({"status": status}), at("2026-10-02"));
+        let record = &on_time.record;
+        assert_eq!(
+            record.current_period_start.zip(record.current_period_end),
+            Some((at("2026-09-30"), at("2026-10-30")))
+        );
+        assert_eq!((record.trial_end, on_time.anchor), (Some(at("2026-09-30")), Some(at("2026-09-30"))));
+    }
+    let (early, _) = changed_at(&trial, &json!({"status": "active"}), at("2026-09-11"));
+    let record = &early.record;
+    assert_eq!(
+        record.current_period_start.zip(record.current_period_end),
+        Some((at("2026-09-11"), at("2026-10-11")))
+    );
+    assert_eq!(record.trial_end, Some(at("2026-09-11")));
+    let refusal = reported_at(&trial, &json!({"status": "active", "trial_end": at("2026-10-05")}), noon());
+    assert_eq!(refusal.unwrap_err().members[0].pointer, "/trial_end");
+}
+
+#[test]
+fn pausing_and_being_late_leave_the_period() {
+    let active = in_status(SubscriptionStatus::Active);
+    for status in ["past_due", "paused"] {
+        let next = changed(&active, json!({"status": status}));
+        assert_eq!(next.record.current_period_end, active.record.current_period_end);
+        let again = changed(&next, json!({"status": "active"}));
+        let expected = authority_domain::subscription::Subscription {
+            resource_version: 3,
+            updated_at: noon().plus_ms(1),
+            ..active.record.clone()
+        };
+        assert_eq!(again.record, expected, "{status} and back");
+    }
+}
+
+#[test]
+fn ending_leaves_its_marks_and_nothing_comes_after() {
+    let active = in_status(SubscriptionStatus::Active);
+    let ended = changed(
+        &active,
+        json!({"status": "cancelled", "cancel_reason": "payment_failed", "occurred_at": noon()}),
+    );
+    let record = &ended.record;
+    assert_eq!(record.cancelled_at, Some(noon()));
+    assert_eq!(record.cancel_reason, Some(SubscriptionCancelReason::PaymentFailed));
+    for body in [
+        json!({"renew": true}),
+        json!({"items": [{"name": "x", "quantity": 1, "unit_amount": 1}]}),
+        json!({"cancel_at_period_end": true}),
+        json!({"status": "active"}),
+    ] {
+        let refusal = reported_at(&ended, &body, noon()).unwrap_err();
+        assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{body}");
+    }
+    let again = json!({"status": "cancelled", "cancel_reason": "other", "cancel_at_period_end": true});
+    assert!(matches!(reported_at(&ended, &again, noon()), Ok(Reported::Unchanged)));
+}
+
+#[test]
+fn items_keep_their_ids_as_long_as_they_are_the_same() {
+    let active = in_status(SubscriptionStatus::Active);
+    let [cup, filter] = &*active.record.items else { panic!("two items") };
+    // More cups, the filter under another name, and something new that is called like the filter was.
+    let next = changed(
+        &active,
+        json!({"items": [
+            {"name": "Filter", "quantity": 9, "unit_amount": 1},
+            {"id": filter.id, "name": "Paper", "quantity": 1, "unit_amount": 200},
+            {"name": "Cup", "sku": "CUP", "quantity": 3, "unit_amount": 950},
+        ]}),
+    );
+    let ids: Vec<_> = next.record.items.iter().map(|item| &item.id).collect();
+    assert_eq!(&ids[1..], [&filter.id, &cup.id]);
+    assert!(![&cup.id, &filter.id].contains(&ids[0]));
+    assert_eq!(next.record.amount, 9 + 200 + 3 * 950);
+    assert_eq!(next.record.current_period_end, active.record.current_period_end);
+
+    let same = json!({"items": [
+        {"name": "Cup", "sku": "CUP", "quantity": 2, "unit_amount": 900},
+        {"name": "Filter", "quantity": 1, "unit_amount": 250},
+    ]});
+    assert!(matches!(reported_at(&active, &same, noon()), Ok(Reported::Unchanged)));
+    for items in [
+        json!([{"id": "li_00000000000000000000000000", "name": "x", "quantity": 1, "unit_amount": 1}]),
+        json!([{"id": cup.id, "name": "x", "quantity": 1, "unit_amount": 1},
+               {"id": cup.id, "name": "y", "quantity": 1, "unit_amount": 1}]),
+    ] {
+        let refusal = reported_at(&active, &json!({ "items": items }), noon()).unwrap_err();
+        assert_eq!(refusal.members[0].code, MemberCode::UnknownReference);
+    }
+    let dear = json!({"items": [{"name": "x", "quantity": 100_000, "unit_amount": 10_000_000}]});
+    assert_eq!(reported_at(&active, &dear, noon()).unwrap_err().members[0].pointer, "/items");
+}
+
+#[test]
+fn reports_that_say_nothing_or_contradict_themselves_are_refused() {
+    let active = in_status(SubscriptionStatus::Active);
+    let table = [
+        (json!({}), "", MemberCode::Required),
+        (json!({"occurred_at": noon()}), "", MemberCode::Required),
+        (json!({"status": "active", "cancel_reason": "other"}), "/cancel_reason", MemberCode::Inconsistent),
+        (json!({"status": "cancelled", "renew": true}), "/renew", MemberCode::Inconsistent),
+        (
+            json!({"status": "active", "occurred_at": noon().plus_ms(300_001)}),
+            "/occurred_at",
+            MemberCode::OutOfRange,
+        ),
+        (json!({"renew": 1}), "/renew", MemberCode::WrongType),
+        (json!({"renew": {"order_number": "-"}}), "/renew/order_number", MemberCode::InvalidValue),
+        (json!({"renew": {"amount": 1}}), "/renew/amount", MemberCode::UnknownField),
+        (json!({"status": "active", "amount": 1}), "/amount", MemberCode::FieldNotWritable),
+    ];
+    for (body, pointer, code) in table {
+        let refusal = reported_at(&active, &body, noon()).unwrap_err();
+        let members: Vec<_> = refusal.members.iter().map(|member| (&*member.pointer, member.code)).collect();
+        assert_eq!(members, [(pointer, code)], "{body}");
+    }
+    assert!(matches!(reported_at(&active, &json!({"renew": false}), noon()), Ok(Reported::Unchanged)));
+}
+
+proptest! {
+    /// Whatever is reported in whatever order: a terminal status stays, versions count up by one, a refusal and a
+    /// report of what is so change nothing, and a period that is there lies the right way round.
+    #[test]
+    fn no_sequence_of_reports_breaks_a_rule(
+        begins in prop::sample::select(vec!["incomplete", "trialing", "active"]),
+        reports in prop::collection::vec(
+            (prop::option::of(prop::sample::select(SubscriptionStatus::ALL)), prop::option::of(0_usize..4),
+             prop::option::of(any::<bool>()), prop::option::of(0_i64..3), 0_i64..40), 1..30),
+    ) {
+        let mut now = noon();
+        let trial_end = if begins == "active" { Value::Null } else { json!(now.plus_ms(5 * 86_400_000)) };
+        let mut ongoing = opened(json!({"status": begins, "trial_end": trial_end}));
+        for (status, renew, ends, quantity, days) in reports {
+            now = now.plus_ms(days * 86_400_000);
+            let mut report = json!({"status": status, "cancel_at_period_end": ends});
+            if let Some(renew) = renew {
+                let end = ongoing.record.current_period_end.unwrap_or(now);
+                report["renew"] = match renew {
+                    0 => json!(true),
+                    1 => json!({"period_start": end}),
+                    2 => json!({"period_start": end.plus_ms(-86_400_000)}),
+                    _ => json!({"period_start": end, "period_end": end.plus_ms(86_400_000)}),
+                };
+            }
+            if let Some(quantity) = quantity {
+                report["items"] = json!([{"name": "Cup", "sku": "CUP", "quantity": quantity + 1, "unit_amount": 900}]);
+            }
+            let before = ongoing.clone();
+            let told = match reported_at(&before, &report, now) {
+                Err(_) | Ok(Reported::Unchanged) => continue,
+                Ok(_) => changed_at(&before, &report, now),
+            };
+            ongoing = told.0;
+            let (old, new) = (&before.record, &ongoing.record);
+            prop_assert_ne!(old.status, SubscriptionStatus::Cancelled, "I14");
+            prop_assert!(new.status == old.status || subscription_flow::may_follow(old.status, new.status));
+            prop_assert_eq!(new.resource_version, old.resource_version + 1);
+            let sum: i64 = new.items.iter().map(|item| item.quantity * item.unit_amount).sum();
+            prop_assert_eq!(new.amount, sum);
+            match new.current_period_start.zip(new.current_period_end) {
+                Some((start, end)) => prop_assert!(start < end && old.current_period_start.is_none_or(|old| old <= start)),
+                None => prop_assert!(matches!(new.status, SubscriptionStatus::Incomplete | SubscriptionStatus::Cancelled)),
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Subscriptions: made and reported on by the operator, read by the merchant (contract 2.6, 3.8, 6.2).
+//!
+//! A renewal reserves the number of its order in the transaction that makes it. A report of what is already so answers
+//! `applied: false` and commits nothing.
+
+use authority_domain::change::Change;
+use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{CheckoutId, SubscriptionId};
+use authority_domain::list_filter::SubscriptionFilter;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::{Ongoing, Subscription};
+use authority_domain::subscription_flow::{self, Reported};
+use authority_domain::subscription_founding::Founding;
+use authority_domain::subscription_renewal::Renewing;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{KeyScope, Tx};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::access::Caller;
+use super::checkouts::find_tenant;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::mutation::{Work, operator_scope};
+use super::order_ingest::own_number;
+use super::orders::free_order_number;
+use super::{Answer, App, Mutation};
+
+/// What a report did: the subscription as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+struct ReportResult<'a> {
+    applied: bool,
+    subscription: &'a Subscription,
+}
+
+impl App {
+    /// `POST /merchants/:m/:mode/subscriptions`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members.
+    pub async fn subscription_open(
+        &self,
+        mutation: Mutation,
+        tenant: Option<Tenant>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, operator_scope(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let (tenant, merchant) = find_tenant(work, tenant).await?;
+                    let new =
+                        SubscriptionRequest::read(&body, work.now)?.into_new(work.now, &mut work.dice)?;
+                    let made = subscription_flow::open(new, tenant.livemode, work.now)?;
+                    work.commit(&tenant, &merchant, &[made.told()]).await?;
+                    Ok(Answer::record(201, &made.record)?
+                        .version(made.record.resource_version)
+                        .about(made.record.id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// `POST /subscriptions/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of
+    /// [`Ongoing::report`](authority_domain::subscription::Ongoing::report).
+    pub async fn subscription_report(
+        &self,
+        mutation: Mutation,
+        id: Option<SubscriptionId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("subscription");
+                    let id = id.ok_or_else(missing)?;
+                    let (tenant, before) = work.tx.subscription_find(&id).await?.ok_or_else(missing)?;
+                    Mutation::check_version(if_match, before.record.resource_version, false)?;
+                    let request = SubscriptionReportRequest::read(&body, work.now)?;
+                    let (applied, now) = report(work, &tenant, before, request).await?;
+                    let result = ReportResult { applied, subscription: &now.record };
+                    Ok(Answer::record(200, &result)?.version(now.record.resource_version).about(id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// `GET /subscriptions/:id` of the operator.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn subscription_find(&self, id: Option<SubscriptionId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("subscription");
+        let id = id.ok_or_else(missing)?;
+        let found: Option<(Tenant, Ongoing)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.subscription_find(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (_, found) = found.ok_or_else(missing)?;
+        Ok(Answer::record(200, &found.record)?.version(found.record.resource_version))
+    }
+
+    /// `GET /subscriptions/:subscription` of the merchant: the stored text, copied through.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn subscription_get(
+        &self,
+        caller: &Caller,
+        id: Option<SubscriptionId>,
+    ) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("subscription");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found: Option<(String, i64)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.subscription_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (body, version) = found.ok_or_else(missing)?;
+        Ok(Answer::new(200, body).version(version))
+    }
+
+    /// `GET /subscriptions`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn subscriptions_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: SubscriptionFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Subscriptions, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let rows = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.subscriptions_page(&tenant, &filter, before, wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(self.page(ListKind::Subscriptions, &caller.tenant, request, rows))
+    }
+}
+
+/// Whether the report changed something, and the subscription as it is then.
+async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    before: Ongoing,
+    request: SubscriptionReportRequest,
+) -> Result<(bool, Ongoing), Refusal> {
+    let report = request.into_report(work.now, &mut work.dice)?;
+    let unchanged = before.clone();
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let (next, changes) = match before.report(report, work.now)? {
+        Reported::Unchanged => return Ok((false, unchanged)),
+        Reported::Changed(next) => {
+            let told = next.told();
+            (*next, vec![told])
+        }
+        Reported::Renewing(renewing) => renew(work, tenant, &merchant, *renewing, &unchanged).await?,
+    };
+    work.commit(tenant, &merchant, &changes).await?;
+    Ok((true, next))
+}
+
+/// Gives the renewal the number of its order and the order before it.
+async fn renew(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    renewing: Renewing,
+    before: &Ongoing,
+) -> Result<(Ongoing, Vec<Change>), Refusal> {
+    let number = match renewing.chosen_number() {
+        Some(chosen) => {
+            let chosen = own_number(work, tenant, chosen.clone()).await;
+            chosen.map_err(|refusal| refusal.within("/renew"))?
+        }
+        None => free_order_number(work, tenant, merchant).await?,
+    };
+    let latest = match &before.record.latest_order_number {
+        Some(latest) => work.tx.order_get(tenant, latest).await?,
+        None => None,
+    };
+    renewing.into_changes(number, latest.as_ref(), merchant.settings.confirm_on, work.now)
+}
+
+/// What a checkout of mode `subscription` founds when it completes; `None` in mode `payment`.
+pub(super) async fn founding(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    checkout: &CheckoutId,
+) -> Result<Option<Founding>, Refusal> {
+    let terms = work.tx.subscription_terms(tenant, checkout).await?;
+    Ok(terms.map(|terms| Founding { id: SubscriptionId::generate(work.now, &mut work.dice), terms }))
+}
+
+/// The order that a payment on a subscription pays: its latest.
+pub(super) async fn order_to_pay(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    id: &SubscriptionId,
+) -> Result<Order, Refusal> {
+    let found = work.tx.subscription_get(tenant, id).await?;
+    let record = found.ok_or_else(|| {
+        let detail = "is no subscription of this merchant and mode";
+        Refusal::member("/subscription_id", MemberCode::UnknownReference, detail)
+    })?;
+    let number = record.latest_order_number.ok_or_else(|| {
+        let detail = "The subscription has no order yet; a renewal makes one.";
+        Refusal::new(ErrorCode::InvalidStateTransition, detail).with("current_status", record.status.as_str())
+    })?;
+    work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)
+}

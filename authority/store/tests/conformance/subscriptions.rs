@@ -1,0 +1,149 @@
+//! Subscriptions: the record with its anchor, lists, tenants, and the terms that stand beside a checkout (contract 2.6,
+//! 2.7, 4.5).
+
+use authority_domain::list_filter::SubscriptionFilter;
+use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::{Interval, Ongoing, PricedItems, SubscriptionTerms};
+use authority_domain::subscription_flow::{self, Reported};
+use authority_store::StoreError;
+use serde_json::{Value, json};
+
+use super::fixtures::{at, dice, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+fn opened(livemode: bool, customer: &str, more: Value) -> Ongoing {
+    let mut body = json!({
+        "customer": {"reference": customer}, "currency": "USD", "interval": "month",
+        "items": [{"name": "Cup", "quantity": 2, "unit_amount": 900}],
+    });
+    body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
+    let new = SubscriptionRequest::read(&body, noon()).unwrap().into_new(noon(), &mut dice()).unwrap();
+    subscription_flow::open(new, livemode, noon()).unwrap()
+}
+
+fn reported(ongoing: &Ongoing, body: &Value) -> Ongoing {
+    let report =
+        SubscriptionReportRequest::read(body, at(60)).unwrap().into_report(at(60), &mut dice()).unwrap();
+    match ongoing.clone().report(report, at(60)).unwrap() {
+        Reported::Changed(next) => *next,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn found(shop: &Shop, ongoing: &Ongoing) -> Option<(authority_domain::tenant::Tenant, Ongoing)> {
+    let (store, id) = (&shop.store, ongoing.record.id.clone());
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.subscription_find(&id));
+    found.unwrap()
+}
+
+pub(crate) async fn subscriptions_come_back_as_they_were<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    for more in [json!({"status": "incomplete"}), json!({"trial_days": 7}), json!({})] {
+        let made = opened(true, "c-77", more);
+        shop.commit(vec![made.told()]).await.unwrap();
+        assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), made.clone())));
+        let next = reported(&made, &json!({"status": "cancelled", "interval": "year"}));
+        shop.commit(vec![next.told()]).await.unwrap();
+        assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), next.clone())));
+        // What was read before is no basis any more.
+        shop.commit(vec![next.told()]).await.unwrap_err();
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), made.record.id.clone());
+        let body: Result<_, StoreError> = job!(store.read, tx => tx.subscription_body(&tenant, &id));
+        let (tenant, id) = (shop.tenant.clone(), made.record.id.clone());
+        let got: Result<_, StoreError> = job!(store.read, tx => tx.subscription_get(&tenant, &id));
+        assert_eq!(got.unwrap().as_ref(), Some(&next.record));
+        assert_eq!(body.unwrap(), Some((serde_json::to_string(&next.record).unwrap(), 2)));
+    }
+    let nobody = opened(true, "c-1", json!({}));
+    assert_eq!(found(&shop, &nobody).await, None);
+}
+
+pub(crate) async fn subscriptions_are_each_tenants_own<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
+    let made = opened(true, "c-77", json!({}));
+    shop.commit(vec![made.told()]).await.unwrap();
+    let next = reported(&made, &json!({"status": "past_due"}));
+    for stranger in &strangers {
+        let (store, tenant, id) = (&shop.store, stranger.tenant.clone(), made.record.id.clone());
+        let body: Result<_, StoreError> = job!(store.read, tx => tx.subscription_body(&tenant, &id));
+        assert_eq!(body.unwrap(), None);
+        let (tenant, id) = (stranger.tenant.clone(), made.record.id.clone());
+        let got: Result<_, StoreError> = job!(store.read, tx => tx.subscription_get(&tenant, &id));
+        assert_eq!(got.unwrap(), None);
+        let tenant = stranger.tenant.clone();
+        let page: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.subscriptions_page(&tenant, &SubscriptionFilter::default(), None, 9));
+        assert_eq!(page.unwrap(), []);
+        let mut theirs = next.clone();
+        theirs.record.livemode = stranger.tenant.livemode;
+        stranger.commit(vec![theirs.told()]).await.unwrap_err();
+    }
+    assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), made)));
+}
+
+pub(crate) async fn subscriptions_are_listed_newest_first<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let mut made = Vec::new();
+    for (n, customer) in ["c-1", "c-2", "c-1"].into_iter().enumerate() {
+        let mut ongoing = opened(true, customer, json!({}));
+        ongoing.record.created_at = at(i64::try_from(n).unwrap());
+        shop.commit(vec![ongoing.told()]).await.unwrap();
+        made.push(ongoing);
+    }
+    let ended = reported(&made[0], &json!({"status": "cancelled"}));
+    shop.commit(vec![ended.told()]).await.unwrap();
+    let page = async |filter: SubscriptionFilter, before: Option<i64>, limit: i64| {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.subscriptions_page(&tenant, &filter, before, limit));
+        let place = |body: &str| made.iter().position(|one| body.contains(one.record.id.as_str())).unwrap();
+        page.unwrap().iter().map(|(position, body)| (*position, place(body))).collect::<Vec<_>>()
+    };
+    let all = SubscriptionFilter::default();
+    assert_eq!(page(all.clone(), None, 9).await, [(3, 2), (2, 1), (1, 0)]);
+    assert_eq!(page(all.clone(), None, 2).await, [(3, 2), (2, 1)]);
+    assert_eq!(page(all.clone(), Some(2), 9).await, [(1, 0)]);
+    let of = |status: &str| SubscriptionFilter { status: vec![status.to_owned()], ..all.clone() };
+    assert_eq!(page(of("active"), None, 9).await, [(3, 2), (2, 1)]);
+    assert_eq!(page(of("cancelled"), None, 9).await, [(1, 0)]);
+    let customer = SubscriptionFilter { customer_reference: Some("c-1".into()), ..all.clone() };
+    assert_eq!(page(customer, None, 9).await, [(3, 2), (1, 0)]);
+    let time = SubscriptionFilter { created_from: Some(at(1)), created_to: Some(at(2)), ..all };
+    assert_eq!(page(time, None, 9).await, [(2, 1)]);
+}
+
+pub(crate) async fn terms_stand_beside_their_checkout<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (checkout, opening) = shop.opened();
+    let (plain, other) = shop.opened();
+    shop.commit(vec![opening, other]).await.unwrap();
+    let terms = SubscriptionTerms {
+        interval: Interval::Month,
+        interval_count: 3,
+        trial_days: Some(14),
+        items: PricedItems::of(opened(true, "c-1", json!({})).record.items).unwrap(),
+        metadata: [("k".to_owned(), "v".to_owned())].into(),
+    };
+    let keep = async |by: &Shop, id| {
+        let (store, tenant, terms) = (&shop.store, by.tenant.clone(), terms.clone());
+        let kept: Result<(), StoreError> =
+            job!(store.write, tx => tx.subscription_terms_keep(&tenant, &id, &terms));
+        kept
+    };
+    keep(&shop, checkout.id.clone()).await.unwrap();
+    let stranger = shop.in_test_mode();
+    keep(&stranger, plain.id.clone()).await.unwrap_err();
+    for (by, checkout, expected) in
+        [(&shop, &checkout, Some(&terms)), (&stranger, &checkout, None), (&shop, &plain, None)]
+    {
+        let (store, tenant, id) = (&shop.store, by.tenant.clone(), checkout.id.clone());
+        let kept: Result<_, StoreError> = job!(store.read, tx => tx.subscription_terms(&tenant, &id));
+        assert_eq!(kept.unwrap().as_ref(), expected);
+    }
+}
