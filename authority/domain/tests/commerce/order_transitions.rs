@@ -97,7 +97,7 @@ fn what_may_be_done_with_a_checkout_in_each_state() {
         let end = |how| outcome(checkout_flow::end(free(), None, how, noon()));
         assert_eq!(end(CheckoutEnd::Cancelled), cancelled, "cancel {status}");
         assert_eq!(end(CheckoutEnd::Expired), expired, "expire {status}");
-        let done = checkout_flow::complete(free(), order_number(), ConfirmOn::Paid, noon());
+        let done = checkout_flow::complete(free(), order_number(), None, ConfirmOn::Paid, noon());
         assert_eq!(outcome(done), completed, "complete {status}");
         assert_eq!(checkout_flow::needs_completion(&free()), status != CheckoutStatus::Completed);
     }
@@ -113,7 +113,8 @@ fn free_checkout() -> Checkout {
 
 #[test]
 fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
-    let changes = checkout_flow::complete(free_checkout(), order_number(), ConfirmOn::Paid, noon()).unwrap();
+    let changes =
+        checkout_flow::complete(free_checkout(), order_number(), None, ConfirmOn::Paid, noon()).unwrap();
     let Record::Checkout(checkout) = &changes[0].record else { panic!("the checkout") };
     assert_eq!((checkout.payment_attempts, &checkout.payment_id), (0, &None));
     assert_eq!(checkout.order_number, Some(order_number()));
@@ -128,11 +129,11 @@ fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
 #[test]
 fn completion_for_nothing_needs_time_and_nothing_to_pay() {
     let paid = checkout_of(&checkout_body());
-    let done = checkout_flow::complete(paid, order_number(), ConfirmOn::Paid, noon());
+    let done = checkout_flow::complete(paid, order_number(), None, ConfirmOn::Paid, noon());
     assert_eq!(outcome(done), refused("open", "completed"));
     let free = free_checkout();
     let late = free.expires_at;
-    let done = checkout_flow::complete(free, order_number(), ConfirmOn::Paid, late);
+    let done = checkout_flow::complete(free, order_number(), None, ConfirmOn::Paid, late);
     assert_eq!(outcome(done), refused("open", "completed"));
 }
 
