@@ -52,6 +52,7 @@ fn changes() -> Vec<Change> {
     let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
     let id = ShipmentId::generate(noon(), &mut dice());
     changes.extend(shipping::create(paid_order(), &[], id, new, noon()).unwrap().1);
+    changes.extend(crate::refunds::requested().changes);
     changes.push(webhook_test());
     changes
 }
@@ -212,7 +213,9 @@ fn links_lead_to_the_record_and_a_checkout_has_none() {
             path("orders", 4),
             path("shipments", 5),
             path("orders", 6),
-            path("webhook-endpoints", 7),
+            path("refunds", 7),
+            path("orders", 8),
+            path("webhook-endpoints", 9),
         ]
     );
     assert_eq!(ids[2], "ORD-100001");

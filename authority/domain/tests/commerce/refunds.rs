@@ -51,6 +51,12 @@ fn ask(order: &Order, payments: &[Payment], refunds: &[Refund], body: Value) -> 
     refund_flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
 }
 
+/// A refund of all that a sold order paid.
+pub(crate) fn requested() -> Outcome {
+    let (order, payment) = sold();
+    ask(&order, &[payment], &[], json!({})).unwrap()
+}
+
 fn told(status: RefundStatus) -> RefundReport {
     RefundReport { status, processor_reference: None, failure: None }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use authority_domain::id::MerchantId;
-use authority_domain::list_filter::{EventFilter, OrderFilter};
+use authority_domain::list_filter::{EventFilter, OrderFilter, RefundFilter};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -16,7 +18,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;
 
 use super::{DbConnection, LEASE_DUE, Session};
-use crate::ports::{Deliveries, Events, Lease, Orders};
+use crate::StoreError;
+use crate::ports::{Deliveries, Events, Lease, Orders, Refunds};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -24,7 +27,7 @@ const RESOLUTION: u16 = 50;
 
 const MANY: i64 = 50_000;
 
-const FILL: [&str; 7] = [
+const FILL: [&str; 9] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
     "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
          health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
@@ -50,6 +53,14 @@ const FILL: [&str; 7] = [
          status, attempt_count, next_attempt_at, created_at) \
      SELECT 'live_' || sequence, 'mer', TRUE, id, type, sequence, 'live', 'replay', 'pending', 0, 60000, 1 \
      FROM events WHERE sequence > 49995",
+    "INSERT INTO payments (id, merchant_id, livemode, status, currency, amount, amount_authorized, amount_captured, \
+         amount_refunded, resource_version, created_sequence, created_at, body) \
+     VALUES ('pay', 'mer', TRUE, 'succeeded', 'USD', 50000, 50000, 50000, 0, 1, 1, 1, '{}')",
+    // Completed, but for five that the adapter still has to work on, the oldest among them.
+    "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, resource_version, \
+         created_sequence, created_at, body) \
+     SELECT printf('rfd_%06d', sequence), 'mer', TRUE, 'ORD-' || sequence, 'pay', \
+         CASE WHEN sequence % 10000 = 1 THEN 'requested' ELSE 'completed' END, 1, 1, sequence, 1, '{}' FROM events",
 ];
 
 struct Large {
@@ -166,4 +177,27 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
         assert_eq!(page.len(), 101);
         assert!(steps < 2_000, "{filter:?}: {steps} steps");
     }
+}
+
+/// What the payment adapter asks for every few seconds, and what each page of a merchant's list costs.
+#[tokio::test]
+async fn a_work_list_of_refunds_reads_only_what_is_open() {
+    let mut large = Large::fill().await;
+    for status in [&[RefundStatus::Requested][..], &[RefundStatus::Requested, RefundStatus::Processing]] {
+        large.steps();
+        // The rows of this table hold no records, which is what the reader says of the first of them.
+        let read = large.session().refunds_everywhere(status, None, 101).await;
+        let steps = large.steps();
+        assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
+        assert!(steps < 2_000, "{status:?}: {steps} steps");
+    }
+    let filter = RefundFilter::default();
+    let page = large.session().refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap();
+    let steps = large.steps();
+    assert_eq!(page.len(), 101);
+    assert!(steps < 2_000, "{steps} steps");
+    let number = OrderNumber::parse("ORD-1").unwrap();
+    assert_eq!(large.session().refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
+    let steps = large.steps();
+    assert!(steps < 500, "{steps} steps");
 }
