@@ -35,6 +35,7 @@ const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
 const BASE_URL: &str = "AUTHORITY_BASE_URL";
 const ENV: &str = "AUTHORITY_ENV";
 const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
+const SANDBOX: &str = "AUTHORITY_SANDBOX";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
 
 /// Where the authority runs.
@@ -44,6 +45,15 @@ pub enum Environment {
     Production,
     /// Unlocks deliveries to this machine (contract 7.6).
     Development,
+}
+
+/// Whether the sandbox is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Served beside the merchant API.
+    On,
+    /// As if it had never been built.
+    Off,
 }
 
 /// Everything that `serve` needs to know. `Debug` shows no key.
@@ -67,6 +77,8 @@ pub struct Config {
     pub delivery: Delivery,
     /// How long an idempotency key is remembered (contract 4.3).
     pub idempotency_retention: Duration,
+    /// Whether the sandbox is served (contract 6.3).
+    pub sandbox: Sandbox,
     /// The token buckets, `None` when they are off.
     pub rate_limits: Option<RateLimits>,
 }
@@ -91,6 +103,7 @@ impl Config {
             url_policy: read_url_policy(lookup, environment)?,
             delivery: Delivery::read(lookup)?,
             idempotency_retention: read_idempotency_retention(lookup)?,
+            sandbox: read_sandbox(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
         })
     }
@@ -107,6 +120,14 @@ fn read_listeners(lookup: Lookup<'_>) -> Result<(SocketAddr, SocketAddr), Config
         return Err(ConfigError::Conflict { variable: OPERATOR_LISTEN, reason });
     }
     Ok((listen, operator_listen))
+}
+
+/// Whether the sandbox is served; on unless it is switched off.
+///
+/// # Errors
+/// [`ConfigError::Malformed`].
+pub fn read_sandbox(lookup: Lookup<'_>) -> Result<Sandbox, ConfigError> {
+    word(lookup, SANDBOX, &[("on", Sandbox::On), ("off", Sandbox::Off)], Sandbox::On)
 }
 
 fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {

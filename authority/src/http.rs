@@ -19,4 +19,5 @@ pub mod problem;
 pub mod query;
 pub mod rate_limit;
 pub mod request_id;
+pub mod sandbox;
 pub mod server;

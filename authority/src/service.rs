@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Config, DatabaseUrl, Delivery};
+use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
 use crate::dice::Dice;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::connector::SystemResolver;
@@ -28,7 +28,7 @@ use crate::http::entry::Roots;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
-use crate::http::{merchant, operator};
+use crate::http::{merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
@@ -107,7 +107,11 @@ impl Service {
             let (clock, dice) = (Arc::clone(&clock), Arc::clone(&dice));
             Arc::new(Door { clock, dice, problems, tls, metrics: Arc::clone(&metrics) })
         };
-        let merchant = dress(merchant::routes(), door("merchant-api", tls)).with_state(roots.clone());
+        let public = match config.sandbox {
+            Sandbox::On => merchant::routes().merge(sandbox::routes()),
+            Sandbox::Off => merchant::routes(),
+        };
+        let merchant = dress(public, door("merchant-api", tls)).with_state(roots.clone());
         let operator = dress(operator::routes(), door("operator-api", Tls::Absent)).with_state(roots);
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),

@@ -245,6 +245,12 @@ impl Authority {
         Api::new(self.merchant_api.subscribe(), "/v1/merchant", key)
     }
 
+    /// The sandbox, asked with `key`.
+    #[must_use]
+    pub fn sandbox(&self, key: &str) -> Api {
+        Api::new(self.merchant_api.subscribe(), "/v1/sandbox", key)
+    }
+
     /// A path of the operator's listener outside the operator root.
     pub async fn probe(&self, path: &str) -> Reply {
         Api::new(self.operator_api.subscribe(), "", &self.operator_key).with_key(None).get(path).await

@@ -102,6 +102,17 @@ impl Caller {
         }
     }
 
+    /// Refuses a live key: the sandbox makes test data alone (contract 6.3).
+    ///
+    /// # Errors
+    /// `test_mode_only`.
+    pub fn check_test_mode(&self) -> Result<(), Refusal> {
+        if self.tenant.livemode {
+            return Err(Refusal::new(ErrorCode::TestModeOnly, "The sandbox takes test keys only."));
+        }
+        Ok(())
+    }
+
     /// Refuses a key that has none of `any_of`.
     ///
     /// # Errors

@@ -2,10 +2,10 @@
 
 use authority_domain::change::Change;
 use authority_domain::checkout::Checkout;
+use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::CheckoutRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::commit::{Audience, commit_changes};
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
@@ -27,17 +27,7 @@ impl App {
             .run(self, operator_scope(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let new = CheckoutRequest::read(&body)?.into_new(work.now, &mut work.dice)?;
-                    let terms = new.subscription.clone();
-                    let checkout = Checkout::open(new, tenant.livemode, work.now);
-                    let changes = [Change::checkout(EventType::CheckoutCreated, &checkout)];
-                    let context = merchant.context();
-                    let audience = Audience::Subscribers;
-                    commit_changes(work.tx, &tenant, &context, &changes, &audience, work.now, &mut work.dice)
-                        .await?;
-                    if let Some(terms) = terms {
-                        work.tx.subscription_terms_keep(&tenant, &checkout.id, &terms).await?;
-                    }
+                    let checkout = open(work, &tenant, &merchant, &body).await?;
                     Ok(Answer::record(201, &checkout)?
                         .version(checkout.resource_version)
                         .about(checkout.id.as_str()))
@@ -47,11 +37,28 @@ impl App {
     }
 }
 
+/// Opens a checkout.
+pub(super) async fn open(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    body: &Value,
+) -> Result<Checkout, Refusal> {
+    let new = CheckoutRequest::read(body)?.into_new(work.now, &mut work.dice)?;
+    let terms = new.subscription.clone();
+    let checkout = Checkout::open(new, tenant.livemode, work.now);
+    work.commit(tenant, merchant, &[Change::checkout(EventType::CheckoutCreated, &checkout)]).await?;
+    if let Some(terms) = terms {
+        work.tx.subscription_terms_keep(tenant, &checkout.id, &terms).await?;
+    }
+    Ok(checkout)
+}
+
 /// The tenant that an operator's path names, and its merchant; `None` is a malformed path.
 pub(super) async fn find_tenant(
     work: &mut Work<'_>,
     tenant: Option<Tenant>,
-) -> Result<(Tenant, authority_domain::merchant::Merchant), Refusal> {
+) -> Result<(Tenant, Merchant), Refusal> {
     let missing = || Refusal::not_found("merchant");
     let tenant = tenant.ok_or_else(missing)?;
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(missing)?;

@@ -31,6 +31,7 @@ pub mod payments;
 pub mod refund_reads;
 pub mod refund_reports;
 pub mod refunds;
+pub mod sandbox;
 pub mod sealed;
 pub mod shipment_reports;
 pub mod shipments;

@@ -118,7 +118,8 @@ async fn was_cancelled_with_its_checkout(
         .is_some_and(|checkout| ended(checkout.status) && checkout.payment_id.as_ref() == Some(&payment.id)))
 }
 
-async fn report(
+/// Counts a processor's message once, and applies it; whether it said anything new, and the payment as it is then.
+pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     payment: Payment,

@@ -35,6 +35,7 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(config.base_url, None);
     assert_eq!(config.url_policy, UrlPolicy::Public);
     assert_eq!(config.idempotency_retention.as_secs(), 30 * 86_400);
+    assert_eq!(config.sandbox, Sandbox::On);
 
     let delivery = config.delivery;
     assert_eq!(delivery.retry, RetryPolicy::standard());
@@ -91,6 +92,14 @@ fn every_variable_is_taken() {
     let limits = config.rate_limits.expect("on");
     assert_eq!((limits.read_live.refill.get(), limits.read_live.burst.get()), (7, 14));
     assert_eq!((limits.auth.refill.get(), limits.auth.burst.get()), (8, 8));
+}
+
+#[test]
+fn the_sandbox_can_be_switched_off() {
+    assert_eq!(config(&[("AUTHORITY_SANDBOX", "off")]).sandbox, Sandbox::Off);
+    assert_eq!(config(&[("AUTHORITY_SANDBOX", "on")]).sandbox, Sandbox::On);
+    let refused = read(&[("AUTHORITY_SANDBOX", "true")]).unwrap_err();
+    assert_eq!(refused.to_string(), "AUTHORITY_SANDBOX must be on or off");
 }
 
 #[test]

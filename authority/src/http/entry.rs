@@ -52,6 +52,7 @@ pub struct Roots {
 }
 
 /// What an operation of the merchant API needs.
+#[derive(Clone, Copy)]
 pub(super) struct Operation {
     /// For the idempotency record and the log.
     pub(super) name: &'static str,
@@ -150,6 +151,31 @@ where
     F: FnOnce(App, Entered<Caller>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
+    enter(roots, operation, |caller| caller.check_scope(operation.scopes), request, act).await
+}
+
+/// Runs an operation of the sandbox, which asks for a test key and for no scope.
+pub(super) async fn sandbox<F, Fut>(roots: Roots, name: &'static str, request: Request, act: F) -> Response
+where
+    F: FnOnce(App, Entered<Caller>) -> Fut,
+    Fut: Future<Output = Result<Reply, Refusal>>,
+{
+    let operation = Operation { name, scopes: &[], policy: None };
+    enter(roots, operation, Caller::check_test_mode, request, act).await
+}
+
+/// The checks in their order; `may` is row 6.
+async fn enter<F, Fut>(
+    roots: Roots,
+    operation: Operation,
+    may: impl FnOnce(&Caller) -> Result<(), Refusal>,
+    request: Request,
+    act: F,
+) -> Response
+where
+    F: FnOnce(App, Entered<Caller>) -> Fut,
+    Fut: Future<Output = Result<Reply, Refusal>>,
+{
     let (parts, body) = request.into_parts();
     let (caller, (standing, allowed)) = match authenticate(&roots, &operation, &parts).await {
         Ok(known) => known,
@@ -159,7 +185,7 @@ where
         allowed?;
         let writes = is_write(&parts.method);
         caller.check_merchant(writes)?;
-        caller.check_scope(operation.scopes)?;
+        may(&caller)?;
         let strict = writes && caller.merchant.settings.require_idempotency_key;
         let entered = read(caller, operation.name, strict, parts, body).await?;
         act(roots.app.clone(), entered).await

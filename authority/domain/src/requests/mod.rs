@@ -14,6 +14,7 @@ mod parts;
 mod payments;
 mod reason;
 mod refunds;
+pub mod sandbox;
 mod shipment_reports;
 mod shipments;
 mod subscriptions;

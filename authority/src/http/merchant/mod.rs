@@ -20,7 +20,7 @@ use super::entry::{Operation, Roots};
 use super::list_query::{FEED_ROWS, ROWS, list_request, list_request_within, words};
 
 /// A path segment; one that does not decode is a record that does not exist.
-type Segment = Result<Path<String>, PathRejection>;
+pub(super) type Segment = Result<Path<String>, PathRejection>;
 
 /// The routes of the merchant API.
 pub fn routes() -> Router<Roots> {
@@ -40,6 +40,6 @@ fn operation(name: &'static str, scopes: &'static [Scope]) -> Operation {
     Operation { name, scopes, policy: None }
 }
 
-fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
+pub(super) fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
     segment.ok().and_then(|Path(text)| parse(&text))
 }

@@ -1,0 +1,71 @@
+//! What processors and carriers would report, told by the merchant's developer (contract 6.3, 3.5 to 3.7).
+
+use authority_domain::id::{PaymentId, ShipmentId};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ShipmentReportRequest;
+use authority_domain::requests::sandbox::{PaymentAdvance, ShipmentAdvance};
+use serde_json::Value;
+
+use super::{AdvanceResult, Named, payments, run};
+use crate::app::access::Caller;
+use crate::app::{Answer, App, Mutation, shipment_reports};
+
+impl App {
+    /// `POST /payments/:id/advance`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
+    pub async fn sandbox_payment_advance(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<PaymentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        run(self, caller, mutation, move |work, tenant, _| {
+            Box::pin(async move {
+                let missing = || Refusal::not_found("payment");
+                let id = id.ok_or_else(missing)?;
+                let payment = work.tx.payment_get(&tenant, &id).await?.ok_or_else(missing)?;
+                Mutation::check_version(if_match, payment.resource_version, false)?;
+                let told = PaymentAdvance::read(&body)?.report();
+                let (applied, payment) = payments::report(work, &tenant, payment, told).await?;
+                let result = AdvanceResult { applied, record: Named::Payment(&payment) };
+                Ok(Answer::record(200, &result)?.version(payment.resource_version))
+            })
+        })
+        .await
+    }
+
+    /// `POST /shipments/:id/advance`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
+    pub async fn sandbox_shipment_advance(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<ShipmentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        run(self, caller, mutation, move |work, tenant, _| {
+            Box::pin(async move {
+                let missing = || Refusal::not_found("shipment");
+                let id = id.ok_or_else(missing)?;
+                let (owner, shipment) = work.tx.shipment_find(&id).await?.ok_or_else(missing)?;
+                if owner != tenant {
+                    return Err(missing());
+                }
+                Mutation::check_version(if_match, shipment.resource_version, false)?;
+                let told = ShipmentAdvance::read(&body)?.report();
+                let told = ShipmentReportRequest::read(&told, work.now)?.into_report();
+                let (applied, shipment) = shipment_reports::report(work, &tenant, shipment, &told).await?;
+                let result = AdvanceResult { applied, record: Named::Shipment(&shipment) };
+                Ok(Answer::record(200, &result)?.version(shipment.resource_version))
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,128 @@
+//! Orders in the sandbox: taken in, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
+
+use authority_domain::id::PaymentId;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::sandbox::{OrderPaid, PayRequest, read_order};
+use authority_domain::requests::{OrderCancelRequest, OrderRequest};
+use authority_domain::tenant::Tenant;
+use serde_json::{Value, json};
+
+use super::payments::{Owed, attempt};
+use super::{PROCESSOR, processor_event_id, run};
+use crate::app::access::Caller;
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation, order_changes, order_ingest};
+
+impl App {
+    /// `POST /orders`: the operator's body and `pay`.
+    ///
+    /// # Errors
+    /// 422 for wrong members, and the refusals of taking an order in.
+    pub async fn sandbox_order_ingest(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        run(self, caller, mutation, move |work, tenant, merchant| {
+            Box::pin(async move {
+                let order = ingest(work, &tenant, &merchant, &body).await?;
+                Ok(Answer::record(201, &order)?.version(order.resource_version))
+            })
+        })
+        .await
+    }
+
+    /// `POST /orders/:order/pay`: an attempt at what is due, and how it goes; answered with the payment.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
+    pub async fn sandbox_order_pay(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        number: Option<OrderNumber>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        run(self, caller, mutation, move |work, tenant, merchant| {
+            Box::pin(async move {
+                let order = find(work, &tenant, number).await?;
+                Mutation::check_version(if_match, order.resource_version, false)?;
+                let pay = PayRequest::read(&body)?;
+                let payments = work.tx.payments_of_order(&tenant, &order.order_number).await?;
+                let owed = Owed::of_order(&order, &payments)?;
+                let payment = attempt(work, &tenant, &merchant, &owed, &pay).await?;
+                Ok(Answer::record(201, &payment)?.version(payment.resource_version))
+            })
+        })
+        .await
+    }
+
+    /// `POST /orders/:order/cancel`: the operator's body; answered with the order.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
+    pub async fn sandbox_order_cancel(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        number: Option<OrderNumber>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        run(self, caller, mutation, move |work, tenant, merchant| {
+            Box::pin(async move {
+                let order = find(work, &tenant, number).await?;
+                Mutation::check_version(if_match, order.resource_version, false)?;
+                let reason = OrderCancelRequest::read(&body)?.reason;
+                let order = order_changes::cancel(work, &tenant, &merchant, order, reason).await?;
+                Ok(Answer::record(200, &order)?.version(order.resource_version))
+            })
+        })
+        .await
+    }
+}
+
+async fn find(work: &mut Work<'_>, tenant: &Tenant, number: Option<OrderNumber>) -> Result<Order, Refusal> {
+    let missing = || Refusal::not_found("order");
+    let number = number.ok_or_else(missing)?;
+    work.tx.order_get(tenant, &number).await?.ok_or_else(missing)
+}
+
+/// Takes an order in, with one payment of its whole total where `pay` asks for it.
+pub(super) async fn ingest(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    body: &Value,
+) -> Result<Order, Refusal> {
+    let (mut told, pay) = read_order(body)?;
+    if pay != OrderPaid::None {
+        // The total is what the lines come to: they are read and priced once to know it.
+        let unpaid = OrderRequest::read(&told, work.now)?;
+        let nobody = OrderNumber::from_store(PaymentId::generate(work.now, &mut work.dice).to_string());
+        let (new, _) = unpaid.into_new(nobody, work.now, &mut work.dice)?;
+        if new.amounts.total > 0 {
+            let (status, capture_method) = match pay {
+                OrderPaid::Authorized => ("authorized", "manual"),
+                OrderPaid::None | OrderPaid::Paid => ("succeeded", "automatic"),
+            };
+            let payment = json!({
+                "amount": new.amounts.total,
+                "status": status,
+                "capture_method": capture_method,
+                "method": { "type": "card", "brand": "visa", "last4": "4242" },
+                "processor": { "name": PROCESSOR },
+                "processor_event_id": processor_event_id(work),
+            });
+            if let Value::Object(told) = &mut told {
+                told.insert("payments".to_owned(), json!([payment]));
+            }
+        }
+    }
+    order_ingest::ingest(work, tenant, merchant, OrderRequest::read(&told, work.now)?).await
+}

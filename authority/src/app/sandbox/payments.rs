@@ -1,0 +1,84 @@
+//! Attempts to pay in the sandbox: the platform starts one, the processor reports how it goes, at once (contract 3.9
+//! rows 2 to 5 and 7a, 6.3).
+
+use authority_domain::checkout::Checkout;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
+use authority_domain::order_payments;
+use authority_domain::parts::Money;
+use authority_domain::payment::{CaptureMethod, Payment};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::sandbox::{PayOutcome, PayRequest};
+use authority_domain::requests::{PaymentReportRequest, PaymentRequest};
+use authority_domain::tenant::Tenant;
+use serde_json::{Map, Value, json};
+
+use super::{PROCESSOR, processor_event_id};
+use crate::app::mutation::Work;
+use crate::app::{payment_reports, payments};
+
+/// What an attempt is to pay.
+pub(super) struct Owed {
+    member: &'static str,
+    id: String,
+    amount: Money,
+    currency: String,
+}
+
+impl Owed {
+    /// The whole of a checkout.
+    pub(super) fn of_checkout(checkout: &Checkout) -> Result<Self, Refusal> {
+        Self::some("checkout_id", checkout.id.as_str(), checkout.amounts.total, &checkout.currency)
+    }
+
+    /// What nobody has paid of an order or is about to pay.
+    pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self, Refusal> {
+        let room = order_payments::room(order.amounts.total, payments);
+        Self::some("order_number", order.order_number.as_str(), room, &order.currency)
+    }
+
+    fn some(member: &'static str, id: &str, amount: Money, currency: &str) -> Result<Self, Refusal> {
+        if amount == 0 {
+            return Err(Refusal::new(ErrorCode::InvalidStateTransition, "There is nothing to pay."));
+        }
+        Ok(Self { member, id: id.to_owned(), amount, currency: currency.to_owned() })
+    }
+}
+
+/// Starts an attempt and reports how it goes; the payment as it is then.
+pub(super) async fn attempt(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    owed: &Owed,
+    pay: &PayRequest,
+) -> Result<Payment, Refusal> {
+    let capture_method = match pay.outcome {
+        PayOutcome::Authorized => CaptureMethod::Manual,
+        _ => CaptureMethod::Automatic,
+    };
+    let start = json!({
+        owed.member: owed.id,
+        "amount": owed.amount,
+        "currency": owed.currency,
+        "capture_method": capture_method,
+        "method": pay.method,
+        "processor": { "name": PROCESSOR },
+        "processor_event_id": processor_event_id(work),
+    });
+    let payment = payments::start(work, tenant, merchant, PaymentRequest::read(&start)?).await?;
+    Ok(report(work, tenant, payment, pay.report()).await?.1)
+}
+
+/// Has the processor report on a payment: whether it changed, and the payment as it is then.
+pub(super) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    payment: Payment,
+    mut told: Map<String, Value>,
+) -> Result<(bool, Payment), Refusal> {
+    told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
+    let request = PaymentReportRequest::read(&Value::Object(told), work.now)?;
+    payment_reports::report(work, tenant, payment, request).await
+}

@@ -1,0 +1,19 @@
+//! The sandbox: `/v1/sandbox`, beside the merchant API (contract 6.3). Test keys alone; any scope suffices.
+//!
+//! A merchant's developer plays the platform, the processor and the carrier here. Checks, idempotency, rates and errors
+//! are those of the merchant API; the rules are those of the operator API, whose functions the use cases call.
+
+mod advance;
+mod checkouts;
+mod orders;
+
+use axum::Router;
+
+use super::entry::Roots;
+use super::merchant::{Segment, parsed};
+
+/// The routes of the sandbox.
+pub fn routes() -> Router<Roots> {
+    let api = Router::new().merge(advance::routes()).merge(checkouts::routes()).merge(orders::routes());
+    Router::new().nest("/v1/sandbox", api)
+}
