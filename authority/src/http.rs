@@ -3,7 +3,8 @@
 //! [`server`] accepts connections and bounds what a peer can hold. [`answer`] wraps the routers: every request gets an
 //! id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in the order
 //! of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type ([`body`]), the
-//! conditions ([`idempotency_key`], [`if_match`]), the query ([`query`], `list_query`); they answer lists with [`page`].
+//! conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`], `list_query`); they answer
+//! lists with [`page`].
 
 pub mod answer;
 pub mod bearer;
@@ -11,6 +12,7 @@ pub mod body;
 pub mod entry;
 pub mod idempotency_key;
 pub mod if_match;
+pub mod if_none_match;
 mod list_query;
 pub mod merchant;
 pub mod operator;

@@ -46,13 +46,19 @@ text_enum! {
         Healthy = "healthy",
         /// Five attempts in a row failed.
         Degraded = "degraded",
-        /// A day without success.
+        /// A day without success, and ten failures or more.
         Failing = "failing",
     }
 }
 
 /// Attempts in a row that make an endpoint `degraded` (contract 7.5).
 pub const DEGRADED_AFTER: i64 = 5;
+
+/// Failures since the last success that, over [`FAILING_AFTER_MS`], make an endpoint `failing` (contract 7.5).
+pub const FAILING_AFTER: i64 = 10;
+
+/// The time without a success, from the first failure on, that makes an endpoint `failing`: 24 h, in milliseconds.
+pub const FAILING_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What recent attempts say, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

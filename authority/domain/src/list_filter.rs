@@ -76,3 +76,18 @@ pub struct RefundFilter {
     /// Created before.
     pub created_to: Option<Timestamp>,
 }
+
+/// Filters of `GET /webhook-endpoints/:id/deliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// Of this event.
+    pub event_id: Option<String>,
+    /// Of events with any of these catalog names.
+    pub event_types: Vec<String>,
+    /// Created then or later.
+    pub created_from: Option<Timestamp>,
+    /// Created before.
+    pub created_to: Option<Timestamp>,
+}

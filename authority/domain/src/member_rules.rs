@@ -24,8 +24,8 @@ pub const INTEGER_RANGE: RangeInclusive<i64> = -9_007_199_254_740_991..=9_007_19
 
 /// Longest URL (contract 2.5, 2.8), in bytes.
 const URL_LIMIT: usize = 2048;
-/// Limits of `metadata` (contract 1).
-const METADATA_ENTRIES: usize = 50;
+/// Entries that `metadata` may have (contract 1).
+pub const METADATA_ENTRIES: usize = 50;
 const METADATA_KEY_LIMIT: usize = 40;
 const METADATA_VALUE_LIMIT: usize = 500;
 
@@ -169,14 +169,15 @@ impl Members<'_> {
 
     /// Free key–value pairs within the limits of contract 1. Every wrong entry is reported by its own pointer.
     pub fn metadata(&mut self, name: &'static str) -> Field<'_, BTreeMap<String, String>> {
-        self.entries(name, METADATA_ENTRIES, |key, value| {
-            if !is_metadata_key(key) {
-                return wrong(
-                    MemberCode::InvalidValue,
-                    "Keys have 1 to 40 characters of A-Z, a-z, 0-9, '_', '.' and '-'.",
-                );
-            }
-            Text::note(0, METADATA_VALUE_LIMIT).check(value)
+        self.entries(name, METADATA_ENTRIES, metadata_entry)
+    }
+
+    /// A change of metadata as RFC 7396 writes it: a string sets an entry, null removes it. How many entries are left
+    /// is the transition's to check.
+    pub fn metadata_patch(&mut self, name: &'static str) -> Field<'_, BTreeMap<String, Option<String>>> {
+        self.entries(name, 2 * METADATA_ENTRIES, |key, value| match value {
+            Value::Null => Ok(None),
+            value => metadata_entry(key, value).map(Some),
         })
     }
 }
@@ -232,6 +233,16 @@ fn is_country(text: &str) -> bool {
     text.len() == 2
         && text.bytes().all(|byte| byte.is_ascii_uppercase())
         && rust_iso3166::from_alpha2(text).is_some()
+}
+
+fn metadata_entry(key: &str, value: &Value) -> Checked<String> {
+    if !is_metadata_key(key) {
+        return wrong(
+            MemberCode::InvalidValue,
+            "Keys have 1 to 40 characters of A-Z, a-z, 0-9, '_', '.' and '-'.",
+        );
+    }
+    Text::note(0, METADATA_VALUE_LIMIT).check(value)
 }
 
 fn is_metadata_key(key: &str) -> bool {

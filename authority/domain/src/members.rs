@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 use crate::field::Field;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 
-pub use crate::member_rules::{Checked, INTEGER_RANGE, Text, integer, one_of};
+pub use crate::member_rules::{Checked, INTEGER_RANGE, METADATA_ENTRIES, Text, integer, one_of};
 
 /// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the
 /// gravest code is still found, and bounded, so that a hostile body costs no memory.

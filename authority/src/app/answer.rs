@@ -27,6 +27,8 @@ pub struct Answer {
     pub replayed: bool,
     /// The body holds a secret that is shown once: it is kept sealed.
     pub confidential: bool,
+    /// The body holds figures that change without a version: it is always sent, whatever the reader has.
+    pub volatile: bool,
 }
 
 /// The form in the idempotency record.
@@ -61,6 +63,7 @@ impl Answer {
             resource_id: None,
             replayed: false,
             confidential: false,
+            volatile: false,
         }
     }
 
@@ -97,6 +100,13 @@ impl Answer {
     #[must_use]
     pub fn confidential(mut self) -> Self {
         self.confidential = true;
+        self
+    }
+
+    /// Marks the body as one that changes without its version.
+    #[must_use]
+    pub fn volatile(mut self) -> Self {
+        self.volatile = true;
         self
     }
 
@@ -153,7 +163,7 @@ impl Answer {
             (None, None) => return Err(Refusal::internal()),
         };
         let (status, version, location) = (kept.status, kept.version, kept.location);
-        Ok(Self { status, body, version, location, resource_id: None, replayed: true, confidential })
+        Ok(Self { replayed: true, confidential, version, location, ..Self::new(status, body) })
     }
 }
 

@@ -9,6 +9,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
+use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::{KeyScope, SealedSecret, Tx};
@@ -27,10 +28,16 @@ const FIRST_SECRET: u32 = 1;
 
 /// The endpoint and the secret that is shown this once.
 #[derive(Serialize)]
-struct CreatedEndpoint<'a> {
+pub(super) struct WithSecret<'a> {
     #[serde(flatten)]
-    endpoint: &'a Endpoint,
-    secret: &'a str,
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) secret: &'a str,
+}
+
+/// The answer that shows an endpoint.
+pub(super) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusal> {
+    let version = endpoint.resource_version;
+    Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).volatile())
 }
 
 #[derive(Serialize)]
@@ -74,9 +81,9 @@ impl App {
                         .map_err(|_| Refusal::internal())?;
                     let hint = verify_core::secret::hint(&secret);
                     let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
-                    let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed };
+                    let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
                     work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
-                    let created = CreatedEndpoint { endpoint: &endpoint, secret: &secret };
+                    let created = WithSecret { endpoint: &endpoint, secret: &secret };
                     Ok(Answer::record(201, &created)?
                         .version(endpoint.resource_version)
                         .location(app.location("webhook-endpoints", endpoint.id.as_str()))
@@ -99,7 +106,7 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
-        Ok(Answer::record(200, &endpoint)?.version(endpoint.resource_version))
+        shown(endpoint, self.now())
     }
 
     /// `GET /webhook-endpoints`: newest first.
@@ -124,8 +131,12 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let mut items = Vec::with_capacity(rows.len());
+        let now = self.now();
         for (position, endpoint) in rows {
-            items.push((position, serde_json::to_string(&endpoint).map_err(|_| Refusal::internal())?));
+            items.push((
+                position,
+                serde_json::to_string(&endpoint.seen_at(now)).map_err(|_| Refusal::internal())?,
+            ));
         }
         Ok(self.page(ListKind::WebhookEndpoints, &caller.tenant, request, items))
     }

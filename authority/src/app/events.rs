@@ -42,33 +42,32 @@ impl App {
         let after = self.position(ListKind::Events, &caller.tenant, request)?;
         let tenant = caller.tenant.clone();
         let wanted = rows_wanted(request);
-        let (rows, expired) =
-            self.store
-                .read_list(move |tx: &mut dyn Tx| {
-                    Box::pin(async move {
-                        let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
-                        let oldest = match after {
-                            Some(after) => Some(tx.stream_range(&tenant).await?.oldest)
-                                .filter(|oldest| after + 1 < *oldest),
-                            None => None,
-                        };
-                        Ok::<_, StoreError>((rows, oldest))
-                    })
+        let (rows, range) = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
+                    // After the rows: what is removed in between is then missed by nobody unnoticed.
+                    let asked = after.is_some() || rows.is_empty();
+                    let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
+                    Ok::<_, StoreError>((rows, range))
                 })
-                .await
-                .map_err(Refusal::from)?;
-        if let Some(oldest) = expired {
+            })
+            .await
+            .map_err(Refusal::from)?;
+        let oldest = range.map_or(1, |range| range.oldest);
+        if after.is_some_and(|after| after + 1 < oldest) {
             return Err(Refusal::new(
                 ErrorCode::CursorExpired,
                 "The cursor is older than the history that is kept.",
             )
             .with("oldest_retained_sequence", oldest));
         }
-        let resume =
-            rows.iter().take(usize::from(request.limit)).next_back().map(|(sequence, _)| *sequence).or(after);
+        let last = rows.iter().take(usize::from(request.limit)).next_back().map(|(sequence, _)| *sequence);
+        // A page with nothing on it leaves the reader where it is, and never before what is kept.
+        let resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
         let mut list = self.page(ListKind::Events, &caller.tenant, request, rows);
-        list.resume_cursor =
-            Some(self.cursor(ListKind::Events, &caller.tenant, request, resume.unwrap_or(0)));
+        list.resume_cursor = Some(self.cursor(ListKind::Events, &caller.tenant, request, resume));
         Ok(list)
     }
 

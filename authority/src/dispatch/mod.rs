@@ -3,7 +3,7 @@
 //! A delivery that is due is signed and handed to [`client`], which makes exactly one attempt: [`connector`] resolves
 //! the host, judges every address and connects to one that was judged, `tls` says whom to trust, and `response` reads
 //! as much of the answer as means anything. What comes back is an outcome, never an error: everything a receiver can
-//! do is an ordinary result that is recorded.
+//! do is an ordinary result that is recorded, with what it says of the endpoint (`verdict`), in batches (`settle`).
 
 pub mod client;
 pub mod connector;
@@ -14,3 +14,4 @@ mod signing;
 mod tls;
 
 pub(crate) use tls::root_count;
+mod verdict;

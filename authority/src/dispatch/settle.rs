@@ -5,20 +5,20 @@
 //! sent again, which at-least-once allows. A batch that the database refuses is written one outcome at a time, so that a
 //! single one holds nothing up.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::id::{AttemptId, EndpointId};
+use authority_domain::id::AttemptId;
 use authority_domain::outcome::{OutcomeClass, classify};
 use authority_domain::retry::{Next, RetryPolicy};
 use authority_domain::time::Timestamp;
-use authority_store::ports::{HealthUpdate, LeasedDelivery, SettledAs, Settlement, Tx};
+use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
 use tokio::sync::{Notify, mpsc};
 
 use super::client::AttemptReport;
+use super::verdict::Verdict;
 use crate::clock::Clock;
 
 /// Outcomes per transaction: bounds the statement, far below SQLite's 32,766 parameters.
@@ -79,7 +79,7 @@ impl Settler {
             let verdict = Arc::clone(&verdict);
             let written = self
                 .store
-                .write(move |tx: &mut dyn Tx| Box::pin(async move { write(tx, &verdict).await }))
+                .write(move |tx: &mut dyn Tx| Box::pin(async move { verdict.write(tx).await }))
                 .await;
             let Err(error) = written else { return true };
             tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
@@ -94,11 +94,11 @@ impl Settler {
     }
 
     fn judge(&mut self, batch: &[Finished]) -> Verdict {
-        let mut verdict = Verdict::default();
+        let mut verdict = Verdict::new(&mut self.dice);
         for finished in batch {
             let class = classify(finished.report.outcome, finished.report.status);
-            verdict.settlements.push(self.settlement(finished, class));
-            verdict.note_health(finished, class);
+            let settlement = self.settlement(finished, class);
+            verdict.add(finished, class, settlement);
             log(finished, class);
         }
         verdict
@@ -117,6 +117,7 @@ impl Settler {
         );
         Settlement {
             delivery_id: finished.delivery.id.clone(),
+            endpoint_id: finished.delivery.endpoint_id.clone(),
             token: finished.token.clone(),
             attempt_id: AttemptId::generate(finished.started_at, &mut self.dice),
             number: finished.number,
@@ -134,53 +135,6 @@ impl Settler {
             },
         }
     }
-}
-
-/// What a batch writes.
-#[derive(Default)]
-struct Verdict {
-    settlements: Vec<Settlement>,
-    health: BTreeMap<EndpointId, HealthUpdate>,
-    gone: BTreeMap<EndpointId, Timestamp>,
-}
-
-impl Verdict {
-    fn note_health(&mut self, finished: &Finished, class: OutcomeClass) {
-        let id = &finished.delivery.endpoint_id;
-        let update = self.health.entry(id.clone()).or_insert_with(|| HealthUpdate {
-            endpoint_id: id.clone(),
-            succeeded: false,
-            failures: 0,
-            last_success_at: None,
-            last_failure_at: None,
-            last_response_status: None,
-            last_error: None,
-        });
-        update.last_response_status = finished.report.status.map(i64::from).or(update.last_response_status);
-        if class == OutcomeClass::Success {
-            update.succeeded = true;
-            update.failures = 0;
-            update.last_success_at = Some(finished.finished_at);
-            return;
-        }
-        update.failures += 1;
-        update.last_failure_at = Some(finished.finished_at);
-        update.last_error = Some(finished.report.outcome.as_str().to_owned());
-        if class == OutcomeClass::Gone {
-            self.gone.insert(id.clone(), finished.finished_at);
-        }
-    }
-}
-
-async fn write(tx: &mut dyn Tx, verdict: &Verdict) -> Result<(), StoreError> {
-    tx.delivery_settle(&verdict.settlements).await?;
-    for update in verdict.health.values() {
-        tx.endpoint_health_add(update).await?;
-    }
-    for (endpoint, at) in &verdict.gone {
-        tx.endpoint_disable_gone(endpoint, *at).await?;
-    }
-    Ok(())
 }
 
 fn log(finished: &Finished, class: OutcomeClass) {

@@ -30,8 +30,10 @@ pub(super) fn headers(
     now: Timestamp,
     secrets: &SecretBox,
 ) -> Result<HeaderMap, UnusableSecret> {
+    // Judged at the attempt: an overlap may end between the lease and now.
+    let valid = delivery.secrets.iter().filter(|sealed| sealed.expires_at.is_none_or(|at| at > now));
     let opened: Vec<Secret> =
-        delivery.secrets.iter().map(|sealed| open(delivery, sealed, secrets)).collect::<Result<_, _>>()?;
+        valid.map(|sealed| open(delivery, sealed, secrets)).collect::<Result<_, _>>()?;
     if opened.is_empty() {
         return Err(UnusableSecret);
     }

@@ -23,6 +23,7 @@ use super::bearer;
 use super::body::Payload;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
+use super::if_none_match::{IfNoneMatch, not_modified};
 use super::page::Page;
 use super::problem::Problem;
 use super::query::Query;
@@ -181,6 +182,7 @@ where
         Ok(known) => known,
         Err(refusal) => return Problem(refusal).into_response(),
     };
+    let has = IfNoneMatch::read(&parts.method, &parts.headers);
     let outcome = async {
         allowed?;
         let writes = is_write(&parts.method);
@@ -190,7 +192,9 @@ where
         let entered = read(caller, operation.name, strict, parts, body).await?;
         act(roots.app.clone(), entered).await
     };
-    let mut response = outcome.await.map_or_else(|refusal| Problem(refusal).into_response(), into_response);
+    let mut response = outcome
+        .await
+        .map_or_else(|refusal| Problem(refusal).into_response(), |reply| into_response(reply, &has));
     standing.write(response.headers_mut());
     response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
     response
@@ -218,12 +222,15 @@ where
         Ok(known) => known,
         Err(refusal) => return Problem(refusal).into_response(),
     };
+    let has = IfNoneMatch::read(&parts.method, &parts.headers);
     let outcome = async {
         known.check_scope(scopes)?;
         let entered = read(known, name, false, parts, body).await?;
         act(roots.app.clone(), entered).await
     };
-    let mut response = outcome.await.map_or_else(|refusal| Problem(refusal).into_response(), into_response);
+    let mut response = outcome
+        .await
+        .map_or_else(|refusal| Problem(refusal).into_response(), |reply| into_response(reply, &has));
     response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
     response
 }
@@ -310,9 +317,13 @@ fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
         .with("supported", vec![API_VERSION]))
 }
 
-fn into_response(reply: Reply) -> Response {
+fn into_response(reply: Reply, has: &IfNoneMatch) -> Response {
     match reply {
-        Reply::Answer(answer) => answered(answer),
+        Reply::Answer(answer) => {
+            let same = !answer.volatile && answer.version.is_some_and(|version| has.names(version));
+            let response = answered(answer);
+            if same { not_modified(response) } else { response }
+        }
         Reply::List(list) => {
             let List { items, next_cursor, resume_cursor } = list;
             Page { items, next_cursor, resume_cursor }.into_response()

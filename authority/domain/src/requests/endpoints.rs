@@ -1,16 +1,35 @@
-//! `POST /webhook-endpoints` and `POST /webhook-endpoints/:id/test` (contract 4.10).
+//! What merchants ask of webhook endpoints: make, change, rotate the secret, test (contract 4.10).
 
 use serde_json::Value;
 use verify_core::catalog::API_VERSION;
 
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState, is_filter};
+use crate::endpoint_changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
 use crate::endpoint_url::{UrlRefusal, UrlRules};
 use crate::error_code::ErrorCode;
+use crate::field::Field;
 use crate::id::EndpointId;
-use crate::members::{self, Text};
+use crate::members::{self, Members, Text};
 use crate::parts::Metadata;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
+
+/// Members of the record that nobody writes.
+const NOT_WRITABLE: [&str; 13] = [
+    "id",
+    "object",
+    "secret",
+    "secret_hint",
+    "health",
+    "disabled_reason",
+    "disabled_at",
+    "livemode",
+    "previous_secret_expires_at",
+    "secret_rotated_at",
+    "resource_version",
+    "created_at",
+    "updated_at",
+];
 
 /// An endpoint to be made.
 #[derive(Clone, Debug)]
@@ -29,33 +48,17 @@ impl EndpointRequest {
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
     pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self, Refusal> {
         let request = members::read(body, |m| {
-            m.not_writable(&["id", "secret", "secret_hint", "health", "disabled_reason", "livemode"]);
-            m.parsed("api_version", Text::LINE, "a supported version", (), |text| {
-                (text == API_VERSION).then_some(())
-            })
-            .optional();
-            let mut enabled_events = m
-                .list("enabled_events", 1..=64, |value| {
-                    let filter = Text::line(1, 128).check(value)?;
-                    if is_filter(&filter) {
-                        Ok(filter)
-                    } else {
-                        Err((MemberCode::InvalidValue, "must be *, an event type or <category>.*".to_owned()))
-                    }
-                })
-                .or(vec!["*".to_owned()]);
-            enabled_events.sort();
-            enabled_events.dedup();
+            m.not_writable(&NOT_WRITABLE);
+            api_version(m).optional();
             Self {
                 url: m.string("url", Text::line(1, 2048)).required(),
-                enabled_events,
+                enabled_events: enabled_events(m).or(vec!["*".to_owned()]),
                 description: m.string("description", Text::LINE).optional(),
                 status: m.one_of("status").or(EndpointStatus::Enabled),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })?;
-        let target = rules.parse(&request.url, livemode).map_err(forbidden)?;
-        Ok(Self { url: target.as_str().to_owned(), ..request })
+        Ok(Self { url: allowed(&request.url, rules, livemode)?, ..request })
     }
 
     /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
@@ -97,6 +100,33 @@ impl EndpointRequest {
     }
 }
 
+/// `enabled_events`, sorted and without duplicates.
+fn enabled_events<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<String>> {
+    let filters = m.list("enabled_events", 1..=64, |value| {
+        let filter = Text::line(1, 128).check(value)?;
+        if is_filter(&filter) {
+            Ok(filter)
+        } else {
+            Err((MemberCode::InvalidValue, "Must be *, an event type or <category>.*.".to_owned()))
+        }
+    });
+    filters.map(|mut filters: Vec<String>| {
+        filters.sort();
+        filters.dedup();
+        filters
+    })
+}
+
+/// `api_version`: there is one.
+fn api_version<'m>(m: &'m mut Members<'_>) -> Field<'m, ()> {
+    m.parsed("api_version", Text::LINE, "a supported version", (), |text| (text == API_VERSION).then_some(()))
+}
+
+/// The URL in its normalised form, when events may be sent there.
+fn allowed(url: &str, rules: &UrlRules, livemode: bool) -> Result<String, Refusal> {
+    rules.parse(url, livemode).map(|target| target.as_str().to_owned()).map_err(forbidden)
+}
+
 /// Says which rule of contract 7.6 the URL breaks.
 fn forbidden(refusal: UrlRefusal) -> Refusal {
     let code = match refusal {
@@ -111,6 +141,48 @@ fn forbidden(refusal: UrlRefusal) -> Refusal {
     };
     let member = MemberError { pointer: "/url".to_owned(), code, detail: refusal.to_string() };
     Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(vec![member])
+}
+
+/// Reads the body of `PATCH /webhook-endpoints/:id`.
+///
+/// # Errors
+/// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
+pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
+    let patch = members::read(body, |m| {
+        m.not_writable(&NOT_WRITABLE);
+        api_version(m).patch_not_null();
+        EndpointPatch {
+            url: m.string("url", Text::line(1, 2048)).patch_not_null(),
+            enabled_events: enabled_events(m).patch_not_null(),
+            description: m.string("description", Text::LINE).patch(),
+            status: m.one_of("status").patch_not_null(),
+            metadata: m.metadata_patch("metadata").patch(),
+        }
+    })?;
+    let url = patch.url.as_deref().map(|url| allowed(url, rules, livemode)).transpose()?;
+    Ok(EndpointPatch { url, ..patch })
+}
+
+/// How a secret is to be rotated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RotationRequest {
+    /// How long the present secret stays valid, in seconds; 0 retires it at once.
+    pub overlap_s: i64,
+    /// Ends an overlap that is open.
+    pub force: bool,
+}
+
+impl RotationRequest {
+    /// Reads the body of `POST /webhook-endpoints/:id/rotate-secret`; an empty one takes the defaults.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        members::read(body, |m| Self {
+            overlap_s: m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S),
+            force: m.boolean("force").or(false),
+        })
+    }
 }
 
 /// A test event to be sent.

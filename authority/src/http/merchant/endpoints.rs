@@ -16,7 +16,12 @@ use crate::http::rate_limit::Policy;
 pub(super) fn routes() -> Router<Roots> {
     Router::new()
         .route("/webhook-endpoints", get(endpoints_list).post(endpoint_create))
-        .route("/webhook-endpoints/{endpoint}", get(endpoint_get))
+        .route(
+            "/webhook-endpoints/{endpoint}",
+            get(endpoint_get).patch(endpoint_change).delete(endpoint_delete),
+        )
+        .route("/webhook-endpoints/{endpoint}/rotate-secret", post(endpoint_rotate_secret))
+        .route("/webhook-endpoints/{endpoint}/retire-secret", post(endpoint_retire_secret))
         .route("/webhook-endpoints/{endpoint}/test", post(endpoint_test))
 }
 
@@ -56,6 +61,43 @@ async fn endpoint_test(State(roots): State<Roots>, endpoint: Segment, request: R
         let (who, mutation, body) = entered.write(BodyRule::Optional)?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_test(&who, mutation, id, Some(body)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn endpoint_change(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+    merchant(roots, operation("endpoints.change", &[Scope::WebhooksManage]), request, async |app, entered| {
+        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+        let id = parsed(endpoint, EndpointId::parse);
+        app.endpoint_change(&who, mutation, id, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn endpoint_delete(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+    merchant(roots, operation("endpoints.delete", &[Scope::WebhooksManage]), request, async |app, entered| {
+        let (who, mutation, _) = entered.write(BodyRule::Optional)?;
+        app.endpoint_delete(&who, mutation, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn endpoint_rotate_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+    let operation = operation("endpoints.rotate_secret", &[Scope::WebhooksManage]);
+    merchant(roots, operation, request, async |app, entered| {
+        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+        let id = parsed(endpoint, EndpointId::parse);
+        app.endpoint_rotate_secret(&who, mutation, id, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn endpoint_retire_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+    let operation = operation("endpoints.retire_secret", &[Scope::WebhooksManage]);
+    merchant(roots, operation, request, async |app, entered| {
+        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+        let id = parsed(endpoint, EndpointId::parse);
+        app.endpoint_retire_secret(&who, mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }

@@ -7,20 +7,24 @@ use authority_domain::scope::Scope;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use verify_core::catalog::EventType;
 
 use super::{FEED_ROWS, Segment, list_request, operation, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{BodyRule, Entered, Operation, Reply, Roots, merchant};
 use crate::http::query::Query;
+use crate::http::rate_limit::Policy;
 
 /// The routes.
 pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/events", get(events_list)).route("/events/{event}", get(event_get))
+    Router::new()
+        .route("/events", get(events_list))
+        .route("/events/{event}", get(event_get))
+        .route("/events/{event}/replay", post(event_replay))
 }
 
-/// `type`: catalog names, or `<category>.*` for all of a category.
-fn event_types(query: &mut Query) -> Result<Vec<String>, Refusal> {
+/// A comma list of catalog names, or `<category>.*` for all of a category.
+pub(super) fn event_types(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
     let expand = |text: &str| -> Option<Vec<EventType>> {
         let named: Vec<EventType> = EventType::ALL
             .into_iter()
@@ -33,7 +37,7 @@ fn event_types(query: &mut Query) -> Result<Vec<String>, Refusal> {
     };
     let write =
         |types: &Vec<EventType>| types.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ");
-    let lists = query.list_of("type", expand, write)?;
+    let lists = query.list_of(name, expand, write)?;
     let mut names: Vec<String> = lists.into_iter().flatten().map(|event| event.as_str().to_owned()).collect();
     names.sort();
     names.dedup();
@@ -44,7 +48,7 @@ async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
     merchant(roots, operation("events.list", &[Scope::EventsRead]), request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let filter = EventFilter {
-            types: event_types(&mut query)?,
+            types: event_types(&mut query, "type")?,
             created_from: query.time("created_from")?,
             created_to: query.time("created_to")?,
             resource: query.text("resource")?,
@@ -59,6 +63,16 @@ async fn event_get(State(roots): State<Roots>, event: Segment, request: Request)
     merchant(roots, operation("events.get", &[Scope::EventsRead]), request, async |app, entered| {
         entered.query.finish()?;
         app.event_get(&entered.who, parsed(event, EventId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn event_replay(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
+    let operation =
+        Operation { name: "events.replay", scopes: &[Scope::WebhooksManage], policy: Some(Policy::Delivery) };
+    merchant(roots, operation, request, async |app, entered| {
+        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+        app.event_replay(&who, mutation, parsed(event, EventId::parse), body).await.map(Reply::Answer)
     })
     .await
 }

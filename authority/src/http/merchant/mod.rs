@@ -2,9 +2,11 @@
 //!
 //! Each handler is its row of the table: the scopes it needs, the parameters it takes, the use case it calls.
 
+mod deliveries;
 mod endpoints;
 mod events;
 mod fulfillment;
+mod integration_health;
 mod orders;
 mod payments;
 mod refunds;
@@ -25,9 +27,11 @@ pub(super) type Segment = Result<Path<String>, PathRejection>;
 /// The routes of the merchant API.
 pub fn routes() -> Router<Roots> {
     let api = Router::new()
+        .merge(deliveries::routes())
         .merge(endpoints::routes())
         .merge(events::routes())
         .merge(fulfillment::routes())
+        .merge(integration_health::routes())
         .merge(orders::routes())
         .merge(payments::routes())
         .merge(refunds::routes())

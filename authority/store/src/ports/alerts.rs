@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::alert::{Alert, AlertCode, NewAlert};
-use authority_domain::id::AlertId;
+use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -38,4 +38,29 @@ pub trait Alerts {
 
     /// The open alerts, oldest first, at most `limit`.
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError>;
+
+    /// Closes the alerts of these codes about these endpoints, whoever's they are.
+    async fn alerts_close_about(
+        &mut self,
+        endpoints: &[EndpointId],
+        codes: &[AlertCode],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Closes `deliveries_failed` of an endpoint when every event that was given up there since `since` has been
+    /// delivered after all.
+    async fn alert_close_delivered(
+        &mut self,
+        endpoint: &EndpointId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Closes the alerts of a code that were not raised since `since`, whoever's they are; returns how many.
+    async fn alerts_close_quiet(
+        &mut self,
+        code: AlertCode,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, StoreError>;
 }

@@ -5,7 +5,7 @@
 //! take the delivery, so that a dead process holds nothing back.
 
 use async_trait::async_trait;
-use authority_domain::endpoint::HealthState;
+use authority_domain::delivery::Trigger;
 use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -13,27 +13,7 @@ use authority_domain::time::Timestamp;
 use super::SealedSecret;
 use crate::StoreError;
 
-/// Why a delivery exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trigger {
-    /// The event was committed while the endpoint wanted it.
-    Event,
-    /// The merchant tests the endpoint.
-    Test,
-}
-
-impl Trigger {
-    /// The word the contract uses.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Event => "event",
-            Self::Test => "test",
-        }
-    }
-}
-
-/// A delivery to be made with its event.
+/// A delivery to be made.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct NewDelivery {
@@ -102,6 +82,7 @@ pub enum SettledAs {
 #[allow(missing_docs)]
 pub struct Settlement {
     pub delivery_id: DeliveryId,
+    pub endpoint_id: EndpointId,
     pub token: String,
     pub attempt_id: AttemptId,
     pub number: i64,
@@ -113,21 +94,6 @@ pub struct Settlement {
     pub response_status: Option<i64>,
     pub response_excerpt: Option<String>,
     pub settled_as: SettledAs,
-}
-
-/// What a batch of attempts says of one endpoint.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct HealthUpdate {
-    pub endpoint_id: EndpointId,
-    /// A success in the batch resets the count before the failures after it are added.
-    pub succeeded: bool,
-    /// Failures since the last success of the batch.
-    pub failures: i64,
-    pub last_success_at: Option<Timestamp>,
-    pub last_failure_at: Option<Timestamp>,
-    pub last_response_status: Option<i64>,
-    pub last_error: Option<String>,
 }
 
 /// Deliveries and attempts.
@@ -149,9 +115,6 @@ pub trait Deliveries {
 
     /// Writes outcomes where the token is still the holder's; returns the deliveries that were settled.
     async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError>;
-
-    /// Adds a batch's verdict to an endpoint's health.
-    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<HealthState, StoreError>;
 
     /// When the next delivery is due, leased ones left out; `None` when nothing waits.
     async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;

@@ -1,4 +1,5 @@
-//! Webhook endpoints and their sealed signing secrets.
+//! Webhook endpoints and their sealed signing secrets. A deleted endpoint is there for nobody but the operator: every
+//! function of a tenant passes it over.
 
 use async_trait::async_trait;
 use authority_domain::endpoint::Endpoint;
@@ -15,6 +16,8 @@ pub struct SealedSecret {
     pub version: i64,
     /// Ciphertext.
     pub sealed: Vec<u8>,
+    /// When it stops signing; `None` for the newest.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// Endpoints.
@@ -56,6 +59,15 @@ pub trait Endpoints {
     /// Any stored secret, to see whether the key-encryption key fits this database.
     async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError>;
 
-    /// Disables an endpoint because it answered 410, and cancels what still waits for it.
-    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError>;
+    /// Writes the next version of an endpoint.
+    async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError>;
+
+    /// Hides version `version` of an endpoint from its merchant for ever, and forgets its secrets.
+    async fn endpoint_delete(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 }

@@ -12,9 +12,12 @@ mod api_keys;
 mod audit;
 mod checkouts;
 mod deliveries;
+mod delivery_history;
+mod endpoint_health;
 mod endpoints;
 mod events;
 mod figures;
+mod health_figures;
 mod inspect;
 mod merchants;
 mod orders;
@@ -23,19 +26,23 @@ mod refunds;
 mod requests;
 mod sealed;
 mod shipments;
+mod signing_secrets;
 mod subscriptions;
+
+pub use authority_domain::delivery::Trigger;
 
 pub use access::{Access, OperatorKeyRecord};
 pub use alerts::Alerts;
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
-pub use deliveries::{
-    Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement, Trigger,
-};
+pub use deliveries::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
+pub use delivery_history::{DeliveryHistory, EventHead};
+pub use endpoint_health::{EndpointCondition, EndpointHealth, HealthUpdate};
 pub use endpoints::{Endpoints, SealedSecret};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use figures::{Figures, QueueFigures};
+pub use health_figures::HealthFigures;
 pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
 pub use orders::{DueOrder, Orders, StoredOrder};
@@ -44,6 +51,7 @@ pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
 pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shipments::Shipments;
+pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
 
 /// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
@@ -63,9 +71,12 @@ pub trait Tx:
     + Audit
     + Checkouts
     + Deliveries
+    + DeliveryHistory
+    + EndpointHealth
     + Endpoints
     + Events
     + Figures
+    + HealthFigures
     + Merchants
     + Orders
     + Payments
@@ -73,6 +84,7 @@ pub trait Tx:
     + Requests
     + Sealed
     + Shipments
+    + SigningSecrets
     + Subscriptions
     + Send
 {
@@ -85,9 +97,12 @@ impl<T> Tx for T where
         + Audit
         + Checkouts
         + Deliveries
+        + DeliveryHistory
+        + EndpointHealth
         + Endpoints
         + Events
         + Figures
+        + HealthFigures
         + Merchants
         + Orders
         + Payments
@@ -95,6 +110,7 @@ impl<T> Tx for T where
         + Requests
         + Sealed
         + Shipments
+        + SigningSecrets
         + Subscriptions
         + Send
 {

@@ -38,12 +38,18 @@ mod bodies;
 mod checkouts;
 #[path = "../sql/deliveries.rs"]
 mod deliveries;
+#[path = "../sql/delivery_history.rs"]
+mod delivery_history;
+#[path = "../sql/endpoint_health.rs"]
+mod endpoint_health;
 #[path = "../sql/endpoints.rs"]
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
 #[path = "../sql/figures.rs"]
 mod figures;
+#[path = "../sql/health_figures.rs"]
+mod health_figures;
 #[path = "../sql/inspect.rs"]
 mod inspect;
 #[path = "../sql/inspect_orders.rs"]
@@ -64,6 +70,8 @@ mod sealed;
 mod session;
 #[path = "../sql/shipments.rs"]
 mod shipments;
+#[path = "../sql/signing_secrets.rs"]
+mod signing_secrets;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
 

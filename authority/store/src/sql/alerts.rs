@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
-use authority_domain::id::AlertId;
+use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
 
-use super::{DbRow, Session};
+use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
 use crate::ports::Alerts;
 
@@ -103,6 +103,65 @@ impl Alerts for Session<'_> {
         .fetch_all(&mut *self.conn)
         .await?;
         rows.iter().map(alert).collect()
+    }
+
+    async fn alerts_close_about(
+        &mut self,
+        endpoints: &[EndpointId],
+        codes: &[AlertCode],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if endpoints.is_empty() || codes.is_empty() {
+            return Ok(());
+        }
+        let subjects: Vec<String> = endpoints.iter().map(EndpointId::to_string).collect();
+        let codes: Vec<String> = codes.iter().map(AlertCode::to_string).collect();
+        let mut query = QueryBuilder::<Db>::new("UPDATE alerts SET closed_at = ");
+        query.push_bind(now.as_ms()).push(" WHERE closed_at IS NULL");
+        push_in(&mut query, "subject", &subjects);
+        push_in(&mut query, "code", &codes);
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
+    async fn alert_close_delivered(
+        &mut self,
+        endpoint: &EndpointId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        // The newest failure first: who catches up begins with the oldest, so that this looks at one row until the end.
+        sqlx::query(
+            "UPDATE alerts SET closed_at = $4 WHERE subject = $1 AND code = $2 AND closed_at IS NULL AND NOT EXISTS ( \
+                 SELECT 1 FROM deliveries f WHERE f.endpoint_id = $1 AND f.status = 'failed' AND f.failed_at >= $3 \
+                 AND NOT EXISTS (SELECT 1 FROM deliveries s WHERE s.event_id = f.event_id \
+                     AND s.endpoint_id = f.endpoint_id AND s.status = 'succeeded') \
+                 ORDER BY f.failed_at DESC LIMIT 1)",
+        )
+        .bind(endpoint.as_str())
+        .bind(AlertCode::DeliveriesFailed.as_str())
+        .bind(since.as_ms())
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn alerts_close_quiet(
+        &mut self,
+        code: AlertCode,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
+        )
+        .bind(code.as_str())
+        .bind(since.as_ms())
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected())
     }
 }
 

@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use authority_domain::endpoint::{DEGRADED_AFTER, HealthState};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::endpoints::sealed_secret;
 use super::{Db, DbRow, LEASE_DUE, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
-use crate::ports::{
-    Deliveries, HealthUpdate, Lease, LeasedDelivery, NewDelivery, SealedSecret, SettledAs, Settlement,
-};
+use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
 
 #[async_trait]
 impl Deliveries for Session<'_> {
@@ -28,9 +26,13 @@ impl Deliveries for Session<'_> {
         }
         let mut query = QueryBuilder::<Db>::new(
             "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
-             triggered_by, status, attempt_count, next_attempt_at, created_at) ",
+             triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence) ",
         );
+        // The places of an endpoint's deliveries go on from its last one; the statement sees none of its own rows.
+        let mut made: BTreeMap<&EndpointId, i64> = BTreeMap::new();
         query.push_values(deliveries, |mut row, delivery| {
+            let nth = made.entry(&delivery.endpoint_id).or_default();
+            *nth += 1;
             row.push_bind(delivery.id.as_str())
                 .push_bind(tenant.merchant_id.as_str())
                 .push_bind(tenant.livemode)
@@ -41,7 +43,12 @@ impl Deliveries for Session<'_> {
                 .push_bind(delivery.trigger.as_str())
                 .push("'pending', 0")
                 .push_bind(now.as_ms())
-                .push_bind(now.as_ms());
+                .push_bind(now.as_ms())
+                .push_bind(now.as_ms())
+                .push("(SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = ")
+                .push_bind_unseparated(delivery.endpoint_id.as_str())
+                .push_unseparated(") + ")
+                .push_bind_unseparated(*nth);
         });
         query.build().execute(&mut *self.conn).await?;
         self.made.deliveries = true;
@@ -72,7 +79,7 @@ impl Deliveries for Session<'_> {
         let endpoints: BTreeSet<String> =
             rows.iter().map(|row| row.try_get("endpoint_id")).collect::<Result<_, _>>()?;
         let mut query = QueryBuilder::<Db>::new(
-            "SELECT endpoint_id, version, sealed FROM endpoint_secrets WHERE (expires_at IS NULL OR expires_at > ",
+            "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets WHERE (expires_at IS NULL OR expires_at > ",
         );
         query.push_bind(lease.now.as_ms()).push(")");
         push_in(&mut query, "endpoint_id", &Vec::from_iter(endpoints));
@@ -102,7 +109,7 @@ impl Deliveries for Session<'_> {
         let mut query = QueryBuilder::<Db>::new(
             "UPDATE deliveries SET status = s.column3, attempt_count = s.column4, next_attempt_at = s.column5, \
                  last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
-                 succeeded_at = s.column9, failed_at = s.column10, lease_token = NULL, lease_until = NULL FROM (",
+                 succeeded_at = s.column9, failed_at = s.column10, updated_at = s.column11, lease_token = NULL, lease_until = NULL FROM (",
         );
         query.push_values(&ours, |mut row, settlement| {
             let at = settlement.finished_at.as_ms();
@@ -120,7 +127,8 @@ impl Deliveries for Session<'_> {
                 .push_bind(settlement.response_status)
                 .push_bind(reason)
                 .push_bind((status == "succeeded").then_some(at))
-                .push_bind((status == "failed").then_some(at));
+                .push_bind((status == "failed").then_some(at))
+                .push_bind(at);
         });
         query.push(") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2");
         query.build().execute(&mut *self.conn).await?;
@@ -128,35 +136,6 @@ impl Deliveries for Session<'_> {
         let ids: Vec<String> = ours.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
         self.cancel_where_disabled(&ids).await?;
         Ok(ids.into_iter().map(DeliveryId::from_store).collect())
-    }
-
-    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<HealthState, StoreError> {
-        let state: String = sqlx::query_scalar(
-            "UPDATE webhook_endpoints SET \
-                 consecutive_failures = CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3, \
-                 health_state = CASE \
-                     WHEN CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3 >= $4 THEN \
-                         CASE WHEN health_state = 'failing' AND NOT $2 THEN 'failing' ELSE 'degraded' END \
-                     WHEN $2 THEN 'healthy' ELSE health_state END, \
-                 last_success_at = COALESCE($5, last_success_at), \
-                 last_failure_at = COALESCE($6, last_failure_at), \
-                 last_response_status = COALESCE($7, last_response_status), \
-                 last_error = COALESCE($8, last_error) \
-             WHERE id = $1 RETURNING health_state",
-        )
-        .bind(update.endpoint_id.as_str())
-        .bind(update.succeeded)
-        .bind(update.failures)
-        .bind(DEGRADED_AFTER)
-        .bind(update.last_success_at.map(Timestamp::as_ms))
-        .bind(update.last_failure_at.map(Timestamp::as_ms))
-        .bind(update.last_response_status)
-        .bind(&update.last_error)
-        .fetch_one(&mut *self.conn)
-        .await?;
-        HealthState::parse(&state).ok_or_else(|| {
-            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-        })
     }
 
     async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
@@ -193,14 +172,16 @@ impl Session<'_> {
         Ok(settlements.iter().filter(is_held).collect())
     }
 
-    /// Cancels those of `ids` that came back from their holder to wait for an endpoint that was disabled meanwhile
-    /// (contract 7.5); when it was disabled they were in flight.
+    /// Cancels those of `ids` that came back from their holder to wait for an endpoint that was disabled or deleted
+    /// meanwhile (contract 7.5); when it was, they were in flight.
     async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
         }
         let mut query = QueryBuilder::<Db>::new(
-            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL \
+            "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, failure_reason = ( \
+                 SELECT CASE WHEN e.deleted_at IS NULL THEN 'endpoint_disabled' ELSE 'endpoint_deleted' END \
+                 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id) \
              WHERE status = 'pending' AND lease_token IS NULL \
              AND EXISTS (SELECT 1 FROM webhook_endpoints e \
                  WHERE e.id = deliveries.endpoint_id AND e.status = 'disabled')",
@@ -215,7 +196,7 @@ impl Session<'_> {
             return Ok(());
         }
         let mut query = QueryBuilder::<Db>::new(
-            "INSERT INTO attempts (id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, \
+            "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
              response_status, response_excerpt, retry_at) ",
         );
         query.push_values(settlements, |mut row, settlement| {
@@ -225,6 +206,7 @@ impl Session<'_> {
             };
             row.push_bind(settlement.attempt_id.as_str())
                 .push_bind(settlement.delivery_id.as_str())
+                .push_bind(settlement.endpoint_id.as_str())
                 .push_bind(settlement.number)
                 .push_bind(settlement.started_at.as_ms())
                 .push_bind(settlement.signed_timestamp)
@@ -244,10 +226,7 @@ fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> 
     let mut usable = Vec::new();
     for secret in secrets {
         if secret.try_get::<String, _>("endpoint_id")? == endpoint_id {
-            usable.push(SealedSecret {
-                version: secret.try_get("version")?,
-                sealed: secret.try_get("sealed")?,
-            });
+            usable.push(sealed_secret(secret)?);
         }
     }
     Ok(LeasedDelivery {

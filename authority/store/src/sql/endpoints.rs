@@ -7,7 +7,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbRow, Session, push_in};
+use super::{Db, DbRow, Session, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Endpoints, SealedSecret};
 
@@ -68,14 +68,15 @@ impl Endpoints for Session<'_> {
         let mut query = QueryBuilder::<Db>::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
         query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND livemode = ").push_bind(tenant.livemode);
+        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
         let row = query.build().fetch_optional(&mut *self.conn).await?;
         row.map(|row| endpoint(&row)).transpose()
     }
 
     async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
         Ok(sqlx::query_scalar(
-            "SELECT COUNT(*) FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2",
+            "SELECT COUNT(*) FROM webhook_endpoints \
+             WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
@@ -93,6 +94,7 @@ impl Endpoints for Session<'_> {
         let mut query = QueryBuilder::<Db>::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        query.push(" AND deleted_at IS NULL");
         if let Some(before) = before {
             query.push(" AND created_sequence < ").push_bind(before);
         }
@@ -108,7 +110,8 @@ impl Endpoints for Session<'_> {
     ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError> {
         let rows: Vec<(String, String)> = sqlx::query_as(
             "SELECT id, enabled_events FROM webhook_endpoints \
-             WHERE merchant_id = $1 AND livemode = $2 AND status = 'enabled' ORDER BY created_sequence",
+             WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL AND status = 'enabled' \
+             ORDER BY created_sequence",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
@@ -120,33 +123,71 @@ impl Endpoints for Session<'_> {
     }
 
     async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError> {
-        let row = sqlx::query("SELECT endpoint_id, version, sealed FROM endpoint_secrets LIMIT 1")
-            .fetch_optional(&mut *self.conn)
-            .await?;
+        let row =
+            sqlx::query("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1")
+                .fetch_optional(&mut *self.conn)
+                .await?;
         let Some(row) = row else { return Ok(None) };
-        let secret = SealedSecret { version: row.try_get("version")?, sealed: row.try_get("sealed")? };
-        Ok(Some((EndpointId::from_store(row.try_get("endpoint_id")?), secret)))
+        Ok(Some((EndpointId::from_store(row.try_get("endpoint_id")?), sealed_secret(&row)?)))
     }
 
-    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<(), StoreError> {
-        sqlx::query(
-            "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone', disabled_at = $2, \
-                 updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
+    async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
+                 disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
+                 secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
+                 updated_at = $17, resource_version = $4, \
+                 first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 - 1 \
+                 AND deleted_at IS NULL",
+        )
+        .bind(endpoint.id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(endpoint.resource_version)
+        .bind(&endpoint.url)
+        .bind(&endpoint.description)
+        .bind(serde_json::to_string(&endpoint.enabled_events)?)
+        .bind(endpoint.status.as_str())
+        .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
+        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
+        .bind(&endpoint.secret_hint)
+        .bind(endpoint.previous_secret_expires_at.map(Timestamp::as_ms))
+        .bind(endpoint.secret_rotated_at.map(Timestamp::as_ms))
+        .bind(endpoint.health.state.as_str())
+        .bind(endpoint.health.consecutive_failures)
+        .bind(serde_json::to_string(&endpoint.metadata)?)
+        .bind(endpoint.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "webhook endpoint")
+    }
+
+    async fn endpoint_delete(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
+                 disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
+                 previous_secret_expires_at = NULL, updated_at = $5, resource_version = resource_version + 1 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 AND deleted_at IS NULL",
         )
         .bind(id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(version)
         .bind(now.as_ms())
         .execute(&mut *self.conn)
         .await?;
-        // What another holder is sending right now keeps its lease and is settled by that holder.
-        sqlx::query(
-            "UPDATE deliveries SET status = 'cancelled', failure_reason = 'endpoint_disabled', next_attempt_at = NULL, \
-                 lease_token = NULL, lease_until = NULL \
-             WHERE endpoint_id = $1 AND status = 'pending' AND (lease_until IS NULL OR lease_until < $2)",
-        )
-        .bind(id.as_str())
-        .bind(now.as_ms())
-        .execute(&mut *self.conn)
-        .await?;
+        one_row(done.rows_affected(), "webhook endpoint")?;
+        sqlx::query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1")
+            .bind(id.as_str())
+            .execute(&mut *self.conn)
+            .await?;
         Ok(())
     }
 }
@@ -185,5 +226,14 @@ fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
         livemode: row.try_get("livemode")?,
         created_at: Timestamp::from_ms(row.try_get("created_at")?),
         updated_at: Timestamp::from_ms(row.try_get("updated_at")?),
+    })
+}
+
+/// A row of `version, sealed, expires_at`.
+pub(super) fn sealed_secret(row: &DbRow) -> Result<SealedSecret, StoreError> {
+    Ok(SealedSecret {
+        version: row.try_get("version")?,
+        sealed: row.try_get("sealed")?,
+        expires_at: row.try_get::<Option<i64>, _>("expires_at")?.map(Timestamp::from_ms),
     })
 }

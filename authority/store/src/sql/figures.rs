@@ -32,7 +32,7 @@ impl Figures for Session<'_> {
     async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError> {
         Ok(sqlx::query_as(
             "SELECT CASE WHEN status = 'disabled' THEN status ELSE health_state END AS state, COUNT(*) \
-             FROM webhook_endpoints GROUP BY 1 ORDER BY 1",
+             FROM webhook_endpoints WHERE deleted_at IS NULL GROUP BY 1 ORDER BY 1",
         )
         .fetch_all(&mut *self.conn)
         .await?)

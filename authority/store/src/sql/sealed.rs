@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use authority_domain::id::EndpointId;
 use sqlx::{QueryBuilder, Row};
 
+use super::endpoints::sealed_secret;
 use super::{Db, Session};
 use crate::StoreError;
 use crate::ports::{AnswerPlace, Sealed, SealedSecret, SecretPlace};
@@ -15,7 +16,8 @@ impl Sealed for Session<'_> {
         after: Option<&SecretPlace>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new("SELECT endpoint_id, version, sealed FROM endpoint_secrets");
+        let mut query =
+            QueryBuilder::<Db>::new("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets");
         if let Some((endpoint, version)) = after {
             query.push(" WHERE (endpoint_id, version) > (").push_bind(endpoint.as_str());
             query.push(", ").push_bind(*version).push(")");
@@ -23,11 +25,7 @@ impl Sealed for Session<'_> {
         query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter()
-            .map(|row| {
-                let secret =
-                    SealedSecret { version: row.try_get("version")?, sealed: row.try_get("sealed")? };
-                Ok((EndpointId::from_store(row.try_get("endpoint_id")?), secret))
-            })
+            .map(|row| Ok((EndpointId::from_store(row.try_get("endpoint_id")?), sealed_secret(row)?)))
             .collect()
     }
 

@@ -1,11 +1,12 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
-use authority_domain::endpoint::Endpoint;
+use authority_domain::endpoint::{DisabledReason, Endpoint};
+use authority_domain::endpoint_changes::EndpointPatch;
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
 use authority_store::ports::SealedSecret;
 
-use super::fixtures::endpoint;
+use super::fixtures::{at, endpoint};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -16,7 +17,7 @@ pub(crate) async fn endpoints_come_back_as_they_were<D: Database>() {
     made.description = Some("Grüße".into());
     made.metadata.insert("k".into(), "v".into());
     let (store, tenant, inserted) = (&shop.store, shop.tenant.clone(), made.clone());
-    let secret = SealedSecret { version: 1, sealed: vec![0, 255] };
+    let secret = SealedSecret { version: 1, sealed: vec![0, 255], expires_at: None };
     let done: Result<(), StoreError> =
         job!(store.write, tx => tx.endpoint_insert(&tenant, &inserted, &secret));
     done.unwrap();
@@ -56,4 +57,88 @@ pub(crate) async fn endpoints_are_listed_newest_first<D: Database>() {
     let (store, tenant) = (&shop.store, shop.tenant.clone());
     let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
     assert_eq!(count.unwrap(), 4);
+}
+
+async fn stored(shop: &Shop, id: &EndpointId) -> Option<Endpoint> {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    let found: Result<Option<Endpoint>, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+    found.unwrap()
+}
+
+async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreError> {
+    let (store, tenant, next) = (&shop.store, shop.tenant.clone(), next.clone());
+    job!(store.write, tx => tx.endpoint_update(&tenant, &next))
+}
+
+pub(crate) async fn an_endpoint_changes_version_by_version<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let first = stored(&shop, &id).await.unwrap();
+    let patch = EndpointPatch {
+        url: Some("https://other.example.com/".into()),
+        enabled_events: Some(vec!["order.*".into()]),
+        description: Some(Some("new".into())),
+        metadata: Some(Some([("k".to_owned(), Some("v".to_owned()))].into())),
+        status: None,
+    };
+    let second = first.patched(patch, at(1)).unwrap().unwrap();
+    update(&shop, &second).await.unwrap();
+    assert_eq!(stored(&shop, &id).await, Some(second.clone()));
+    let third = second.disabled(DisabledReason::Operator, at(2)).unwrap();
+    let fourth = third.rotated("…xyz".into(), 60, false, at(3)).unwrap();
+    let fifth = fourth.enabled(at(4)).unwrap();
+    for next in [third, fourth, fifth.clone()] {
+        update(&shop, &next).await.unwrap();
+        assert_eq!(stored(&shop, &id).await, Some(next));
+    }
+    // A version that is not the next one, another merchant, the other mode: nothing is written.
+    update(&shop, &second).await.unwrap_err();
+    let sixth = fifth.disabled(DisabledReason::Merchant, at(5)).unwrap();
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        update(&stranger, &sixth).await.unwrap_err();
+    }
+    assert_eq!(stored(&shop, &id).await, Some(fifth));
+}
+
+pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    shop.open_checkout().await;
+    let delete = async |shop: &Shop, version: i64| -> Result<(), StoreError> {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &id, version, at(9)))
+    };
+    delete(&shop, 2).await.unwrap_err();
+    delete(&shop.in_test_mode(), 1).await.unwrap_err();
+    let before = stored(&shop, &id).await.unwrap();
+    delete(&shop, 1).await.unwrap();
+    delete(&shop, 2).await.unwrap_err();
+    assert_eq!(stored(&shop, &id).await, None);
+    update(&shop, &before.disabled(DisabledReason::Operator, at(10)).unwrap()).await.unwrap_err();
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
+    assert_eq!(count.unwrap(), 1);
+    let tenant = shop.tenant.clone();
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
+    assert_eq!(
+        page.unwrap().into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect::<Vec<_>>(),
+        [(2, other.clone())]
+    );
+    let tenant = shop.tenant.clone();
+    let enabled: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_enabled(&tenant));
+    assert_eq!(enabled.unwrap(), [(other, vec!["*".to_owned()])]);
+    // The row and its history stay, the secret does not; its place in the list is never given again.
+    let kept = format!(
+        "SELECT COUNT(*) FROM webhook_endpoints WHERE id = '{id}' AND deleted_at = {}",
+        at(9).as_ms()
+    );
+    assert_eq!(database.number(&kept).await, 1);
+    let secrets = format!("SELECT COUNT(*) FROM endpoint_secrets WHERE endpoint_id = '{id}'");
+    assert_eq!(database.number(&secrets).await, 0);
+    let deliveries = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{id}'");
+    assert_eq!(database.number(&deliveries).await, 1);
+    shop.endpoint(&["*"]).await;
+    assert_eq!(database.number("SELECT MAX(created_sequence) FROM webhook_endpoints").await, 3);
 }

@@ -91,3 +91,33 @@ pub(crate) async fn pages_begin_where_they_are_told<D: Database>() {
         }
     }
 }
+
+/// The position of what is kept: for readers whose cursor is older (contract 8.6). Whoever removes events one day has
+/// the right to; here the guard is taken away, which each database writes in its own way.
+pub(crate) async fn what_is_removed_is_known_to_be_gone<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let range = async || {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
+        let range = range.unwrap();
+        (range.oldest, range.latest)
+    };
+    assert_eq!(range().await, (1, 0));
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    assert_eq!(range().await, (1, 3));
+    let mut unguarded = false;
+    for sql in ["DROP TRIGGER events_no_delete", "DROP TRIGGER events_no_update ON events"] {
+        unguarded |= database.execute(sql).await.is_ok();
+    }
+    assert!(unguarded);
+    database.execute("DELETE FROM events WHERE sequence <= 2").await.unwrap();
+    assert_eq!(range().await, (3, 3));
+    assert_eq!(shop.events().await.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), [3]);
+    database.execute("DELETE FROM events").await.unwrap();
+    assert_eq!(range().await, (4, 3));
+    shop.open_checkout().await;
+    assert_eq!(range().await, (4, 4));
+}

@@ -104,6 +104,7 @@ pub(crate) fn settlement(delivery: &LeasedDelivery, token: &str, settled_as: Set
     let outcome = if settled_as == SettledAs::Succeeded { "success" } else { "http_error" };
     Settlement {
         delivery_id: delivery.id.clone(),
+        endpoint_id: delivery.endpoint_id.clone(),
         token: token.to_owned(),
         attempt_id: AttemptId::generate(noon(), &mut dice()),
         number: delivery.attempt_count + 1,

@@ -12,12 +12,15 @@ pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod figures;
 pub(crate) mod fixtures;
+pub(crate) mod health_figures;
 pub(crate) mod held;
+pub(crate) mod history;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
 pub(crate) mod refunds;
 pub(crate) mod requests;
+pub(crate) mod rotation;
 pub(crate) mod schema;
 pub(crate) mod settling;
 pub(crate) mod shipments;
@@ -71,10 +74,15 @@ macro_rules! conformance {
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
             due: open_checkouts_are_due_by_their_time, orders_are_due_by_the_hours_of_their_merchant,
                 the_open_attempt_of_a_checkout_is_found, an_alert_counts_until_it_is_closed;
-            endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first;
+            endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
+                an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
-                pages_begin_where_they_are_told;
+                pages_begin_where_they_are_told, what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted;
+            health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
+                failed_deliveries_are_over_when_every_event_has_arrived;
+            history: an_endpoints_deliveries_come_newest_first, a_delivery_tells_what_became_of_it,
+                an_events_head_is_enough_for_a_replay;
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,
@@ -86,10 +94,13 @@ macro_rules! conformance {
                 refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
+            rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
                 failures_and_successes_make_an_endpoints_health, gone_disables_and_cancels_what_waits,
-                what_comes_back_to_a_disabled_endpoint_is_cancelled;
+                what_comes_back_to_a_disabled_endpoint_is_cancelled,
+                a_day_of_failures_makes_an_endpoint_failing, stranded_deliveries_are_cancelled_a_few_at_a_time,
+                attempts_to_a_deleted_endpoint_settle_harmlessly;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
                 marks_are_kept_beside_the_record;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,

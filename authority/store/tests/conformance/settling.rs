@@ -2,8 +2,9 @@
 
 use authority_domain::endpoint::{Endpoint, HealthState};
 use authority_domain::id::EndpointId;
+use authority_domain::outcome::FailureReason;
 use authority_store::StoreError;
-use authority_store::ports::{HealthUpdate, SettledAs};
+use authority_store::ports::{EndpointCondition, HealthUpdate, SettledAs, Tx};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
@@ -16,10 +17,23 @@ async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
     endpoint.unwrap().unwrap()
 }
 
-async fn gone(shop: &Shop, id: &EndpointId) {
-    let (store, id) = (&shop.store, id.clone());
-    let disabled: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_disable_gone(&id, at(50)));
-    disabled.unwrap();
+async fn gone(shop: &Shop, id: &EndpointId) -> bool {
+    gone_at(shop, id, 50).await
+}
+
+async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
+    let id = id.clone();
+    let disabled: Result<bool, StoreError> = shop
+        .store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let disabled = tx.endpoint_disable_gone(&id, at(s)).await?;
+                tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;
+                Ok(disabled)
+            })
+        })
+        .await;
+    disabled.unwrap()
 }
 
 pub(crate) async fn each_outcome_leaves_its_marks<D: Database>() {
@@ -116,6 +130,7 @@ pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>
         succeeded,
         failures,
         last_success_at: succeeded.then(|| at(s)),
+        first_failure_at: (failures > 0).then(|| at(s + 1)),
         last_failure_at: (failures > 0).then(|| at(s + 1)),
         last_response_status: Some(if failures > 0 { 500 } else { 204 }),
         last_error: (failures > 0).then(|| "http_error".to_owned()),
@@ -132,8 +147,11 @@ pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>
     ];
     for (n, (succeeded, failures, state, count)) in table.into_iter().enumerate() {
         let (store, update) = (&shop.store, update(succeeded, failures, 10 * i64::try_from(n).unwrap()));
-        let told: Result<HealthState, StoreError> = job!(store.write, tx => tx.endpoint_health_add(&update));
-        assert_eq!(told.unwrap(), state, "batch {n}");
+        let told: Result<EndpointCondition, StoreError> =
+            job!(store.write, tx => tx.endpoint_health_add(&update));
+        let told = told.unwrap();
+        assert_eq!((told.state, told.consecutive_failures), (state, count), "batch {n}");
+        assert_eq!((told.tenant, told.deleted), (shop.tenant.clone(), false));
         let health = endpoint_of(&shop, &id).await.health;
         assert_eq!((health.state, health.consecutive_failures), (state, count), "batch {n}");
         // The last success was in this batch, or stands from before.
@@ -160,7 +178,7 @@ pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
     let taken = shop.lease("a", noon(), 2, 9).await;
     let sql = format!("UPDATE webhook_endpoints SET status = 'enabled' WHERE id = '{other}'");
     database.execute(&sql).await.unwrap();
-    gone(&shop, &id).await;
+    assert!(gone(&shop, &id).await);
     let endpoint = endpoint_of(&shop, &id).await;
     assert_eq!(serde_json::to_value(endpoint.disabled_reason).unwrap(), "gone");
     assert_eq!(
@@ -181,14 +199,11 @@ pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
     // What its holder has not settled in time does not keep waiting.
     let lost = shop.lease("lost", noon(), 9, 9).await;
     assert_eq!(lost.len(), 4, "the other endpoint's");
-    let (store, id_of_other) = (&shop.store, other.clone());
-    let late: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_disable_gone(&id_of_other, at(61)));
-    late.unwrap();
+    assert!(gone_at(&shop, &other, 61).await);
     assert_eq!(count(&other, cancelled).await, 4);
     assert_eq!(shop.settle(vec![settlement(&lost[0], "lost", SettledAs::Succeeded)]).await, 0);
     // Said twice, it counts once; new events make no deliveries for it.
-    gone(&shop, &id).await;
+    assert!(!gone(&shop, &id).await);
     assert_eq!(endpoint_of(&shop, &id).await.resource_version, 2);
     shop.open_checkout().await;
     assert_eq!((count(&id, "1 = 1").await, count(&other, "1 = 1").await), (4, 4));
@@ -221,4 +236,118 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Datab
     let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
     assert_eq!(released.unwrap(), 2);
     assert_eq!(database.number(cancelled).await, 3);
+}
+
+/// Ten failures over a day without a success make an endpoint `failing`; a success begins anew.
+pub(crate) async fn a_day_of_failures_makes_an_endpoint_failing<D: Database>() {
+    const DAY: i64 = 24 * 60 * 60;
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    // (a success in the batch, failures after it, when) → the state.
+    let table = [
+        (false, 9, 0, HealthState::Degraded),
+        (false, 1, DAY - 1, HealthState::Degraded),
+        (false, 1, DAY, HealthState::Failing),
+        (true, 5, DAY + 1, HealthState::Degraded),
+        (false, 9, 2 * DAY, HealthState::Degraded),
+        (false, 1, 2 * DAY + 1, HealthState::Failing),
+        (false, 1, 3 * DAY, HealthState::Failing),
+        (true, 0, 3 * DAY + 1, HealthState::Healthy),
+        (false, 1, 5 * DAY, HealthState::Healthy),
+    ];
+    for (succeeded, failures, s, state) in table {
+        let update = HealthUpdate {
+            endpoint_id: id.clone(),
+            succeeded,
+            failures,
+            last_success_at: succeeded.then(|| at(s)),
+            first_failure_at: (failures > 0).then(|| at(s)),
+            last_failure_at: (failures > 0).then(|| at(s)),
+            last_response_status: None,
+            last_error: None,
+        };
+        let store = &shop.store;
+        let told: Result<EndpointCondition, StoreError> =
+            job!(store.write, tx => tx.endpoint_health_add(&update));
+        assert_eq!(told.unwrap().state, state, "at {s}");
+    }
+}
+
+/// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
+pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    let live = shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    // One of each is in flight.
+    shop.lease("a", noon(), 3, 1).await;
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), deleted.clone());
+    let gone: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 1, noon()));
+    gone.unwrap();
+    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'");
+    database.execute(&sql).await.unwrap();
+    let sweep = async |s: i64| -> u64 {
+        let done: Result<u64, StoreError> = job!(store.write, tx => tx.deliveries_cancel_stranded(at(s), 3));
+        done.unwrap()
+    };
+    assert_eq!((sweep(0).await, sweep(0).await, sweep(0).await), (3, 1, 0));
+    let count = async |endpoint: &EndpointId, marks: &str| {
+        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.number(&sql).await
+    };
+    let cancelled = "status = 'cancelled' AND next_attempt_at IS NULL AND failure_reason";
+    assert_eq!(count(&disabled, &format!("{cancelled} = 'endpoint_disabled'")).await, 2);
+    assert_eq!(count(&deleted, &format!("{cancelled} = 'endpoint_deleted'")).await, 2);
+    // A lease that has run out holds nothing.
+    assert_eq!(sweep(61).await, 2);
+    assert_eq!(
+        count(&deleted, &format!("{cancelled} = 'endpoint_deleted' AND lease_token IS NULL")).await,
+        3
+    );
+    assert_eq!(count(&live, "status = 'pending'").await, 3);
+}
+
+/// An attempt under way when its endpoint is deleted ends like any other, only that none follows.
+pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..2 {
+        shop.open_checkout().await;
+    }
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let (store, tenant, deleted) = (&shop.store, shop.tenant.clone(), id.clone());
+    let gone: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &deleted, 1, at(1)));
+    gone.unwrap();
+    let outcomes = vec![
+        settlement(&taken[0], "a", SettledAs::Succeeded),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(300) }),
+    ];
+    assert_eq!(shop.settle(outcomes).await, 2);
+    for marks in ["status = 'succeeded'", "status = 'cancelled' AND failure_reason = 'endpoint_deleted'"] {
+        assert_eq!(
+            database.number(&format!("SELECT COUNT(*) FROM deliveries WHERE {marks}")).await,
+            1,
+            "{marks}"
+        );
+    }
+    let update = HealthUpdate {
+        endpoint_id: id,
+        succeeded: true,
+        failures: 0,
+        last_success_at: Some(at(61)),
+        first_failure_at: None,
+        last_failure_at: None,
+        last_response_status: Some(200),
+        last_error: None,
+    };
+    let told: Result<EndpointCondition, StoreError> =
+        job!(store.write, tx => tx.endpoint_health_add(&update));
+    assert!(told.unwrap().deleted);
+    assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
 }

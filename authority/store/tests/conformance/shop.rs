@@ -167,7 +167,7 @@ impl Shop {
         let endpoint = endpoint(self.tenant.livemode, filters);
         let id = endpoint.id.clone();
         let (store, tenant) = (&self.store, self.tenant.clone());
-        let secret = SealedSecret { version: 1, sealed: vec![1, 2, 3] };
+        let secret = SealedSecret { version: 1, sealed: vec![1, 2, 3], expires_at: None };
         let made: Result<(), StoreError> =
             job!(store.write, tx => tx.endpoint_insert(&tenant, &endpoint, &secret));
         made.unwrap();

@@ -117,7 +117,11 @@ async fn a_use_case_finds_nobody_between_its_reading_and_its_writing() {
                         Box::pin(async move {
                             let before = tx.endpoint_count(&tenant).await?;
                             let endpoint = crate::conformance::fixtures::endpoint(tenant.livemode, &["*"]);
-                            let secret = authority_store::ports::SealedSecret { version: 1, sealed: vec![1] };
+                            let secret = authority_store::ports::SealedSecret {
+                                version: 1,
+                                sealed: vec![1],
+                                expires_at: None,
+                            };
                             tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
                             Ok(before)
                         })

@@ -1,0 +1,73 @@
+//! Reading what became of deliveries (contract 2.9, 4.1). Those of a deleted endpoint are hidden with it.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::delivery::DeliveryWithAttempts;
+use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use super::access::Caller;
+use super::endpoint_changes::addressed;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::{Answer, App};
+
+impl App {
+    /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so that its
+    /// cursors are of no use elsewhere.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_cursor`.
+    pub async fn deliveries_list(
+        &self,
+        caller: &Caller,
+        endpoint: Option<EndpointId>,
+        request: &ListRequest,
+        filter: DeliveryFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Deliveries, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let rows = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let endpoint = addressed(tx, &tenant, endpoint).await?;
+                    let rows = tx.deliveries_page(&tenant, &endpoint.id, &filter, before, wanted).await?;
+                    Ok::<_, Refusal>(rows)
+                })
+            })
+            .await?;
+        let mut items = Vec::with_capacity(rows.len());
+        for (position, delivery) in rows {
+            items.push((position, serde_json::to_string(&delivery).map_err(|_| Refusal::internal())?));
+        }
+        Ok(self.page(ListKind::Deliveries, &caller.tenant, request, items))
+    }
+
+    /// `GET /deliveries/:delivery`, with every attempt.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn delivery_get(&self, caller: &Caller, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("delivery");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let Some(delivery) = tx.delivery_get(&tenant, &id).await? else { return Ok(None) };
+                    if tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.is_none() {
+                        return Ok(None);
+                    }
+                    let attempts = tx.delivery_attempts(&tenant, &id).await?;
+                    Ok(Some(DeliveryWithAttempts { delivery, attempts }))
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Answer::record(200, &found.ok_or_else(missing)?)
+    }
+}

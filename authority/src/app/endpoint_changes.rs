@@ -1,0 +1,132 @@
+//! Changing and deleting webhook endpoints (contract 4.10, 7.5).
+//!
+//! An endpoint that is disabled or deleted gets nothing more: what waits for it is cancelled in the same transaction,
+//! up to a bound; the rest is put away by housekeeping, and until then the endpoint cannot be enabled again, so that
+//! nothing of it is ever sent. What is in flight at that moment is settled by its holder.
+
+use authority_domain::alert::AlertCode;
+use authority_domain::endpoint::{Endpoint, EndpointStatus};
+use authority_domain::id::EndpointId;
+use authority_domain::outcome::FailureReason;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::read_endpoint_patch;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{KeyScope, Tx};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::access::Caller;
+use super::endpoints::shown;
+use super::{Answer, App, Mutation};
+
+/// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
+const CANCELLED_AT_ONCE: i64 = 10_000;
+
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "webhook_endpoint")]
+struct Deleted<'a> {
+    id: &'a EndpointId,
+    deleted: bool,
+}
+
+/// The endpoint a request is about, at the version it was made for.
+pub(super) async fn addressed(
+    tx: &mut dyn Tx,
+    tenant: &Tenant,
+    id: Option<EndpointId>,
+) -> Result<Endpoint, Refusal> {
+    let missing = || Refusal::not_found("webhook endpoint");
+    tx.endpoint_get(tenant, &id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+impl App {
+    /// `PATCH /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members;
+    /// `endpoint_url_forbidden`; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
+    pub async fn endpoint_change(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let tenant = caller.tenant.clone();
+        let strict = caller.merchant.settings.require_if_match;
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let before = addressed(work.tx, &tenant, id).await?;
+                    Mutation::check_version(if_match, before.resource_version, strict)?;
+                    let patch = read_endpoint_patch(&body, &app.urls, tenant.livemode)?;
+                    let Some(after) = before.patched(patch, work.now)? else {
+                        return shown(before, work.now);
+                    };
+                    work.tx.endpoint_update(&tenant, &after).await?;
+                    if before.status != after.status {
+                        let reason = FailureReason::EndpointDisabled;
+                        let cancelled =
+                            work.tx.deliveries_cancel(&after.id, reason, work.now, CANCELLED_AT_ONCE).await?;
+                        let left =
+                            i64::try_from(cancelled).is_ok_and(|cancelled| cancelled == CANCELLED_AT_ONCE);
+                        if after.status == EndpointStatus::Enabled && left {
+                            return Err(Refusal::unavailable(1));
+                        }
+                    }
+                    let over = conditions_over(&before, &after);
+                    work.tx.alerts_close_about(std::slice::from_ref(&after.id), over, work.now).await?;
+                    shown(after, work.now)
+                })
+            })
+            .await
+    }
+
+    /// `DELETE /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`.
+    pub async fn endpoint_delete(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let strict = caller.merchant.settings.require_if_match;
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let endpoint = addressed(work.tx, &tenant, id).await?;
+                    let (id, version) = (&endpoint.id, endpoint.resource_version);
+                    Mutation::check_version(if_match, version, strict)?;
+                    work.tx.endpoint_delete(&tenant, id, version, work.now).await?;
+                    let reason = FailureReason::EndpointDeleted;
+                    work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;
+                    work.tx.alerts_close_about(std::slice::from_ref(id), AlertCode::ALL, work.now).await?;
+                    Answer::record(200, &Deleted { id, deleted: true })
+                })
+            })
+            .await
+    }
+}
+
+/// The alerts that say nothing any more: all, when the endpoint begins anew or its merchant wants nothing sent; those
+/// about the receiver's address, when there is another one.
+fn conditions_over(before: &Endpoint, after: &Endpoint) -> &'static [AlertCode] {
+    if before.status != after.status {
+        &[
+            AlertCode::EndpointFailing,
+            AlertCode::EndpointDisabled,
+            AlertCode::TlsCertificateInvalid,
+            AlertCode::BlockedAddress,
+        ]
+    } else if before.url != after.url {
+        &[AlertCode::TlsCertificateInvalid, AlertCode::BlockedAddress]
+    } else {
+        &[]
+    }
+}

@@ -1,0 +1,53 @@
+//! How events reach a merchant (contract 2.12): read in one go, judged by the domain.
+
+use authority_domain::endpoint::ENDPOINTS_MAX;
+use authority_domain::integration_health::{IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS};
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use super::access::Caller;
+use super::{Answer, App};
+
+/// Open alerts that one answer shows: more than 16 endpoints have conditions for.
+const ALERTS_MAX: i64 = 200;
+
+impl App {
+    /// `GET /integration-health`.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn integration_health(&self, caller: &Caller) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let now = self.now();
+        let observed = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let since = now.plus_ms(-RECENT_MS);
+                    let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
+                    let mut rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+                    rows.reverse();
+                    let alerts = tx.alerts_open(Some(&tenant), ALERTS_MAX).await?;
+                    let range = tx.stream_range(&tenant).await?;
+                    let endpoints = rows
+                        .into_iter()
+                        .map(|(_, endpoint)| {
+                            let figures = figures.remove(&endpoint.id).unwrap_or_default();
+                            (endpoint, figures)
+                        })
+                        .collect();
+                    Ok(Observed {
+                        tenant,
+                        endpoints,
+                        alerts,
+                        latest_sequence: range.latest,
+                        oldest_retained_sequence: range.oldest,
+                    })
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Answer::record(200, &IntegrationHealth::of(observed, now))
+    }
+}

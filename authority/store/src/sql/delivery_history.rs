@@ -1,0 +1,145 @@
+//! Reading deliveries and attempts.
+
+use async_trait::async_trait;
+use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::outcome::{AttemptOutcome, FailureReason};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, Session, push_in};
+use crate::StoreError;
+use crate::ports::{DeliveryHistory, EventHead};
+
+const COLUMNS: &str = "id, livemode, event_id, event_type, endpoint_id, triggered_by, status, attempt_count, \
+     next_attempt_at, last_outcome, last_response_status, failure_reason, succeeded_at, failed_at, created_at, \
+     updated_at, created_sequence";
+
+#[async_trait]
+impl DeliveryHistory for Session<'_> {
+    async fn deliveries_page(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        filter: &DeliveryFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Delivery)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(" FROM deliveries WHERE endpoint_id = ").push_bind(endpoint.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND created_sequence < ").push_bind(before);
+        }
+        push_in(&mut query, "status", &filter.status);
+        push_in(&mut query, "event_type", &filter.event_types);
+        if let Some(event) = &filter.event_id {
+            query.push(" AND event_id = ").push_bind(event);
+        }
+        if let Some(from) = filter.created_from {
+            query.push(" AND created_at >= ").push_bind(from.as_ms());
+        }
+        if let Some(to) = filter.created_to {
+            query.push(" AND created_at < ").push_bind(to.as_ms());
+        }
+        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| Ok((row.try_get("created_sequence")?, delivery(row)?))).collect()
+    }
+
+    async fn delivery_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &DeliveryId,
+    ) -> Result<Option<Delivery>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(tenant.livemode);
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        row.map(|row| delivery(&row)).transpose()
+    }
+
+    async fn delivery_attempts(
+        &mut self,
+        tenant: &Tenant,
+        id: &DeliveryId,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
+                 a.response_status, a.response_excerpt, a.retry_at \
+             FROM attempts a JOIN deliveries d ON d.id = a.delivery_id \
+             WHERE d.id = $1 AND d.merchant_id = $2 AND d.livemode = $3 ORDER BY a.number",
+        )
+        .bind(id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(attempt).collect()
+    }
+
+    async fn event_head(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<EventHead>, StoreError> {
+        let row: Option<(String, i64, String)> = sqlx::query_as(
+            "SELECT type, sequence, resource_id FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind(id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(row.map(|(event_type, sequence, resource_id)| EventHead { event_type, sequence, resource_id }))
+    }
+}
+
+fn delivery(row: &DbRow) -> Result<Delivery, StoreError> {
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
+    };
+    let text = |name: &str| -> Result<String, StoreError> { Ok(row.try_get(name)?) };
+    let created_at = Timestamp::from_ms(row.try_get("created_at")?);
+    Ok(Delivery {
+        id: DeliveryId::from_store(text("id")?),
+        event_id: EventId::from_store(text("event_id")?),
+        event_type: text("event_type")?,
+        endpoint_id: EndpointId::from_store(text("endpoint_id")?),
+        trigger: word(&text("triggered_by")?, Trigger::parse)?,
+        status: word(&text("status")?, DeliveryStatus::parse)?,
+        attempt_count: row.try_get("attempt_count")?,
+        next_attempt_at: time("next_attempt_at")?,
+        last_outcome: optional_word(row.try_get("last_outcome")?, AttemptOutcome::parse)?,
+        last_response_status: row.try_get("last_response_status")?,
+        failure_reason: optional_word(row.try_get("failure_reason")?, FailureReason::parse)?,
+        succeeded_at: time("succeeded_at")?,
+        failed_at: time("failed_at")?,
+        livemode: row.try_get("livemode")?,
+        created_at,
+        updated_at: time("updated_at")?.unwrap_or(created_at),
+    })
+}
+
+fn attempt(row: &DbRow) -> Result<Attempt, StoreError> {
+    Ok(Attempt {
+        id: AttemptId::from_store(row.try_get("id")?),
+        delivery_id: DeliveryId::from_store(row.try_get("delivery_id")?),
+        number: row.try_get("number")?,
+        started_at: Timestamp::from_ms(row.try_get("started_at")?),
+        signed_timestamp: row.try_get("signed_timestamp")?,
+        duration_ms: row.try_get("duration_ms")?,
+        outcome: word(&row.try_get::<String, _>("outcome")?, AttemptOutcome::parse)?,
+        response_status: row.try_get("response_status")?,
+        response_excerpt: row.try_get("response_excerpt")?,
+        retry_at: row.try_get::<Option<i64>, _>("retry_at")?.map(Timestamp::from_ms),
+    })
+}
+
+fn word<T>(text: &str, parse: fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    parse(text).ok_or_else(|| StoreError::Broken("a delivery or an attempt holds an unknown word".to_owned()))
+}
+
+fn optional_word<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+    text.map(|text| word(&text, parse)).transpose()
+}

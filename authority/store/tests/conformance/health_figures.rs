@@ -1,0 +1,202 @@
+//! The figures of integration health, and the alerts beside them: contract 2.12.
+
+use std::collections::BTreeMap;
+
+use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::id::{AlertId, DeliveryId, EndpointId};
+use authority_domain::integration_health::EndpointFigures;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{NewDelivery, SettledAs, Trigger};
+
+use super::fixtures::{at, dice, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<EndpointId, EndpointFigures> {
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let figures: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_figures(&tenant, now, since, 2));
+    figures.unwrap()
+}
+
+pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, idle) = (shop.endpoint(&["checkout.*"]).await, shop.endpoint(&["refund.*"]).await);
+    // Another tenant's do not count.
+    let stranger = Shop::new(&shop.store, "other").await;
+    stranger.endpoint(&["*"]).await;
+    stranger.open_checkout().await;
+    for _ in 0..5 {
+        shop.open_checkout().await;
+    }
+    let waiting = EndpointFigures {
+        pending: 5,
+        due: 5,
+        oldest_pending_at: Some(noon()),
+        first_due_at: Some(noon()),
+        ..EndpointFigures::default()
+    };
+    let expected = BTreeMap::from([(id.clone(), waiting), (idle.clone(), EndpointFigures::default())]);
+    assert_eq!(figures(&shop, at(0), at(0)).await, expected);
+
+    let taken: Vec<_> = shop.lease("a", noon(), 99, 9).await;
+    let taken: Vec<_> = taken.into_iter().filter(|leased| leased.endpoint_id == id).take(4).collect();
+    let ended = [
+        (SettledAs::Succeeded, 10),
+        (SettledAs::Retry { at: at(300) }, 20),
+        (SettledAs::Failed { reason: "rejected" }, 30),
+        (SettledAs::Succeeded, 40),
+    ];
+    let settlements = taken.iter().zip(ended).map(|(delivery, (settled_as, s))| {
+        let mut settlement = settlement(delivery, "a", settled_as);
+        settlement.started_at = at(s);
+        settlement.finished_at = at(s + 1);
+        settlement.duration_ms = s;
+        settlement
+    });
+    assert_eq!(shop.settle(settlements.collect()).await, 4);
+    let expected = EndpointFigures {
+        pending: 2,
+        due: 1,
+        oldest_pending_at: Some(noon()),
+        first_due_at: Some(noon()),
+        attempts: 4,
+        failed_attempts: 2,
+        failed_deliveries: 1,
+        durations_ms: vec![40, 30],
+    };
+    assert_eq!(figures(&shop, at(100), at(0)).await[&id], expected);
+    // A later window: the attempts that began in it, the deliveries that were given up in it.
+    let later = figures(&shop, at(300), at(31)).await;
+    let expected =
+        EndpointFigures { due: 2, attempts: 1, failed_attempts: 0, durations_ms: vec![40], ..expected };
+    assert_eq!(later[&id], expected);
+    // A deleted endpoint has no figures.
+    let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), id.clone());
+    let deleted: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, 1, at(400)));
+    deleted.unwrap();
+    assert_eq!(figures(&shop, at(400), at(0)).await, BTreeMap::from([(idle, EndpointFigures::default())]));
+}
+
+async fn raise(shop: &Shop, code: AlertCode, subject: &EndpointId, s: i64) {
+    let alert = NewAlert {
+        id: AlertId::generate(at(s), &mut dice()),
+        code,
+        severity: Severity::Warning,
+        subject: subject.to_string(),
+        message: format!("seen at {s}"),
+    };
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let raised: Result<(), StoreError> =
+        job!(store.write, tx => tx.alert_raise(Some(&tenant), &alert, at(s)));
+    raised.unwrap();
+}
+
+async fn open(shop: &Shop) -> Vec<Alert> {
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let open: Result<Vec<Alert>, StoreError> = job!(store.read, tx => tx.alerts_open(Some(&tenant), 99));
+    open.unwrap()
+}
+
+async fn open_codes(shop: &Shop) -> Vec<AlertCode> {
+    open(shop).await.into_iter().map(|alert| alert.code).collect()
+}
+
+pub(crate) async fn alerts_open_count_and_close<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    raise(&shop, AlertCode::EndpointFailing, &id, 1).await;
+    raise(&shop, AlertCode::BlockedAddress, &other, 2).await;
+    raise(&shop, AlertCode::EndpointFailing, &id, 3).await;
+    let alerts = open(&shop).await;
+    let told: Vec<_> = alerts
+        .iter()
+        .map(|alert| {
+            (alert.code, alert.endpoint_id(), alert.count, alert.first_seen_at, alert.message.as_str())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (AlertCode::EndpointFailing, Some(id.clone()), 2, at(1), "seen at 3"),
+            (AlertCode::BlockedAddress, Some(other.clone()), 1, at(2), "seen at 2"),
+        ]
+    );
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        assert_eq!(open(&stranger).await, []);
+    }
+    let close = async |subjects: &[&EndpointId], codes: &'static [AlertCode]| {
+        let subjects: Vec<EndpointId> = subjects.iter().map(|id| (*id).clone()).collect();
+        let store = &shop.store;
+        let closed: Result<(), StoreError> =
+            job!(store.write, tx => tx.alerts_close_about(&subjects, codes, at(9)));
+        closed.unwrap();
+    };
+    // No endpoint or no code is nothing, not everything.
+    close(&[], AlertCode::ALL).await;
+    close(&[&id, &other], &[]).await;
+    close(&[&other], &[AlertCode::EndpointFailing, AlertCode::TlsCertificateInvalid]).await;
+    assert_eq!(open_codes(&shop).await.len(), 2);
+    close(&[&id, &other], &[AlertCode::EndpointFailing]).await;
+    assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
+    // Raised again it is another alert, which begins at one.
+    raise(&shop, AlertCode::EndpointFailing, &id, 10).await;
+    let again = open(&shop).await.into_iter().find(|alert| alert.code == AlertCode::EndpointFailing).unwrap();
+    assert_eq!((again.count, again.first_seen_at), (1, at(10)));
+    assert_ne!(again.id, alerts[0].id);
+    // What was not seen for a while closes, of the code that is asked for.
+    let store = &shop.store;
+    let quiet = async |since: i64| -> u64 {
+        let closed: Result<u64, StoreError> =
+            job!(store.write, tx => tx.alerts_close_quiet(AlertCode::EndpointFailing, at(since), at(99)));
+        closed.unwrap()
+    };
+    assert_eq!((quiet(10).await, quiet(11).await, quiet(11).await), (0, 1, 0));
+    assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
+}
+
+pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let (first, second) = (shop.open_checkout().await, shop.open_checkout().await);
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let given_up = |n: usize| settlement(&taken[n], "a", SettledAs::Failed { reason: "attempts_exhausted" });
+    shop.settle(vec![given_up(0), given_up(1)]).await;
+    raise(&shop, AlertCode::DeliveriesFailed, &id, 61).await;
+    let close = async |since: i64| {
+        let (store, id) = (&shop.store, id.clone());
+        let closed: Result<(), StoreError> =
+            job!(store.write, tx => tx.alert_close_delivered(&id, at(since), at(100)));
+        closed.unwrap();
+    };
+    let arrive = async |event: &authority_domain::event::NewEvent, token: &'static str| {
+        let again = NewDelivery {
+            id: DeliveryId::generate(at(70), &mut dice()),
+            event_id: event.id.clone(),
+            event_type: "checkout.created",
+            sequence: event.sequence,
+            endpoint_id: id.clone(),
+            trigger: Trigger::Replay,
+        };
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let made: Result<(), StoreError> =
+            job!(store.write, tx => tx.deliveries_insert(&tenant, &[again], at(70)));
+        made.unwrap();
+        let leased = shop.lease(token, at(70), 9, 9).await;
+        assert_eq!(shop.settle(vec![settlement(&leased[0], token, SettledAs::Succeeded)]).await, 1);
+    };
+    arrive(&first.events[0], "b").await;
+    close(0).await;
+    assert_eq!(open_codes(&shop).await, [AlertCode::DeliveriesFailed], "one is still missing");
+    arrive(&second.events[0], "c").await;
+    close(0).await;
+    assert_eq!(open_codes(&shop).await, []);
+    // What was given up before the time in question is nobody's concern any more.
+    raise(&shop, AlertCode::DeliveriesFailed, &id, 101).await;
+    close(62).await;
+    assert_eq!(open_codes(&shop).await, []);
+}

@@ -1,0 +1,95 @@
+//! Signing secrets through their rotations: contract 4.10.
+
+use authority_domain::id::EndpointId;
+use authority_store::StoreError;
+use authority_store::ports::{SealedSecret, Tx};
+
+use super::fixtures::{at, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn rotate(shop: &Shop, id: &EndpointId, until: i64, now: i64) -> Result<i64, StoreError> {
+    let (tenant, id) = (shop.tenant.clone(), id.clone());
+    shop.store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let version = tx.secret_version(&tenant, &id).await? + 1;
+                let newest = SealedSecret { version, sealed: vec![9], expires_at: None };
+                tx.secret_rotate(&tenant, &id, &newest, at(until), at(now)).await?;
+                Ok(version)
+            })
+        })
+        .await
+}
+
+/// The versions that sign an attempt at `s`, as a lease hands them out.
+async fn signing(shop: &Shop, token: &str, s: i64) -> Vec<(i64, Option<i64>)> {
+    shop.open_checkout().await;
+    let leased = shop.lease(token, at(s), 1, 99).await;
+    let secrets = leased[0].secrets.iter();
+    secrets
+        .map(|secret| (secret.version, secret.expires_at.map(|at| (at.as_ms() - noon().as_ms()) / 1000)))
+        .collect()
+}
+
+pub(crate) async fn two_secrets_sign_while_the_overlap_is_open<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    assert_eq!(signing(&shop, "a", 0).await, [(1, None)]);
+    assert_eq!(rotate(&shop, &id, 100, 10).await.unwrap(), 2);
+    assert_eq!(signing(&shop, "b", 99).await, [(2, None), (1, Some(100))]);
+    assert_eq!(signing(&shop, "c", 100).await, [(2, None)]);
+    // A forced rotation drops the older one; the present one becomes the older.
+    assert_eq!(rotate(&shop, &id, 200, 50).await.unwrap(), 3);
+    assert_eq!(signing(&shop, "d", 101).await, [(3, None), (2, Some(200))]);
+    // Without an overlap the older one is gone at once.
+    assert_eq!(rotate(&shop, &id, 110, 110).await.unwrap(), 4);
+    assert_eq!(signing(&shop, "e", 110).await, [(4, None)]);
+    assert_eq!(database.number("SELECT COUNT(*) FROM endpoint_secrets").await, 1);
+    rotate(&shop.in_test_mode(), &id, 300, 120).await.unwrap_err();
+}
+
+pub(crate) async fn old_secrets_are_removed<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (retired, expired, open) =
+        (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    for (id, until) in [(&retired, 100), (&expired, 100), (&open, 200)] {
+        rotate(&shop, id, until, 10).await.unwrap();
+        let sql = format!(
+            "UPDATE webhook_endpoints SET previous_secret_expires_at = {} WHERE id = '{id}'",
+            at(until).as_ms()
+        );
+        database.execute(&sql).await.unwrap();
+    }
+    let versions = async |id: &EndpointId| {
+        let sql =
+            format!("SELECT CAST(SUM(version) AS BIGINT) FROM endpoint_secrets WHERE endpoint_id = '{id}'");
+        database.number(&sql).await
+    };
+    let retire = async |shop: &Shop| {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), retired.clone());
+        let done: Result<(), StoreError> = job!(store.write, tx => tx.secret_retire(&tenant, &id));
+        done.unwrap();
+    };
+    retire(&shop.in_test_mode()).await;
+    assert_eq!(versions(&retired).await, 1 + 2, "another tenant retires nothing");
+    retire(&shop).await;
+    assert_eq!(versions(&retired).await, 2);
+    let expire = async |s: i64| -> Vec<EndpointId> {
+        let store = &shop.store;
+        let ended: Result<_, StoreError> = job!(store.write, tx => tx.secrets_expire(at(s), 9));
+        ended.unwrap()
+    };
+    assert_eq!(expire(99).await, []);
+    assert_eq!(expire(100).await, std::slice::from_ref(&expired));
+    assert_eq!(expire(100).await, []);
+    assert_eq!((versions(&expired).await, versions(&open).await), (2, 1 + 2));
+    let overlaps = "SELECT COUNT(*) FROM webhook_endpoints WHERE previous_secret_expires_at IS NOT NULL";
+    assert_eq!(
+        database.number(overlaps).await,
+        2,
+        "the open one, and the one whose endpoint a use case writes"
+    );
+}
