@@ -122,6 +122,19 @@ impl Merchant {
         text(&self.report(&payment, "succeeded").await["payment"], "order_number")
     }
 
+    /// A monthly subscription that is active.
+    pub async fn subscription(&self) -> Value {
+        let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 900 });
+        let body = json!({
+            "customer": { "email": "ada@example.com" },
+            "currency": "USD",
+            "items": [item],
+            "interval": "month",
+            "status": "active",
+        });
+        self.operator.post(&self.platform_path("subscriptions"), &body).await.expect(201)
+    }
+
     /// The order as it is now.
     pub async fn order(&self, number: &str) -> Value {
         self.api.get(&format!("/orders/{number}")).await.expect(200)

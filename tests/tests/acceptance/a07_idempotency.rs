@@ -9,6 +9,7 @@ use tests::on_both_databases;
 use tests::shop::shipments;
 
 on_both_databases!(
+    a07_fifty_at_once_make_one_refund,
     a07_twenty_at_once_make_one_shipment,
     a07_a_key_names_one_request,
     a07_a_key_works_again_after_a_refusal,
@@ -26,6 +27,44 @@ fn answer(reply: &Reply) -> (u16, Value, Option<&str>, Option<&str>) {
 
 async fn count(merchant: &Merchant, event_type: &str) -> usize {
     merchant.events().await.iter().filter(|event| event["type"] == event_type).count()
+}
+
+async fn a07_fifty_at_once_make_one_refund(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "fifty").await;
+    let number = merchant.paid_order().await;
+    let path = format!("/orders/{number}/refunds");
+    let body = json!({ "amount": 100, "reason": "damaged" });
+    let key = "refund:ORD-100001:return-9";
+    let replies = join_all((0..50).map(|_| merchant.api.post_as(key, &path, &body))).await;
+    assert_eq!(replies.iter().filter(|reply| is_replay(reply)).count(), 49);
+    for reply in &replies {
+        assert_eq!(answer(reply), answer(&replies[0]));
+        assert_eq!(reply.status, 201, "{}", reply.text());
+    }
+    assert_eq!(count(&merchant, "refund.requested").await, 1);
+    assert_eq!(merchant.api.get("/refunds").await.expect(200)["data"].as_array().map(Vec::len), Some(1));
+
+    let other = json!({ "amount": 101, "reason": "damaged" });
+    merchant.api.post_as(key, &path, &other).await.refused(422, "idempotency_key_reused");
+    let rotated = authority.merchant(&merchant.issue_key("test", &["refunds:write"]).await);
+    let again = rotated.post_as(key, &path, &body).await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&replies[0]));
+
+    // After a version conflict the same logical write goes on under its key.
+    let refund = |version: &str| {
+        let call = merchant.api.call(http::Method::POST, &path).json(&json!({ "amount": 1 }));
+        call.header("idempotency-key", "refund:2").header("if-match", version).send()
+    };
+    refund("2").await.refused(409, "resource_version_conflict");
+    let made = refund("3").await;
+    assert!(!is_replay(&made));
+    made.expect(201);
+    let again = refund("2").await;
+    assert!(is_replay(&again));
+    assert_eq!(answer(&again), answer(&made));
+    assert_eq!(count(&merchant, "refund.requested").await, 2);
 }
 
 async fn a07_twenty_at_once_make_one_shipment(database: Database) {

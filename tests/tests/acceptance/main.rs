@@ -7,6 +7,9 @@
 
 mod a01_tenancy;
 mod a03_errors;
+mod a04_versions;
+mod a05_canonical;
+mod a06_refunds;
 mod a07_idempotency;
 mod a09_sequences;
 mod a10_catch_up;

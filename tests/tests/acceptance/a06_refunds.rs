@@ -1,0 +1,108 @@
+//! A6: a refund is asked for by the merchant, completed by the platform alone, and never exceeds what was captured
+//! (contract 3.6, 4.8, I2).
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database};
+use tests::merchant::{Merchant, payment_body, report_body, text};
+use tests::on_both_databases;
+
+on_both_databases!(a06_only_the_platform_completes_a_refund, a06_a_hundred_at_once_never_refund_too_much);
+
+async fn a06_only_the_platform_completes_a_refund(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "refunds").await;
+    let order = merchant.paid_order().await;
+    let asked = merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 300 })).await;
+    let refund = asked.expect(201);
+    assert_eq!((&refund["status"], &refund["amount"]), (&json!("requested"), &json!(300)));
+    let path = format!("/refunds/{}", text(&refund, "id"));
+    assert_eq!(asked.header("location"), Some(&*format!("/v1/merchant{path}")));
+
+    let state = async || {
+        let order = merchant.order(&order).await;
+        let payment = format!("/payments/{}", order["payment_ids"][0].as_str().unwrap());
+        let payment = merchant.api.get(&payment).await.expect(200);
+        let summary = &order["payment_summary"];
+        json!([
+            order["payment_status"],
+            summary["refunded"],
+            summary["refund_pending"],
+            summary["refundable"],
+            payment["status"],
+            payment["amount_refunded"],
+            payment["amount_refund_pending"],
+            payment["resource_version"],
+        ])
+    };
+    assert_eq!(state().await, json!(["paid", 0, 300, 5000, "succeeded", 0, 300, 2]));
+    let reports = format!("{path}/reports");
+    let report = async |status: &str| merchant.operator.post(&reports, &report_body(status, status)).await;
+    // The merchant has no way to say so.
+    merchant.api.post(&reports, &report_body("completed", "m")).await.refused(404, "route_not_found");
+    report("processing").await.expect(200);
+    assert_eq!(state().await, json!(["paid", 0, 300, 5000, "succeeded", 0, 300, 2]));
+    report("completed").await.expect(200);
+    assert_eq!(state().await, json!(["partially_refunded", 300, 0, 5000, "partially_refunded", 300, 0, 3]));
+    assert_eq!(merchant.api.get(&path).await.expect(200)["status"], "completed");
+    let told: Vec<_> = merchant.told_after(6).await.into_iter().map(|told| told.event_type).collect();
+    let expected = [
+        "refund.requested",
+        "order.updated",
+        "refund.processing",
+        "refund.completed",
+        "payment.partially_refunded",
+        "order.updated",
+    ];
+    assert_eq!(told, expected);
+}
+
+/// A paid order of this total.
+async fn paid(merchant: &Merchant, total: i64) -> String {
+    let line = json!({ "name": "T-shirt", "quantity": 1, "unit_amount": total });
+    let body = json!({ "currency": "USD", "line_items": [line] });
+    let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &body).await.expect(201);
+    let start = payment_body(&checkout, "automatic", &format!("start:{}", text(&checkout, "id")));
+    let payment = merchant.operator.post(&merchant.platform_path("payments"), &start).await.expect(201);
+    text(&merchant.report(&payment, "succeeded").await["payment"], "order_number")
+}
+
+/// How often each status and code was answered.
+async fn a_hundred_at_once(merchant: &Merchant, total: i64, amount: i64) -> BTreeMap<String, usize> {
+    let path = format!("/orders/{}/refunds", paid(merchant, total).await);
+    let body = json!({ "amount": amount });
+    let replies = join_all((0..100).map(|_| merchant.api.post(&path, &body))).await;
+    let mut answers = BTreeMap::new();
+    for reply in replies {
+        let code = match reply.status {
+            201 => String::from("created"),
+            status => {
+                let code = text(&reply.json(), "code");
+                reply.refused(status, &code);
+                code
+            }
+        };
+        *answers.entry(format!("{} {code}", reply.status)).or_default() += 1;
+    }
+    answers
+}
+
+async fn a06_a_hundred_at_once_never_refund_too_much(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "rush").await;
+    let counted = |answers: &[(&str, usize)]| {
+        answers.iter().map(|(answer, count)| ((*answer).to_owned(), *count)).collect::<BTreeMap<_, _>>()
+    };
+    let ones = a_hundred_at_once(&merchant, 50, 1).await;
+    assert_eq!(ones, counted(&[("201 created", 50), ("409 order_not_refundable", 50)]));
+    let twos = a_hundred_at_once(&merchant, 51, 2).await;
+    assert_eq!(twos, counted(&[("201 created", 25), ("422 refund_amount_exceeded", 75)]));
+    for order in merchant.api.get("/orders").await.expect(200)["data"].as_array().unwrap() {
+        let summary: &Value = &order["payment_summary"];
+        let pending = summary["refund_pending"].as_i64().unwrap();
+        assert_eq!(pending + summary["refundable"].as_i64().unwrap(), summary["captured"].as_i64().unwrap());
+        assert_eq!(pending, 50);
+    }
+}
