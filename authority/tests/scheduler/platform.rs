@@ -87,6 +87,11 @@ impl Platform {
         Self { app, url, hand, folder }
     }
 
+    /// The same platform, asking another instance.
+    pub(crate) fn through(self, app: App) -> Self {
+        Self { app, ..self }
+    }
+
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.hand) as _
     }
