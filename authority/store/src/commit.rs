@@ -15,7 +15,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::ports::{NewDelivery, Places, Trigger, Tx, Written};
+use crate::ports::{NewDelivery, Places, Subscriber, Trigger, Tx, Written};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -71,7 +71,6 @@ pub async fn commit_changes(
         .collect::<Result<_, _>>()?;
     tx.events_insert(tenant, &events).await?;
     let deliveries = fan_out(tx, tenant, &events, audience, now, dice).await?;
-    tx.deliveries_insert(tenant, &deliveries, now).await?;
     Ok(Committed { events, deliveries })
 }
 
@@ -122,6 +121,7 @@ async fn put(tx: &mut dyn Tx, merchant: &MerchantId, record: &Record, places: Pl
     Ok(())
 }
 
+/// Makes the deliveries of the events, those of the operator's endpoint under the operator.
 async fn fan_out(
     tx: &mut dyn Tx,
     tenant: &Tenant,
@@ -132,22 +132,33 @@ async fn fan_out(
 ) -> Result<Vec<NewDelivery>, Refusal> {
     let (endpoints, trigger) = match audience {
         Audience::Subscribers => (tx.endpoints_enabled(tenant).await?, Trigger::Event),
-        Audience::Tested(endpoint) => (vec![(endpoint.clone(), vec!["*".to_owned()])], Trigger::Test),
+        Audience::Tested(endpoint) => (vec![tested(endpoint, tenant)], Trigger::Test),
     };
-    let mut deliveries = Vec::new();
-    for event in events {
-        for (endpoint, filters) in &endpoints {
-            if filters.iter().any(|filter| matches_filter(filter, event.event_type)) {
-                deliveries.push(NewDelivery {
-                    id: DeliveryId::generate(now, dice),
-                    event_id: event.id.clone(),
-                    event_type: event.event_type.as_str(),
-                    sequence: event.sequence,
-                    endpoint_id: endpoint.clone(),
-                    trigger,
-                });
+    let operator = Tenant::operator();
+    let mut all = Vec::new();
+    for owner in [tenant, &operator] {
+        let mut deliveries = Vec::new();
+        for event in events {
+            for endpoint in endpoints.iter().filter(|endpoint| endpoint.owner == *owner) {
+                if endpoint.enabled_events.iter().any(|filter| matches_filter(filter, event.event_type)) {
+                    deliveries.push(NewDelivery {
+                        id: DeliveryId::generate(now, dice),
+                        event_id: event.id.clone(),
+                        event_type: event.event_type.as_str(),
+                        sequence: event.sequence,
+                        endpoint_id: endpoint.endpoint_id.clone(),
+                        trigger,
+                    });
+                }
             }
         }
+        tx.deliveries_insert(owner, &deliveries, now).await?;
+        all.append(&mut deliveries);
     }
-    Ok(deliveries)
+    Ok(all)
+}
+
+/// A test goes to its endpoint whatever that wants.
+fn tested(endpoint: &EndpointId, tenant: &Tenant) -> Subscriber {
+    Subscriber { endpoint_id: endpoint.clone(), enabled_events: vec!["*".to_owned()], owner: tenant.clone() }
 }

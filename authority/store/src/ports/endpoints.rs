@@ -20,6 +20,17 @@ pub struct SealedSecret {
     pub expires_at: Option<Timestamp>,
 }
 
+/// An endpoint that may want an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    /// Which.
+    pub endpoint_id: EndpointId,
+    /// What it wants.
+    pub enabled_events: Vec<String>,
+    /// Whose it is: the event's tenant, or the operator.
+    pub owner: Tenant,
+}
+
 /// Endpoints.
 #[async_trait]
 pub trait Endpoints {
@@ -50,11 +61,8 @@ pub trait Endpoints {
         limit: i64,
     ) -> Result<Vec<(i64, Endpoint)>, StoreError>;
 
-    /// The enabled endpoints of the tenant and their filters: who gets an event that commits now (contract 7.8).
-    async fn endpoints_enabled(
-        &mut self,
-        tenant: &Tenant,
-    ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError>;
+    /// The enabled endpoints of the tenant, and the platform's: who gets an event that commits now (contract 7.8).
+    async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError>;
 
     /// Any stored secret, to see whether the key-encryption key fits this database.
     async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError>;

@@ -39,7 +39,7 @@ pub use checkouts::{Checkouts, DueCheckout};
 pub use deliveries::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{EndpointCondition, EndpointHealth, HealthUpdate};
-pub use endpoints::{Endpoints, SealedSecret};
+pub use endpoints::{Endpoints, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use figures::{Figures, QueueFigures};
 pub use health_figures::HealthFigures;

@@ -9,7 +9,7 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Endpoints, SealedSecret};
+use crate::ports::{Endpoints, SealedSecret, Subscriber};
 
 const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
@@ -104,22 +104,28 @@ impl Endpoints for Session<'_> {
         rows.iter().map(|row| Ok((row.try_get("created_sequence")?, endpoint(row)?))).collect()
     }
 
-    async fn endpoints_enabled(
-        &mut self,
-        tenant: &Tenant,
-    ) -> Result<Vec<(EndpointId, Vec<String>)>, StoreError> {
-        let rows: Vec<(String, String)> = sqlx::query_as(
-            "SELECT id, enabled_events FROM webhook_endpoints \
-             WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL AND status = 'enabled' \
-             ORDER BY created_sequence",
+    async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError> {
+        let operator = Tenant::operator();
+        let rows: Vec<(String, String, String)> = sqlx::query_as(
+            "SELECT id, enabled_events, merchant_id FROM webhook_endpoints \
+             WHERE (merchant_id = $1 AND livemode = $2 OR merchant_id = $3 AND livemode = $4) \
+                 AND deleted_at IS NULL AND status = 'enabled' ORDER BY created_sequence",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
+        .bind(operator.merchant_id.as_str())
+        .bind(operator.livemode)
         .fetch_all(&mut *self.conn)
         .await?;
-        rows.into_iter()
-            .map(|(id, filters)| Ok((EndpointId::from_store(id), serde_json::from_str(&filters)?)))
-            .collect()
+        let subscriber = |(id, filters, owner): (String, String, String)| {
+            let theirs = owner == tenant.merchant_id.as_str();
+            Ok(Subscriber {
+                endpoint_id: EndpointId::from_store(id),
+                enabled_events: serde_json::from_str(&filters)?,
+                owner: if theirs { tenant.clone() } else { operator.clone() },
+            })
+        };
+        rows.into_iter().map(subscriber).collect()
     }
 
     async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError> {

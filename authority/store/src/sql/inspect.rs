@@ -172,8 +172,10 @@ impl Inspect for Session<'_> {
             "SELECT d.event_id, d.endpoint_id, d.merchant_id = e.merchant_id AND d.livemode = e.livemode \
                  AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
              FROM deliveries d JOIN events e ON e.id = d.event_id \
-             WHERE d.triggered_by = 'event' AND d.event_id IN (",
+             WHERE d.triggered_by = 'event' AND d.merchant_id <> ",
         );
+        // The platform's own endpoint is outside every stream.
+        query.push_bind(Tenant::operator().merchant_id.to_string()).push(" AND d.event_id IN (");
         let mut list = query.separated(", ");
         for event in events {
             list.push_bind(event.as_str());

@@ -4,7 +4,7 @@ use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::endpoint_changes::EndpointPatch;
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::SealedSecret;
+use authority_store::ports::{SealedSecret, Subscriber};
 
 use super::fixtures::{at, endpoint};
 use super::shop::Shop;
@@ -26,7 +26,8 @@ pub(crate) async fn endpoints_come_back_as_they_were<D: Database>() {
     assert_eq!(found.unwrap(), Some(made.clone()));
     let tenant = shop.tenant.clone();
     let enabled: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_enabled(&tenant));
-    assert_eq!(enabled.unwrap(), [(made.id, made.enabled_events)]);
+    let (endpoint_id, enabled_events) = (made.id, made.enabled_events);
+    assert_eq!(enabled.unwrap(), [Subscriber { endpoint_id, enabled_events, owner: shop.tenant.clone() }]);
 }
 
 pub(crate) async fn endpoints_are_listed_newest_first<D: Database>() {
@@ -128,7 +129,9 @@ pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept<D: Database>() {
     );
     let tenant = shop.tenant.clone();
     let enabled: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_enabled(&tenant));
-    assert_eq!(enabled.unwrap(), [(other, vec!["*".to_owned()])]);
+    let owner = shop.tenant.clone();
+    let left = Subscriber { endpoint_id: other, enabled_events: vec!["*".to_owned()], owner };
+    assert_eq!(enabled.unwrap(), [left]);
     // The row and its history stay, the secret does not; its place in the list is never given again.
     let kept = format!(
         "SELECT COUNT(*) FROM webhook_endpoints WHERE id = '{id}' AND deleted_at = {}",

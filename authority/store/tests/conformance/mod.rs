@@ -25,6 +25,7 @@ pub(crate) mod schema;
 pub(crate) mod settling;
 pub(crate) mod shipments;
 pub(crate) mod shop;
+pub(crate) mod sink;
 pub(crate) mod streams;
 pub(crate) mod subscriptions;
 pub(crate) mod writer;
@@ -103,6 +104,7 @@ macro_rules! conformance {
                 attempts_to_a_deleted_endpoint_settle_harmlessly;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
                 marks_are_kept_beside_the_record;
+            sink: the_platform_gets_everybodys_events;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
                 every_merchant_and_mode_has_its_own;
             subscriptions: subscriptions_come_back_as_they_were, subscriptions_are_each_tenants_own,

@@ -1,0 +1,46 @@
+//! The platform's own endpoint: contract 6.2.
+
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+
+use super::fixtures::noon;
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn the_platform_gets_everybodys_events<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
+    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let sink = platform.endpoint(&["checkout.created"]).await;
+    let own = shop.endpoint(&["*"]).await;
+    for (seller, endpoints) in [(&shop, vec![&own, &sink]), (&other, vec![&sink]), (&test, vec![&sink])] {
+        let committed = seller.open_checkout().await;
+        let made: Vec<_> = committed.deliveries.iter().map(|delivery| &delivery.endpoint_id).collect();
+        assert_eq!(made, endpoints, "{:?}", seller.tenant);
+    }
+    // It wants nothing else, and nobody's test is its business.
+    let before = database.number("SELECT COUNT(*) FROM deliveries").await;
+    other.sell().await;
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, before + 1, "its checkout");
+    let theirs = "SELECT COUNT(*) FROM deliveries WHERE merchant_id = 'operator' AND livemode = FALSE";
+    assert_eq!(database.number(theirs).await, 4);
+
+    let leased = shop.lease("a", noon(), 9, 9).await;
+    let of_sink: Vec<_> = leased.iter().filter(|delivery| delivery.endpoint_id == sink).collect();
+    assert_eq!((leased.len(), of_sink.len()), (5, 4));
+    assert!(of_sink.iter().all(|delivery| !delivery.livemode && !delivery.secrets.is_empty()));
+    // No tenant sees it.
+    for reader in [&shop, &other, &test] {
+        let (store, tenant, id) = (&reader.store, reader.tenant.clone(), sink.clone());
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+        assert!(found.unwrap().is_none());
+        let tenant = reader.tenant.clone();
+        let page: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
+        assert!(page.unwrap().iter().all(|(_, endpoint)| endpoint.id != sink));
+        let tenant = reader.tenant.clone();
+        let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
+        assert_eq!(count.unwrap(), i64::from(reader.tenant == shop.tenant));
+    }
+}
