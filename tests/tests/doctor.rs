@@ -189,6 +189,13 @@ fn damages(tested_at: &str) -> Vec<(String, Vec<&'static str>)> {
             on_payment("\"amount_refunded\":0", "\"amount_refunded\":100", "amount_refunded = 100"),
             vec!["I2 refunded_sum_differs", "I6 payment_status_differs", "I6 payment_summary_differs"],
         ),
+        (
+            "UPDATE payments SET amount_refund_pending = 5, \
+             body = REPLACE(body, '\"amount_refund_pending\":0', '\"amount_refund_pending\":5') \
+             WHERE order_number = (SELECT order_number FROM orders WHERE fulfillment_status = 'shipped');"
+                .to_owned(),
+            vec!["I2 refunded_sum_differs"],
+        ),
         (order("\"shipping\":500", "\"shipping\":400", ""), vec!["I4 amounts_do_not_add_up"]),
         (
             order("\"delivered_quantity\":0", "\"delivered_quantity\":3", "")

@@ -29,7 +29,8 @@ text_enum! {
         CurrencyDiffers = "currency_differs",
         /// I2: more is given back, or asked back, than was captured.
         RefundsExceedCaptured = "refunds_exceed_captured",
-        /// I2: a payment's `amount_refunded` is not the sum of its completed refunds.
+        /// I2: a payment's `amount_refunded` is not the sum of its completed refunds, or its `amount_refund_pending` not
+        /// that of its open ones.
         RefundedSumDiffers = "refunded_sum_differs",
         /// I3: not `refunded ≤ captured ≤ authorized ≤ amount`.
         PaymentAmountsOutOfOrder = "payment_amounts_out_of_order",

@@ -146,6 +146,11 @@ fn check_refunds(payments: &mut [Payment], refunds: &[Refund], found: &mut impl 
             let detail = format!("payment {}: {refunded} refunded, refunds of {completed}", payment.id);
             found(FindingCode::RefundedSumDiffers, detail);
         }
+        if open != payment.amount_refund_pending {
+            let pending = payment.amount_refund_pending;
+            let detail = format!("payment {}: {pending} pending, open refunds of {open}", payment.id);
+            found(FindingCode::RefundedSumDiffers, detail);
+        }
         if completed.saturating_add(open) > payment.amount_captured {
             let captured = payment.amount_captured;
             let detail = format!(

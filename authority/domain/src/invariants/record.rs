@@ -190,6 +190,7 @@ fn payment(payment: &Payment, first: i64) -> Columns {
         ("amount_authorized", json!(payment.amount_authorized)),
         ("amount_captured", json!(payment.amount_captured)),
         ("amount_refunded", json!(payment.amount_refunded)),
+        ("amount_refund_pending", json!(payment.amount_refund_pending)),
         ("resource_version", json!(payment.resource_version)),
         ("created_sequence", json!(first)),
         ("created_at", json!(payment.created_at.as_ms())),

@@ -17,6 +17,7 @@ mod order_transitions;
 mod payment_machine;
 mod payment_status;
 mod refund_invariants;
+mod refund_refusals;
 mod refunds;
 mod refused_bodies;
 mod shipment_reports;

@@ -42,6 +42,7 @@ const fn table(kind: RecordKind) -> Table {
                 "amount_authorized",
                 "amount_captured",
                 "amount_refunded",
+                "amount_refund_pending",
                 "resource_version",
                 "created_sequence",
                 "created_at",

@@ -18,6 +18,7 @@ pub(crate) mod history;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
+pub(crate) mod refund_lists;
 pub(crate) mod refunds;
 pub(crate) mod requests;
 pub(crate) mod rotation;
@@ -91,8 +92,8 @@ macro_rules! conformance {
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
             refunds: open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
-                a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester,
-                refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
+                a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
+            refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;

@@ -1,10 +1,8 @@
-//! Refunds: what they reserve of their payments, what they remember, and the lists they stand in (contract 2.3, 3.6,
-//! 3.11 I2, 4.3, 4.5, 6.2).
+//! Refunds: what they reserve of their payments, and what they remember (contract 2.3, 3.6, 3.11 I2, 4.3).
 
 use std::collections::BTreeMap;
 
 use authority_domain::id::{PaymentId, RefundId};
-use authority_domain::list_filter::{PaymentFilter, RefundFilter};
 use authority_domain::order::{ConfirmOn, Order};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Metadata;
@@ -38,7 +36,13 @@ async fn commit(tx: &mut dyn Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Resu
 }
 
 /// Asks for `amount` back, `s` seconds after noon, as the use case does.
-async fn ask(shop: &Shop, number: &OrderNumber, amount: i64, kind: RequesterType, s: i64) -> Refund {
+pub(crate) async fn ask(
+    shop: &Shop,
+    number: &OrderNumber,
+    amount: i64,
+    kind: RequesterType,
+    s: i64,
+) -> Refund {
     let (shop, number) = (shop.clone(), number.clone());
     let new = NewRefund {
         amount: Some(amount),
@@ -66,7 +70,7 @@ async fn ask(shop: &Shop, number: &OrderNumber, amount: i64, kind: RequesterType
 }
 
 /// Reports `status` on the refund.
-async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> Refund {
+pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> Refund {
     let (shop, refund) = (shop.clone(), refund.clone());
     let store = shop.store.clone();
     let reported: Result<Refund, Refusal> = store
@@ -83,7 +87,7 @@ async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> R
     reported.unwrap()
 }
 
-async fn payment_now(shop: &Shop, id: &PaymentId) -> Payment {
+pub(crate) async fn payment_now(shop: &Shop, id: &PaymentId) -> Payment {
     let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
     let payment: Result<_, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
     payment.unwrap().unwrap()
@@ -232,109 +236,4 @@ pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
     assert_eq!(by_key(&shop, RequesterType::System, "k-1").await, None);
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-2").await, None);
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
-}
-
-pub(crate) async fn refunds_and_payments_are_listed_by_filter<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
-    let (one, two) = (shop.sell().await, shop.sell().await);
-    let a = ask(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
-    let b = ask(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
-    let c = ask(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
-    let c = report(&shop, &c, RefundStatus::Completed, 4).await;
-
-    let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
-            job!(store.read, tx => tx.refunds_page(&tenant, &filter, before, limit));
-        page.unwrap()
-    };
-    let all = refunds(&shop, RefundFilter::default(), None, 9).await;
-    let bodies: Vec<&str> = all.iter().map(|(_, body)| body.as_str()).collect();
-    let text = |refund: &Refund| serde_json::to_string(refund).unwrap();
-    assert_eq!(bodies, [text(&c), text(&b), text(&a)]);
-    assert_eq!(refunds(&shop, RefundFilter::default(), None, 2).await, all[..2]);
-    assert_eq!(refunds(&shop, RefundFilter::default(), Some(all[1].0), 9).await, all[2..]);
-    let none = RefundFilter::default;
-    let words = |status: &[&str]| status.iter().map(|word| (*word).to_owned()).collect();
-    for (filter, expected) in [
-        (RefundFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, vec![0, 2]),
-        (RefundFilter { payment_id: Some(two.payment.id.to_string()), ..none() }, vec![1]),
-        (RefundFilter { status: words(&["requested"]), ..none() }, vec![1, 2]),
-        (RefundFilter { status: words(&["requested", "completed"]), ..none() }, vec![0, 1, 2]),
-        (RefundFilter { status: words(&["failed"]), ..none() }, vec![]),
-        (RefundFilter { created_from: Some(at(2)), ..none() }, vec![0, 1]),
-        (RefundFilter { created_to: Some(at(2)), ..none() }, vec![2]),
-    ] {
-        let expected: Vec<_> = expected.into_iter().map(|index: usize| all[index].clone()).collect();
-        assert_eq!(refunds(&shop, filter.clone(), None, 9).await, expected, "{filter:?}");
-    }
-
-    let payments = async |shop: &Shop, filter: PaymentFilter| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
-            job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
-        page.unwrap().into_iter().map(|(_, body)| body).collect::<Vec<_>>()
-    };
-    let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
-    let now = now.map(|payment| serde_json::to_string(&payment).unwrap());
-    assert_eq!(payments(&shop, PaymentFilter::default()).await, now);
-    let none = PaymentFilter::default;
-    for (filter, expected) in [
-        (PaymentFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, &now[1..]),
-        (PaymentFilter { status: words(&["partially_refunded"]), ..none() }, &now[1..]),
-        (PaymentFilter { status: words(&["succeeded", "failed"]), ..none() }, &now[..1]),
-        (PaymentFilter { created_from: Some(at(0)), ..none() }, &now[..]),
-        (PaymentFilter { created_to: Some(at(0)), ..none() }, &[]),
-    ] {
-        assert_eq!(payments(&shop, filter.clone()).await, expected, "{filter:?}");
-    }
-    for stranger in &strangers {
-        assert_eq!(refunds(stranger, RefundFilter::default(), None, 9).await, []);
-        assert_eq!(payments(stranger, PaymentFilter::default()).await, Vec::<String>::new());
-        let (store, tenant, id) = (&shop.store, stranger.tenant.clone(), a.id.clone());
-        let body: Result<_, StoreError> = job!(store.read, tx => tx.refund_body(&tenant, &id));
-        assert_eq!(body.unwrap(), None);
-        stranger
-            .commit(vec![authority_domain::change::Change::refund(
-                verify_core::EventType::RefundProcessing,
-                &Refund { resource_version: 2, livemode: stranger.tenant.livemode, ..a.clone() },
-            )])
-            .await
-            .unwrap_err();
-    }
-}
-
-pub(crate) async fn the_operator_finds_refunds_of_all_merchants<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let other = Shop::new(&shop.store, "other").await;
-    let (mine, theirs) = (shop.sell().await, other.sell().await);
-    let a = ask(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
-    let b = ask(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
-    let c = ask(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
-    let a = report(&shop, &a, RefundStatus::Processing, 4).await;
-    let list = async |status: &'static [RefundStatus], before: Option<&RefundId>, limit: i64| {
-        let (store, before) = (&shop.store, before.map(RefundId::to_string));
-        let found: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.refunds_everywhere(status, before.as_deref(), limit));
-        found.unwrap().into_iter().map(|found| found.refund).collect::<Vec<_>>()
-    };
-    assert_eq!(list(&[], None, 9).await, [c.clone(), b.clone(), a.clone()]);
-    assert_eq!(list(&[], None, 1).await, std::slice::from_ref(&c));
-    assert_eq!(list(&[], Some(&c.id), 9).await, [b.clone(), a.clone()]);
-    assert_eq!(list(&[RefundStatus::Requested], None, 9).await, [c.clone(), b.clone()]);
-    assert_eq!(list(&[RefundStatus::Requested], Some(&c.id), 9).await, std::slice::from_ref(&b));
-    assert_eq!(list(&[RefundStatus::Requested, RefundStatus::Processing], None, 9).await, [c, b.clone(), a]);
-    assert_eq!(list(&[RefundStatus::Failed], None, 9).await, []);
-
-    let (store, id) = (&shop.store, b.id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&id));
-    let found = found.unwrap().unwrap();
-    assert_eq!((found.tenant, found.refund), (other.tenant.clone(), b));
-    assert_eq!(found.payment, payment_now(&other, &theirs.payment.id).await);
-    let nobody = RefundId::generate(at(9), &mut dice());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&nobody));
-    assert!(found.unwrap().is_none());
 }
