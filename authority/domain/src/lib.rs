@@ -53,6 +53,7 @@ pub mod strict_json;
 pub mod subscription;
 pub mod subscription_flow;
 pub mod subscription_founding;
+mod subscription_periods;
 pub mod subscription_renewal;
 pub mod tenant;
 pub mod text_enum;

@@ -12,7 +12,6 @@ use verify_core::catalog::EventType;
 use crate::change::Change;
 use crate::error_code::ErrorCode;
 use crate::id::LineItemId;
-use crate::period::next_boundary;
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{
     Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
@@ -247,11 +246,9 @@ impl Ongoing {
                 self.record.cancel_reason = report.cancel_reason;
             }
             (Incomplete, Trialing) => {
-                let agreed = report.trial_end.or(self.record.trial_end);
-                let trial_end = agreed.ok_or_else(|| {
-                    Refusal::member("/trial_end", MemberCode::Required, "no trial was agreed on before")
-                })?;
-                self.try_out(at, trial_end)?;
+                let missing =
+                    || Refusal::member("/trial_end", MemberCode::Required, "no trial was agreed on before");
+                self.try_out(at, report.trial_end.or(self.record.trial_end).ok_or_else(missing)?)?;
             }
             (Incomplete, Active) => self.begin(named.unwrap_or(at), end, "/renew/period_end")?,
             (Trialing, Active | PastDue) => self.begin_after_trial(named, end, at)?,
@@ -264,70 +261,6 @@ impl Ongoing {
             _ => {}
         }
         self.record.status = to;
-        Ok(())
-    }
-
-    /// The trial is the first of the periods, free of charge.
-    pub(crate) fn try_out(&mut self, start: Timestamp, trial_end: Timestamp) -> Result<(), Refusal> {
-        self.set_period(start, trial_end, "/trial_end")?;
-        self.record.trial_end = Some(trial_end);
-        self.anchor = Some(trial_end);
-        self.record.status = SubscriptionStatus::Trialing;
-        Ok(())
-    }
-
-    /// The first period follows the trial, or ends it early.
-    fn begin_after_trial(
-        &mut self,
-        named: Option<Timestamp>,
-        end: Option<Timestamp>,
-        at: Timestamp,
-    ) -> Result<(), Refusal> {
-        let began = self.record.current_period_start.unwrap_or(at);
-        let trial_end = self.record.trial_end.unwrap_or(at);
-        let start = named.unwrap_or_else(|| at.clamp(began.min(trial_end), trial_end));
-        if start < began {
-            let detail = "must not lie before the trial";
-            return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
-        }
-        self.record.trial_end = Some(trial_end.min(start));
-        self.begin(start, end, "/renew/period_end")
-    }
-
-    /// The first period, from which all others are counted.
-    pub(crate) fn begin(
-        &mut self,
-        start: Timestamp,
-        end: Option<Timestamp>,
-        pointer: &str,
-    ) -> Result<(), Refusal> {
-        let usual = next_boundary(start, self.record.cadence(), start);
-        self.set_period(start, end.or(usual).unwrap_or(start), pointer)?;
-        self.anchor = Some(end.unwrap_or(start));
-        Ok(())
-    }
-
-    /// The next period. One that does not begin where the last ended, or ends where the platform says, is what the
-    /// following ones are counted from.
-    fn go_on(&mut self, start: Timestamp, end: Option<Timestamp>, last: Timestamp) -> Result<(), Refusal> {
-        if start < last {
-            let detail = format!("must not lie before the end of the present period, {last}");
-            return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
-        }
-        let anchor = self.anchor.filter(|_| start == last).unwrap_or(start);
-        let usual = next_boundary(anchor, self.record.cadence(), start);
-        self.set_period(start, end.or(usual).unwrap_or(start), "/renew/period_end")?;
-        self.anchor = Some(end.unwrap_or(anchor));
-        Ok(())
-    }
-
-    fn set_period(&mut self, start: Timestamp, end: Timestamp, pointer: &str) -> Result<(), Refusal> {
-        if end <= start {
-            let detail = format!("must lie after the start of the period, {start}");
-            return Err(Refusal::member(pointer, MemberCode::OutOfRange, detail));
-        }
-        self.record.current_period_start = Some(start);
-        self.record.current_period_end = Some(end);
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ mod replays;
 pub mod sandbox;
 mod shipment_reports;
 mod shipments;
+mod subscription_reports;
 mod subscriptions;
 
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
@@ -32,7 +33,8 @@ pub use refunds::{RefundReportRequest, RefundRequest};
 pub use replays::ReplayRequest;
 pub use shipment_reports::ShipmentReportRequest;
 pub use shipments::ShipmentRequest;
-pub use subscriptions::{SubscriptionReportRequest, SubscriptionRequest};
+pub use subscription_reports::SubscriptionReportRequest;
+pub use subscriptions::SubscriptionRequest;
 
 /// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
 pub(crate) const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;

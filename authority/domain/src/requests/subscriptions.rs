@@ -1,35 +1,31 @@
-//! `POST /merchants/:m/:mode/subscriptions`, `POST /subscriptions/:id/reports`, and the terms that a checkout brings
-//! (contract 6.2, 2.6, 2.7, 3.8).
+//! `POST /merchants/:m/:mode/subscriptions`, and the terms that a checkout brings (contract 6.2, 2.6, 2.7).
 
 use rand_core::Rng;
 use serde_json::Value;
 
 use super::FUTURE_ALLOWANCE_MS;
-use super::basket::priced_lines;
-use super::parts::{LineRequest, address, customer, line};
+use super::parts::customer;
 use crate::id::{LineItemId, SubscriptionId};
 use crate::members::{self, Members, Text};
-use crate::order_number::OrderNumber;
 use crate::parts::{Customer, LineItem, MONEY_MAX, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{
     Beginning, Interval, NewSubscription, PricedItems, SubscriptionItem, SubscriptionStatus,
     SubscriptionTerms,
 };
-use crate::subscription_flow::{ReportedItem, SubscriptionReport};
-use crate::subscription_renewal::Renewal;
 use crate::time::Timestamp;
 
 /// Days of a trial.
 const TRIAL_DAYS: std::ops::RangeInclusive<i64> = 1..=730;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Items of a subscription, and units of its interval (contract 2.6).
-const ITEMS: std::ops::RangeInclusive<usize> = 1..=20;
-const COUNTS: std::ops::RangeInclusive<i64> = 1..=36;
+pub(super) const ITEMS: std::ops::RangeInclusive<usize> = 1..=20;
+pub(super) const COUNTS: std::ops::RangeInclusive<i64> = 1..=36;
 
+/// An item as the operator gives it.
 #[derive(Clone, Debug)]
-struct ItemRequest {
-    id: Option<LineItemId>,
+pub(super) struct ItemRequest {
+    pub(super) id: Option<LineItemId>,
     sku: Option<String>,
     name: String,
     quantity: i64,
@@ -42,14 +38,7 @@ fn new_item(m: &mut Members<'_>) -> ItemRequest {
     item(m, None)
 }
 
-/// An item of a report may say which one it goes on from.
-fn reported_item(m: &mut Members<'_>) -> ItemRequest {
-    let nobody = LineItemId::from_store(String::new());
-    let id = m.parsed("id", Text::ID, "a line item id", nobody, LineItemId::parse).optional();
-    item(m, id)
-}
-
-fn item(m: &mut Members<'_>, id: Option<LineItemId>) -> ItemRequest {
+pub(super) fn item(m: &mut Members<'_>, id: Option<LineItemId>) -> ItemRequest {
     ItemRequest {
         id,
         sku: m.string("sku", Text::LINE).optional(),
@@ -60,7 +49,7 @@ fn item(m: &mut Members<'_>, id: Option<LineItemId>) -> ItemRequest {
 }
 
 impl ItemRequest {
-    fn into_item(self, now: Timestamp, dice: &mut dyn Rng) -> SubscriptionItem {
+    pub(super) fn into_item(self, now: Timestamp, dice: &mut dyn Rng) -> SubscriptionItem {
         SubscriptionItem {
             id: LineItemId::generate(now, dice),
             sku: self.sku,
@@ -229,116 +218,4 @@ fn beginning(m: &mut Members<'_>, now: Timestamp) -> Beginning {
         }
         (_, None) => Beginning::Active { start, end },
     }
-}
-
-/// What the platform reports about a subscription.
-#[derive(Clone, Debug)]
-pub struct SubscriptionReportRequest {
-    report: SubscriptionReport,
-    items: Option<Vec<ItemRequest>>,
-    lines: Option<Vec<LineRequest>>,
-}
-
-impl SubscriptionReportRequest {
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "customer",
-                "currency",
-                "amount",
-                "current_period_start",
-                "current_period_end",
-                "cancelled_at",
-                "latest_order_number",
-                "metadata",
-                "livemode",
-            ]);
-            let (renew, lines) = renew(m, body);
-            let report = SubscriptionReport {
-                status: m.one_of("status").optional(),
-                trial_end: m.time("trial_end").optional(),
-                renew,
-                items: None,
-                interval: m.one_of("interval").optional(),
-                interval_count: m.integer("interval_count", COUNTS).optional(),
-                cancel_at_period_end: m.boolean("cancel_at_period_end").optional(),
-                cancel_reason: m.one_of("cancel_reason").optional(),
-                occurred_at: m.time("occurred_at").optional(),
-            };
-            let request = Self { report, items: m.array("items", ITEMS, reported_item).optional(), lines };
-            request.check(m, now);
-            request
-        })
-    }
-
-    fn check(&self, m: &mut Members<'_>, now: Timestamp) {
-        let SubscriptionReport { status, renew, occurred_at, cancel_reason, .. } = &self.report;
-        let says = ["status", "renew", "items", "interval", "interval_count", "cancel_at_period_end"];
-        if !says.iter().any(|name| m.has(name)) {
-            m.refuse("", MemberCode::Required, format!("At least one of {} is required.", says.join(", ")));
-        }
-        let cancelled = *status == Some(SubscriptionStatus::Cancelled);
-        if cancel_reason.is_some() && !cancelled {
-            m.refuse("cancel_reason", MemberCode::Inconsistent, "Belongs to the status cancelled.");
-        }
-        if renew.is_some() && cancelled {
-            m.refuse("renew", MemberCode::Inconsistent, "What is cancelled does not renew.");
-        }
-        if occurred_at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
-            let detail = "must not be more than 5 minutes in the future";
-            m.refuse("occurred_at", MemberCode::OutOfRange, detail);
-        }
-    }
-
-    /// Gives ids and computes sums.
-    ///
-    /// # Errors
-    /// 422 `validation_failed` when a sum leaves its range.
-    pub fn into_report(self, now: Timestamp, dice: &mut dyn Rng) -> Result<SubscriptionReport, Refusal> {
-        let mut report = self.report;
-        let reported = |request: ItemRequest| ReportedItem {
-            known_as: request.id.clone(),
-            item: request.into_item(now, dice),
-        };
-        report.items = self.items.map(|items| items.into_iter().map(reported).collect());
-        if let (Some(renewal), Some(lines)) = (&mut report.renew, self.lines) {
-            renewal.lines = Some(priced_lines(lines, "/renew/line_items", now, dice)?);
-        }
-        Ok(report)
-    }
-}
-
-/// `true`, or an object with what is to be said about the period and its order; `false` asks for nothing.
-fn renew(m: &mut Members<'_>, body: &Value) -> (Option<Renewal>, Option<Vec<LineRequest>>) {
-    if body.get("renew").is_some_and(Value::is_boolean) {
-        return (m.boolean("renew").or(false).then(Renewal::default), None);
-    }
-    match m.object("renew", renewal).optional() {
-        Some((renewal, lines)) => (Some(renewal), lines),
-        None => (None, None),
-    }
-}
-
-fn renewal(m: &mut Members<'_>) -> (Renewal, Option<Vec<LineRequest>>) {
-    let nobody = OrderNumber::from_store(String::new());
-    let renewal = Renewal {
-        period_start: m.time("period_start").optional(),
-        period_end: m.time("period_end").optional(),
-        order_number: m
-            .parsed("order_number", Text::line(1, 64), "an order number", nobody, OrderNumber::parse)
-            .optional(),
-        lines: None,
-        discount: m.money("discount").or(0),
-        shipping: m.money("shipping").or(0),
-        shipping_tax: m.money("shipping_tax").or(0),
-        billing_address: m.object("billing_address", address).optional(),
-        shipping_address: m.object("shipping_address", address).optional(),
-        metadata: m.metadata("metadata").optional(),
-    };
-    (renewal, m.array("line_items", 1..=100, line).optional())
 }

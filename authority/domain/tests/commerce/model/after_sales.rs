@@ -1,0 +1,138 @@
+//! What happens to an order: edits, goods, refunds.
+
+use authority_domain::change::Change;
+use authority_domain::fulfillment::{self, FulfillmentUpdate, LineTarget};
+use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::id::{RefundId, ShipmentId};
+use authority_domain::order::Order;
+use authority_domain::order_flow::{self, OrderEdit};
+use authority_domain::parts::{Metadata, Money};
+use authority_domain::refund::{
+    NewRefund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
+};
+use authority_domain::refund_flow::{self, Standing};
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipment_report::ShipmentReport;
+use authority_domain::shipping;
+
+use super::commands::{Parts, World, at};
+
+impl World {
+    pub(super) fn edit(&self, order: Order, note: u8) -> Vec<Change> {
+        let edit = OrderEdit {
+            customer: order.customer.clone(),
+            billing_address: order.billing_address.clone(),
+            shipping_address: order.shipping_address.clone(),
+            metadata: [("note".to_owned(), note.to_string())].into(),
+        };
+        order_flow::edit(order, edit, self.now)
+    }
+
+    pub(super) fn fulfil(
+        &mut self,
+        order: Order,
+        target: Option<FulfillmentStatus>,
+        parts: &Parts,
+        note: Option<u8>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let number = order.order_number.clone();
+        let line = |(place, quantity): &(usize, i64)| LineTarget {
+            id: order.line_items[place % order.line_items.len()].id.clone(),
+            fulfilled_quantity: *quantity,
+        };
+        let asked = FulfillmentUpdate {
+            target,
+            line_items: parts.as_ref().map(|parts| parts.iter().map(line).collect()),
+            note: note.map(|note| (note > 0).then(|| format!("note {note}"))),
+        };
+        let marked = self.ledger.marked.get(&number).cloned().unwrap_or_default();
+        let parcels = self.ledger.parcels_of(&number);
+        let updated = fulfillment::update(order.clone(), &parcels, marked, &asked, self.now)?;
+        self.ledger.marked.insert(number, updated.marked);
+        Ok(updated.changes)
+    }
+
+    pub(super) fn ship(
+        &mut self,
+        order: &Order,
+        parts: &Parts,
+        tracking: Option<u8>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let line = |(place, quantity): &(usize, i64)| ShipmentLine {
+            line_item_id: order.line_items[place % order.line_items.len()].id.clone(),
+            quantity: *quantity,
+        };
+        let new = NewShipment {
+            carrier: "dhl".into(),
+            service_level: None,
+            tracking_number: tracking.map(|n| format!("T-{n}")),
+            tracking_url: None,
+            line_items: parts.as_ref().map(|parts| parts.iter().map(line).collect()),
+            shipped_at: None,
+            estimated_delivery_at: None,
+            metadata: Metadata::new(),
+        };
+        let id = ShipmentId::generate(self.now, &mut self.dice);
+        let parcels = self.ledger.parcels_of(&order.order_number);
+        Ok(shipping::create(order.clone(), &parcels, id, new, self.now)?.1)
+    }
+
+    pub(super) fn carry(
+        &mut self,
+        place: usize,
+        status: Option<ShipmentStatus>,
+        tracking: Option<u8>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let Some(parcel) = at(&self.ledger.shipments, place) else { return Ok(Vec::new()) };
+        let number = parcel.order_number.clone();
+        let tracking_number = tracking.map(|n| Some(format!("T-{n}")));
+        let told = ShipmentReport { status, tracking_number, ..ShipmentReport::default() };
+        let order = self.ledger.order(&number).cloned().unwrap();
+        let marked = self.ledger.marked.get(&number).cloned().unwrap_or_default();
+        let parcels = self.ledger.parcels_of(&number);
+        Ok(shipping::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
+    }
+
+    pub(super) fn standing(&self, order: Order) -> Standing {
+        let payments = self.ledger.payments_of(&order.order_number);
+        Standing::new(order, payments, &self.ledger.reserved())
+    }
+
+    pub(super) fn ask_refund(
+        &mut self,
+        order: Order,
+        amount: Option<Money>,
+        payment: Option<usize>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let payment_id = payment.and_then(|place| at(&self.ledger.payments, place)).map(|payment| payment.id);
+        let new = NewRefund {
+            amount,
+            currency: None,
+            payment_id,
+            reason: RefundReason::Other,
+            note: None,
+            line_items: Vec::new(),
+            metadata: Metadata::new(),
+        };
+        let id = RefundId::generate(self.now, &mut self.dice);
+        let by = Requester { kind: RequesterType::ApiKey, id: None };
+        let outcome = refund_flow::request(self.standing(order), id, new, by, self.confirm_on, self.now)?;
+        outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
+        Ok(outcome.changes)
+    }
+
+    pub(super) fn report_refund(
+        &mut self,
+        place: usize,
+        status: RefundStatus,
+    ) -> Result<Vec<Change>, Refusal> {
+        let Some(refund) = at(&self.ledger.refunds, place) else { return Ok(Vec::new()) };
+        let order = self.ledger.order(&refund.order_number).cloned().unwrap();
+        let told = RefundReport { status, processor_reference: None, failure: None };
+        let outcome = refund_flow::report(self.standing(order), refund, &told, self.confirm_on, self.now)?;
+        let Some(outcome) = outcome else { return Ok(Vec::new()) };
+        outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
+        Ok(outcome.changes)
+    }
+}

@@ -1,0 +1,108 @@
+//! What a database would keep: the last version of every record, oldest record first.
+
+use std::collections::BTreeMap;
+
+use authority_domain::change::{Change, Record};
+use authority_domain::checkout::Checkout;
+use authority_domain::id::{CheckoutId, PaymentId};
+use authority_domain::line_quantities::Marked;
+use authority_domain::order::Order;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::parts::Money;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
+use authority_domain::shipment::Shipment;
+use authority_domain::subscription::{Ongoing, SubscriptionTerms};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ledger {
+    pub(super) checkouts: Vec<Checkout>,
+    pub(super) payments: Vec<Payment>,
+    pub(super) orders: Vec<Order>,
+    pub(super) refunds: Vec<Refund>,
+    pub(super) shipments: Vec<Shipment>,
+    pub(super) subscriptions: Vec<Ongoing>,
+    /// Beside the records: what checkouts agree on, and what was marked as shipped.
+    pub(super) terms: BTreeMap<CheckoutId, SubscriptionTerms>,
+    pub(super) marked: BTreeMap<OrderNumber, Marked>,
+}
+
+impl Ledger {
+    /// Takes over the last version of every record in the list.
+    pub(super) fn apply(&mut self, changes: &[Change]) {
+        for change in changes {
+            match &change.record {
+                Record::Checkout(record) => put(&mut self.checkouts, record, |a, b| a.id == b.id),
+                Record::Payment(record) => put(&mut self.payments, record, |a, b| a.id == b.id),
+                Record::Order(record) => {
+                    put(&mut self.orders, record, |a, b| a.order_number == b.order_number)
+                }
+                Record::Refund(record) => put(&mut self.refunds, record, |a, b| a.id == b.id),
+                Record::Shipment(record) => put(&mut self.shipments, record, |a, b| a.id == b.id),
+                Record::Subscription(record) => {
+                    put(&mut self.subscriptions, record, |a, b| a.record.id == b.record.id);
+                }
+                Record::WebhookTest(_) => {}
+            }
+        }
+    }
+
+    /// A payment as it reads now, in the version that is kept.
+    pub(super) fn restate(&mut self, payment: &Payment) {
+        put(&mut self.payments, payment, |a, b| a.id == b.id);
+    }
+
+    /// The version of every record, by category and id.
+    pub(super) fn versions(&self) -> BTreeMap<(&'static str, String), i64> {
+        let named = |category, id: &str, version| ((category, id.to_owned()), version);
+        let mut versions = BTreeMap::new();
+        versions.extend(self.checkouts.iter().map(|r| named("checkout", r.id.as_str(), r.resource_version)));
+        versions.extend(self.payments.iter().map(|r| named("payment", r.id.as_str(), r.resource_version)));
+        versions
+            .extend(self.orders.iter().map(|r| named("order", r.order_number.as_str(), r.resource_version)));
+        versions.extend(self.refunds.iter().map(|r| named("refund", r.id.as_str(), r.resource_version)));
+        versions.extend(self.shipments.iter().map(|r| named("shipment", r.id.as_str(), r.resource_version)));
+        let subscriptions = self.subscriptions.iter().map(|ongoing| &ongoing.record);
+        versions.extend(subscriptions.map(|r| named("subscription", r.id.as_str(), r.resource_version)));
+        versions
+    }
+
+    pub(super) fn order(&self, number: &OrderNumber) -> Option<&Order> {
+        self.orders.iter().find(|order| order.order_number == *number)
+    }
+
+    /// All payments of an order, oldest first.
+    pub(super) fn payments_of(&self, number: &OrderNumber) -> Vec<Payment> {
+        self.payments.iter().filter(|p| p.order_number.as_ref() == Some(number)).cloned().collect()
+    }
+
+    pub(super) fn refunds_of(&self, number: &OrderNumber) -> impl Iterator<Item = &Refund> {
+        self.refunds.iter().filter(move |refund| refund.order_number == *number)
+    }
+
+    pub(super) fn parcels_of(&self, number: &OrderNumber) -> Vec<Shipment> {
+        self.shipments.iter().filter(|parcel| parcel.order_number == *number).cloned().collect()
+    }
+
+    /// The attempt on a checkout that is under way.
+    pub(super) fn open_attempt(&self, checkout: &CheckoutId) -> Option<Payment> {
+        let on_it = |p: &&Payment| p.checkout_id.as_ref() == Some(checkout) && p.status.is_open();
+        self.payments.iter().find(on_it).cloned()
+    }
+
+    /// What open refunds reserve of each payment.
+    pub(super) fn reserved(&self) -> BTreeMap<PaymentId, Money> {
+        let mut sums = BTreeMap::new();
+        for refund in self.refunds.iter().filter(|refund| refund.status.is_open()) {
+            *sums.entry(refund.payment_id.clone()).or_insert(0) += refund.amount;
+        }
+        sums
+    }
+}
+
+fn put<T: Clone>(list: &mut Vec<T>, next: &T, same: impl Fn(&T, &T) -> bool) {
+    match list.iter_mut().find(|stored| same(stored, next)) {
+        Some(stored) => *stored = next.clone(),
+        None => list.push(next.clone()),
+    }
+}

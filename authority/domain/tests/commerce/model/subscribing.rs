@@ -1,0 +1,43 @@
+//! Subscriptions as the platform makes and reports them.
+
+use authority_domain::change::Change;
+use authority_domain::parts::Money;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::SubscriptionStatus;
+use authority_domain::subscription_flow;
+use serde_json::{Value, json};
+
+use super::commands::{World, at};
+
+impl World {
+    pub(super) fn subscribe(
+        &mut self,
+        begins: SubscriptionStatus,
+        price: Money,
+    ) -> Result<Vec<Change>, Refusal> {
+        let body = json!({
+            "customer": {"reference": "c-1"}, "currency": "USD", "interval": "month", "status": begins,
+            "trial_days": (begins == SubscriptionStatus::Trialing).then_some(7),
+            "items": [{"name": "Plan", "quantity": 1, "unit_amount": price}],
+        });
+        let new = SubscriptionRequest::read(&body, self.now)?.into_new(self.now, &mut self.dice)?;
+        Ok(vec![subscription_flow::open(new, false, self.now)?.told()])
+    }
+
+    pub(super) fn report_subscription(&mut self, place: usize, body: &Value) -> Result<Vec<Change>, Refusal> {
+        let Some(before) = at(&self.ledger.subscriptions, place) else { return Ok(Vec::new()) };
+        let latest = before.record.latest_order_number.clone();
+        let report =
+            SubscriptionReportRequest::read(body, self.now)?.into_report(self.now, &mut self.dice)?;
+        match before.report(report, self.now)? {
+            subscription_flow::Reported::Unchanged => Ok(Vec::new()),
+            subscription_flow::Reported::Changed(next) => Ok(vec![next.told()]),
+            subscription_flow::Reported::Renewing(renewing) => {
+                let latest = latest.and_then(|number| self.ledger.order(&number).cloned());
+                let number = self.next_number();
+                Ok(renewing.into_changes(number, latest.as_ref(), self.confirm_on, self.now)?.1)
+            }
+        }
+    }
+}
