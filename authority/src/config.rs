@@ -37,6 +37,7 @@ const ENV: &str = "AUTHORITY_ENV";
 const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
 const SANDBOX: &str = "AUTHORITY_SANDBOX";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
+const READY_MAX_DELAY_SECONDS: &str = "AUTHORITY_READY_MAX_DELAY_SECONDS";
 
 /// Where the authority runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub struct Config {
     pub idempotency_retention: Duration,
     /// Whether the sandbox is served (contract 6.3).
     pub sandbox: Sandbox,
+    /// For how long deliveries may be due without being sent while the service calls itself ready (contract 15.10).
+    pub ready_max_delay: Duration,
     /// The token buckets, `None` when they are off.
     pub rate_limits: Option<RateLimits>,
 }
@@ -92,6 +95,7 @@ impl Config {
         let environments =
             [("production", Environment::Production), ("development", Environment::Development)];
         let environment = word(lookup, ENV, &environments, Environment::Production)?;
+        refuse_unsupported(lookup)?;
         let (listen, operator_listen) = read_listeners(lookup)?;
         Ok(Self {
             environment,
@@ -104,6 +108,7 @@ impl Config {
             delivery: Delivery::read(lookup)?,
             idempotency_retention: read_idempotency_retention(lookup)?,
             sandbox: read_sandbox(lookup)?,
+            ready_max_delay: read_ready_max_delay(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
         })
     }
@@ -158,5 +163,34 @@ fn read_idempotency_retention(lookup: Lookup<'_>) -> Result<Duration, ConfigErro
     Ok(Duration::from_secs(u64::from(days.get()) * 24 * 60 * 60))
 }
 
+fn read_ready_max_delay(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {
+    /// A day: longer, and "ready" would say nothing.
+    const MAX_SECONDS: u32 = 86_400;
+    let seconds = count(lookup, READY_MAX_DELAY_SECONDS, MAX_SECONDS, nonzero::<300>())?;
+    Ok(Duration::from_secs(seconds.get().into()))
+}
+
+/// What the contract names and this version does not do yet. Ignoring it would promise what is not kept: an operator
+/// would believe that old events go away.
+const UNSUPPORTED: [(&str, &str); 2] = [
+    (
+        "AUTHORITY_EVENT_RETENTION_DAYS",
+        "is not supported by this version, which keeps events for ever: unset it",
+    ),
+    (
+        "AUTHORITY_EGRESS_PROXY",
+        "is not supported by this version, which connects to receivers itself: unset it",
+    ),
+];
+
+fn refuse_unsupported(lookup: Lookup<'_>) -> Result<(), ConfigError> {
+    match UNSUPPORTED.into_iter().find(|(variable, _)| lookup(variable).is_some()) {
+        Some((variable, reason)) => Err(ConfigError::Conflict { variable, reason }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod table_tests;
 #[cfg(test)]
 mod tests;

@@ -182,6 +182,7 @@ pub async fn open_app(
         urls: url_rules(config),
         base_url: config.base_url.clone().unwrap_or_default(),
         idempotency_retention_ms: retention,
+        ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
         key_use: Arc::default(),
     })
 }

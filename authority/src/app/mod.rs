@@ -49,7 +49,7 @@ use authority_domain::cursor::CursorKeys;
 use authority_domain::endpoint_url::UrlRules;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::Tx;
 use authority_store::{Store, StoreError};
 
 pub use answer::Answer;
@@ -79,6 +79,8 @@ pub struct App {
     pub base_url: String,
     /// How long an idempotency key is remembered, in milliseconds.
     pub idempotency_retention_ms: i64,
+    /// For how long deliveries may be due without being sent while the service calls itself ready, in milliseconds.
+    pub ready_max_delay_ms: i64,
     /// The keys that were used lately.
     pub key_use: Arc<KeyUse>,
 }
@@ -99,19 +101,29 @@ impl App {
         Timestamp::from_ms(self.clock.now_ms())
     }
 
-    /// Whether the database answers.
+    /// Whether the service can do its work (contract 15.10): the database answers, its schema is known, and what is
+    /// due is sent.
     ///
     /// # Errors
-    /// `service_unavailable` when it does not.
+    /// `service_unavailable` when it cannot.
     pub async fn ready(&self) -> Result<(), Refusal> {
         let now = self.now();
-        let answered = self
+        let (known, oldest) = self
             .store
             .read(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.idempotency_get(&KeyScope::Operator, "", now).await })
+                Box::pin(async move { Ok((tx.schema_is_known().await?, tx.oldest_unattended(now).await?)) })
             })
-            .await;
-        answered.map(|_| ()).map_err(|error: StoreError| Refusal::from(error))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let not_ready = |why: &str| Err(Refusal { detail: why.to_owned(), ..Refusal::unavailable(1) });
+        let waited_ms = oldest.map_or(0, |oldest| now.as_ms() - oldest.as_ms());
+        if !known {
+            return not_ready("The schema of the database is not the one this program knows.");
+        }
+        if waited_ms > self.ready_max_delay_ms {
+            return not_ready("Deliveries are due and nobody sends them.");
+        }
+        Ok(())
     }
 
     /// Where a record of the merchant API can be read.

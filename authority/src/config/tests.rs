@@ -36,6 +36,7 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(config.url_policy, UrlPolicy::Public);
     assert_eq!(config.idempotency_retention.as_secs(), 30 * 86_400);
     assert_eq!(config.sandbox, Sandbox::On);
+    assert_eq!(config.ready_max_delay.as_secs(), 300);
 
     let delivery = config.delivery;
     assert_eq!(delivery.retry, RetryPolicy::standard());
@@ -175,6 +176,7 @@ fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hide
         ("AUTHORITY_DELIVERY_CONCURRENCY", &["", "0", "4097"]),
         ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["", "0", "257"]),
         ("AUTHORITY_IDEMPOTENCY_DAYS", &["", "0", "3651"]),
+        ("AUTHORITY_READY_MAX_DELAY_SECONDS", &["", "0", "86401", "5m"]),
         ("AUTHORITY_RATE_LIMITS", &["", "no", "Off"]),
         ("AUTHORITY_RATE_READ_LIVE_PER_SECOND", &["", "0", "1000001"]),
         ("AUTHORITY_RATE_READ_TEST_PER_SECOND", &["", "0"]),

@@ -24,6 +24,13 @@ pub trait Figures {
     /// What waits at `now`: read from indexes of what has not ended, however much has.
     async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError>;
 
+    /// Since when the oldest delivery has been due that nobody sees to: of an enabled endpoint to which nothing is in
+    /// flight. A slow receiver has something in flight as long as workers run, and so keeps nobody from being ready.
+    async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Whether the schema is still the one this program knows: a newer program may have migrated it meanwhile.
+    async fn schema_is_known(&mut self) -> Result<bool, StoreError>;
+
     /// How many endpoints there are in each state of health, and `disabled`.
     async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError>;
 }

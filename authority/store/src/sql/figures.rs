@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::Session;
+use super::{Session, known_version};
 use crate::StoreError;
 use crate::ports::{Figures, QueueFigures};
 
@@ -27,6 +27,36 @@ impl Figures for Session<'_> {
             leased: row.try_get("leased")?,
             oldest_due_at: oldest.filter(|oldest| *oldest <= now),
         })
+    }
+
+    async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        // Steps through the endpoints that have unfinished work, by the index alone, as taking leases does.
+        let oldest: Option<i64> = sqlx::query_scalar(
+            "WITH RECURSIVE waiting (endpoint_id) AS ( \
+                 SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+                 UNION ALL \
+                 SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                         WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+                 FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
+             SELECT MIN((SELECT MIN(d.next_attempt_at) FROM deliveries d \
+                         WHERE d.endpoint_id = e.id AND d.status = 'pending' AND d.next_attempt_at <= $1)) \
+             FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+             WHERE e.status = 'enabled' AND NOT EXISTS ( \
+                 SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                     AND l.lease_until >= $1)",
+        )
+        .bind(now.as_ms())
+        .fetch_one(&mut *self.conn)
+        .await?;
+        Ok(oldest.map(Timestamp::from_ms))
+    }
+
+    async fn schema_is_known(&mut self) -> Result<bool, StoreError> {
+        let found: Option<i64> =
+            sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations WHERE success")
+                .fetch_one(&mut *self.conn)
+                .await?;
+        Ok(found == Some(known_version()))
     }
 
     async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError> {

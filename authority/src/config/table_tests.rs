@@ -1,0 +1,104 @@
+//! Every variable once more, as a table that operators could read: what it is without a value, what it takes at both
+//! ends of its range, and what it refuses just beyond.
+
+use super::{Config, ConfigError, Logging};
+
+const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// Variable, values that are taken, values that are refused.
+const TABLE: &[(&str, &[&str], &[&str])] = &[
+    (
+        "AUTHORITY_DATABASE_URL",
+        &["sqlite://a.db", "sqlite:///a/b.db", "postgres://u:p@h/d", "postgresql://h/d"],
+        &["", "a.db", "mysql://h/d", "postgres://h"],
+    ),
+    ("AUTHORITY_LISTEN", &["0.0.0.0:0", "[::]:65535"], &["", "8080", "localhost:80", "1.2.3.4:65536"]),
+    ("AUTHORITY_OPERATOR_LISTEN", &["127.0.0.1:0", "[::1]:65535"], &["", "8081", "localhost:81"]),
+    (
+        "AUTHORITY_BASE_URL",
+        &["https://a.example", "http://a.example/x/"],
+        &["", "a.example", "https://u@a.example", "https://a.example?q"],
+    ),
+    (
+        "AUTHORITY_SECRET_KEK",
+        &[KEK, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"],
+        &["", "AAEC", "0123456789abcdef0123456789abcdef"],
+    ),
+    ("AUTHORITY_SECRET_KEK_PREVIOUS", &["//////////////////////////////////////////8="], &["", "AAEC", KEK]),
+    (
+        "AUTHORITY_CURSOR_KEYS",
+        &[
+            "0:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            "255:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        ],
+        &["", KEK, "256:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
+    ),
+    ("AUTHORITY_ENV", &["production", "development"], &["", "prod", "DEVELOPMENT"]),
+    ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", &["false"], &["", "true", "1"]),
+    ("AUTHORITY_RETRY_SCHEDULE", &["0", "2592000", "0,5,300"], &["", "0,", "2592001", "-1", "0;5"]),
+    ("AUTHORITY_RETRY_JITTER", &["0", "0.2", "1"], &["", "-0.1", "1.1", "NaN"]),
+    ("AUTHORITY_REJECTED_ATTEMPTS", &["1", "4294967295"], &["", "0", "4294967296"]),
+    ("AUTHORITY_CONNECT_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
+    ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
+    ("AUTHORITY_DELIVERY_CONCURRENCY", &["1", "4096"], &["", "0", "4097"]),
+    ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["1", "256"], &["", "0", "257"]),
+    ("AUTHORITY_IDEMPOTENCY_DAYS", &["1", "3650"], &["", "0", "3651"]),
+    ("AUTHORITY_READY_MAX_DELAY_SECONDS", &["1", "86400"], &["", "0", "86401"]),
+    ("AUTHORITY_RATE_LIMITS", &["on", "off"], &["", "true"]),
+    ("AUTHORITY_SANDBOX", &["on", "off"], &["", "true"]),
+    ("AUTHORITY_RATE_READ_LIVE_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_RATE_READ_TEST_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_RATE_WRITE_LIVE_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_RATE_AUTH_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
+    ("AUTHORITY_EVENT_RETENTION_DAYS", &[], &["", "90", "365"]),
+    ("AUTHORITY_EGRESS_PROXY", &[], &["", "http://proxy.example:3128"]),
+    ("AUTHORITY_LOG", &["off", "trace", "info,hyper=debug"], &["", "loud", "INFO"]),
+    ("AUTHORITY_LOG_FORMAT", &["text", "json"], &["", "yaml"]),
+];
+
+/// What `serve` reads, with one variable set beside the one that is always needed.
+fn read(variable: &str, value: &str) -> Result<(), ConfigError> {
+    let lookup = |name: &str| match name {
+        name if name == variable => Some(value.into()),
+        "AUTHORITY_SECRET_KEK" => Some(KEK.into()),
+        _ => None,
+    };
+    Logging::read(&lookup)?;
+    Config::read(&lookup).map(|_| ())
+}
+
+#[test]
+fn every_variable_takes_its_range_and_nothing_beyond() {
+    for (variable, taken, refused) in TABLE {
+        for value in *taken {
+            assert_eq!(read(variable, value), Ok(()), "{variable}={value}");
+        }
+        for value in *refused {
+            let error = read(variable, value).expect_err(&format!("{variable}={value:?}"));
+            assert_eq!(error.variable(), *variable, "{error}");
+            let line = error.to_string();
+            assert!(line.starts_with(&format!("{variable} ")) && line.lines().count() == 1, "{line}");
+            assert!(value.len() < 8 || !line.contains(value), "{line} repeats the value");
+        }
+    }
+}
+
+/// A variable that is read and stands in no table is one that nobody has thought through; one that stands in no
+/// operations manual is one that nobody knows.
+#[test]
+fn every_variable_stands_in_the_table_and_in_the_manual() {
+    let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());
+    let lookup = |name: &str| {
+        seen.borrow_mut().insert(name.to_owned());
+        (name == "AUTHORITY_SECRET_KEK").then(|| KEK.into())
+    };
+    Logging::read(&lookup).expect("accepted");
+    Config::read(&lookup).expect("accepted");
+    let manual = include_str!("../../../docs/operations.md");
+    for name in seen.into_inner() {
+        assert!(TABLE.iter().any(|(variable, ..)| *variable == name), "{name} is not in the table");
+        assert!(manual.contains(&format!("`{name}`")), "{name} is not in docs/operations.md");
+    }
+}
