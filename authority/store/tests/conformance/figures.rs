@@ -1,6 +1,8 @@
 //! Figures over everything: contract 15.11.
 
+use authority_domain::time::Timestamp;
 use authority_store::StoreError;
+use authority_store::commit::Audience;
 use authority_store::ports::{QueueFigures, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
@@ -47,4 +49,28 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted<D: Database>() 
     let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{gone}'");
     database.execute(&disable).await.unwrap();
     assert_eq!(states().await, [("disabled".to_owned(), 1), ("unknown".to_owned(), 1)]);
+}
+
+pub(crate) async fn what_nobody_sees_to_is_told<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let unattended = async |now| -> Option<Timestamp> {
+        let oldest: Result<_, StoreError> = job!(store.read, tx => tx.oldest_unattended(now));
+        oldest.unwrap()
+    };
+    assert_eq!(unattended(at(9)).await, None);
+    let slow = shop.endpoint(&["checkout.created"]).await;
+    shop.open_checkout().await;
+    assert_eq!(unattended(noon().plus_ms(-1)).await, None, "not due");
+    assert_eq!(unattended(at(9)).await, Some(noon()));
+    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(1)).await.unwrap();
+    let leased = shop.lease("a", at(2), 1, 1).await;
+    assert_eq!(unattended(at(9)).await, None, "something is in flight there");
+    assert_eq!(unattended(at(63)).await, Some(noon()), "whoever held it is gone");
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
+    assert_eq!(unattended(at(9)).await, Some(at(1)));
+    let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{slow}'");
+    database.execute(&disable).await.unwrap();
+    assert_eq!(unattended(at(9)).await, None, "nothing is sent there");
 }

@@ -15,6 +15,7 @@ pub(crate) mod fixtures;
 pub(crate) mod health_figures;
 pub(crate) mod held;
 pub(crate) mod history;
+pub(crate) mod inspection;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
@@ -31,7 +32,7 @@ pub(crate) mod streams;
 pub(crate) mod subscriptions;
 pub(crate) mod writer;
 
-use authority_store::{Store, StoreError};
+use authority_store::{Store, StoreError, StoreUrl};
 
 /// An empty database for one test.
 #[async_trait::async_trait]
@@ -41,6 +42,9 @@ pub(crate) trait Database: Send + Sync + Sized + 'static {
 
     /// Opens it as the process that serves it.
     async fn open(&self) -> Result<Store, StoreError>;
+
+    /// Where it is.
+    fn url(&self) -> StoreUrl;
 
     /// Runs a statement beside the store; the rows it touched, or what the database says against it.
     async fn execute(&self, sql: &str) -> Result<u64, String>;
@@ -80,11 +84,14 @@ macro_rules! conformance {
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, what_is_removed_is_known_to_be_gone;
-            figures: what_waits_and_how_endpoints_fare_is_counted;
+            figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
             history: an_endpoints_deliveries_come_newest_first, a_delivery_tells_what_became_of_it,
                 an_events_head_is_enough_for_a_replay;
+            inspection: a_snapshot_is_one_moment, a_schema_that_a_newer_program_made_is_noticed,
+                subscriptions_say_since_when, what_is_sealed_is_replaced_only_as_it_was_read,
+                operator_keys_end_once;
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,

@@ -16,10 +16,6 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    fn url(&self) -> StoreUrl {
-        StoreUrl::parse(&self.address).unwrap()
-    }
-
     async fn connect(&self) -> PgConnection {
         self.address.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
     }
@@ -34,6 +30,10 @@ impl Database for PostgresDatabase {
     async fn open(&self) -> Result<Store, StoreError> {
         Store::migrate(&self.url()).await?;
         Store::open(&self.url(), Access::Exclusive).await
+    }
+
+    fn url(&self) -> StoreUrl {
+        StoreUrl::parse(&self.address).unwrap()
     }
 
     async fn execute(&self, sql: &str) -> Result<u64, String> {

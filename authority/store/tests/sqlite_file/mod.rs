@@ -40,6 +40,10 @@ impl Database for SqliteFile {
         Store::open(&StoreUrl::Sqlite(self.path()), Access::Exclusive).await
     }
 
+    fn url(&self) -> StoreUrl {
+        StoreUrl::Sqlite(self.path())
+    }
+
     async fn execute(&self, sql: &str) -> Result<u64, String> {
         let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut self.connect().await).await;
         done.map(|done| done.rows_affected()).map_err(|error| error.to_string())

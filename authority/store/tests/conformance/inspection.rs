@@ -1,0 +1,172 @@
+//! Looking at a whole database, and what is sealed in it (contract 3.11, 6.4). That each damage is found is seen on a
+//! whole service (`tests/doctor.rs`).
+
+use authority_domain::id::KeyId;
+use authority_domain::scope::OperatorScope;
+use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Snapshot};
+use authority_store::{Inspection, StoreError};
+
+use super::fixtures::{at, dice, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn a_snapshot_is_one_moment<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.open_checkout().await;
+    let mut inspection = Inspection::open(&database.url()).await.unwrap();
+    assert_eq!(inspection.schema_found, inspection.schema_known);
+    let (writer, tenant) = (shop.clone(), shop.tenant.clone());
+    let seen: Result<_, StoreError> = inspection
+        .snapshot(move |tx: &mut dyn Snapshot| {
+            Box::pin(async move {
+                let before = tx.inspect_event_heads(&tenant, 0, 100).await?.len();
+                // Others go on writing; who looks sees nothing of it.
+                writer.sell().await;
+                let after = tx.inspect_event_heads(&tenant, 0, 100).await?.len();
+                Ok((before, after, tx.inspect_missing_guards().await?))
+            })
+        })
+        .await;
+    assert_eq!(seen.unwrap(), (1, 1, Vec::new()));
+    let tenant = shop.tenant.clone();
+    let later: Result<_, StoreError> = inspection
+        .snapshot(move |tx: &mut dyn Snapshot| {
+            Box::pin(async move { tx.inspect_event_heads(&tenant, 0, 100).await })
+        })
+        .await;
+    assert_eq!(later.unwrap().len(), 7);
+    inspection.close().await;
+}
+
+pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    assert!(known.unwrap());
+    let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
+    let later = format!("UPDATE _sqlx_migrations SET version = version + 1 WHERE version = {newest}");
+    database.execute(&later).await.unwrap();
+    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    assert!(!known.unwrap());
+    let inspection = Inspection::open(&database.url()).await.unwrap();
+    assert_eq!(inspection.schema_found, inspection.schema_known + 1);
+    inspection.close().await;
+}
+
+pub(crate) async fn subscriptions_say_since_when<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let since = async || {
+        let mut inspection = Inspection::open(&database.url()).await.unwrap();
+        let tenant = shop.tenant.clone();
+        let found: Result<Vec<_>, StoreError> = inspection
+            .snapshot(move |tx: &mut dyn Snapshot| {
+                Box::pin(async move { tx.inspect_subscriptions(&tenant).await })
+            })
+            .await;
+        inspection.close().await;
+        let mut found: Vec<_> = found.unwrap().iter().map(|s| (s.since, s.enabled)).collect();
+        found.sort_unstable();
+        found
+    };
+    let first = shop.endpoint(&["*"]).await;
+    assert_eq!(since().await, [(0, true)]);
+    shop.sell().await;
+    shop.endpoint(&["*"]).await;
+    assert_eq!(since().await, [(0, true), (6, true)]);
+    let change = async |members: &str| {
+        let sql = format!("UPDATE webhook_endpoints SET {members} WHERE id = '{first}'");
+        database.execute(&sql).await.unwrap();
+    };
+    change("consecutive_failures = 3, status = 'enabled'").await;
+    assert_eq!(since().await, [(0, true), (6, true)], "nothing of the subscription changed");
+    shop.open_checkout().await;
+    change("status = 'disabled'").await;
+    assert_eq!(since().await, [(6, true), (7, false)]);
+    shop.open_checkout().await;
+    change("enabled_events = '[\"order.*\"]'").await;
+    assert_eq!(since().await, [(6, true), (8, false)]);
+}
+
+pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let first = shop.endpoint(&["*"]).await.min(shop.endpoint(&["*"]).await);
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(None, 1));
+    let page = page.unwrap();
+    let place = (page[0].0.clone(), page[0].1.version);
+    assert_eq!(place, (first, 1));
+    let after = place.clone();
+    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(Some(&after), 9));
+    assert_eq!(rest.unwrap().len(), 1);
+    for (old, replaced) in [(vec![9], false), (vec![1, 2, 3], true), (vec![1, 2, 3], false)] {
+        let place = place.clone();
+        let done: Result<bool, StoreError> =
+            job!(store.write, tx => tx.sealed_secret_replace(&place, &old, &[4]));
+        assert_eq!(done.unwrap(), replaced);
+    }
+
+    // An answer that is kept in clear may speak of anything.
+    let answers = [
+        ("a", r#"{"status":201,"body":null,"sealed":"AAAA"}"#),
+        ("b", r#"{"status":201,"body":"{\"sealed\":\"AAAA\"}","sealed":null}"#),
+        ("c", r#"{"status":201,"body":null,"sealed":"BBBB"}"#),
+    ];
+    for (key, answer) in answers {
+        let record = IdempotencyRecord {
+            scope: KeyScope::Merchant(shop.tenant.clone()),
+            key: key.to_owned(),
+            fingerprint: [0; 32],
+            operation: "test",
+            answer: answer.to_owned(),
+            request_id: authority_domain::id::RequestId::generate(noon(), &mut dice()),
+            created_at: noon(),
+            expires_at: at(60),
+        };
+        let kept: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
+        kept.unwrap();
+    }
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_answers(None, 1));
+    let (place, answer) = page.unwrap().remove(0);
+    assert_eq!((place.2.as_str(), answer.as_str()), ("a", answers[0].1));
+    let after = place.clone();
+    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_answers(Some(&after), 9));
+    assert_eq!(rest.unwrap().iter().map(|(place, _)| place.2.as_str()).collect::<Vec<_>>(), ["c"]);
+    for (old, replaced) in [(answers[1].1, false), (answers[0].1, true), (answers[0].1, false)] {
+        let place = place.clone();
+        let done: Result<bool, StoreError> =
+            job!(store.write, tx => tx.sealed_answer_replace(&place, old, "{}"));
+        assert_eq!(done.unwrap(), replaced);
+    }
+}
+
+pub(crate) async fn operator_keys_end_once<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let store = &shop.store;
+    let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
+    for (n, id) in ids.iter().enumerate() {
+        let record = OperatorKeyRecord {
+            id: id.clone(),
+            hash: [u8::try_from(n).unwrap(); 32],
+            name: format!("key {n}"),
+            display: "svc_op_ab12…".to_owned(),
+            scopes: OperatorScope::ALL.to_vec(),
+            revoked_at: None,
+            created_at: noon(),
+        };
+        let made: Result<(), StoreError> = job!(store.write, tx => tx.operator_key_insert(&record));
+        made.unwrap();
+    }
+    for revoked in [true, false] {
+        let id = ids[0].clone();
+        let done: Result<bool, StoreError> = job!(store.write, tx => tx.operator_key_revoke(&id, at(5)));
+        assert_eq!(done.unwrap(), revoked);
+    }
+    let keys: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.operator_keys());
+    let keys: Vec<_> = keys.unwrap().into_iter().map(|key| (key.id, key.revoked_at)).collect();
+    assert_eq!(keys, [(ids[1].clone(), None), (ids[0].clone(), Some(at(5)))], "newest first");
+}
