@@ -47,7 +47,7 @@ async fn merchants_and_keys_are_managed_beside_a_service(database: Database) {
         (1, &json!("active"), &json!("EUR"))
     );
     let id = text(&made[0], "id");
-    refused(&authority, &create, 1, "--slug: Is taken.").await;
+    refused(&authority, &create, 1, "--slug: is taken").await;
     let bad = ["merchant", "create", "--slug", "A!", "--name", "x", "--default-currency", "EUR"];
     refused(&authority, &bad, 2, "--slug: Must be 1 to 63 of a-z, 0-9 and inner hyphens.").await;
     refused(&authority, &["key", "list", "--merchant", "nobody"], 1, "there is no such merchant").await;
