@@ -11,7 +11,9 @@
 use std::time::Duration;
 
 use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
+use authority_store::ports::PendingLimit;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -44,6 +46,17 @@ pub async fn keep_time(app: App, mut stop: watch::Receiver<bool>) {
 /// # Errors
 /// [`StoreError`] when what is due cannot be read.
 pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
+    expire_checkouts(app, stop).await?;
+    for PendingLimit { merchant_id, hours } in app.pending_limits().await? {
+        for livemode in [true, false] {
+            let tenant = Tenant { merchant_id: merchant_id.clone(), livemode };
+            cancel_orders(app, &tenant, hours, stop).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn expire_checkouts(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
     let mut last = None;
     loop {
         let batch = app.checkouts_due(last, BATCH).await?;
@@ -56,23 +69,33 @@ pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreE
         }
         last = batch.into_iter().last();
         if last.is_none() {
-            break;
+            return Ok(());
         }
     }
+}
+
+async fn cancel_orders(
+    app: &App,
+    tenant: &Tenant,
+    hours: i64,
+    stop: &watch::Receiver<bool>,
+) -> Result<(), StoreError> {
     let mut last = None;
     loop {
-        let batch = app.orders_due(last, BATCH).await?;
+        let batch = app.orders_due(tenant, hours, last, BATCH).await?;
         for due in &batch {
             if *stop.borrow() {
                 return Ok(());
             }
-            let done = app.order_cancel_due(due.tenant.clone(), due.number.clone()).await;
+            let done = app.order_cancel_due(tenant.clone(), due.number.clone()).await;
             note(done, due.number.as_str());
         }
         last = batch.into_iter().last();
         if last.is_none() {
             return Ok(());
         }
+        // A merchant that has just begun to limit its orders may have very many of them: nobody else waits for that.
+        expire_checkouts(app, stop).await?;
     }
 }
 

@@ -155,9 +155,15 @@ pub fn cancel(
 /// Whether an order has been pending for longer than the merchant allows (setting `pending_order_ttl_hours`).
 #[must_use]
 pub fn is_overdue(order: &Order, ttl_hours: Option<i64>, now: Timestamp) -> bool {
-    const HOUR_MS: i64 = 3_600_000;
-    let due = ttl_hours.map(|hours| order.created_at.plus_ms(hours.saturating_mul(HOUR_MS)));
+    let due = ttl_hours.map(|hours| order.created_at.plus_ms(pending_ms(hours)));
     order.status == OrderStatus::Pending && due.is_some_and(|due| due <= now)
+}
+
+/// `pending_order_ttl_hours` in milliseconds.
+#[must_use]
+pub fn pending_ms(hours: i64) -> i64 {
+    const HOUR_MS: i64 = 3_600_000;
+    hours.saturating_mul(HOUR_MS)
 }
 
 fn refused(order: &Order, requested: OrderStatus, detail: String) -> Refusal {

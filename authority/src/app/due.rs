@@ -12,7 +12,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{DueCheckout, DueOrder, Tx};
+use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder, Tx};
 
 use super::mutation::on_its_own;
 use super::{App, checkout_ends, order_changes};
@@ -64,15 +64,31 @@ impl App {
         .await
     }
 
-    /// Orders that have been pending for longer than their merchant allows, behind `after`; at most `limit`.
+    /// All merchants that limit how long an order may be pending.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn orders_due(&self, after: Option<DueOrder>, limit: i64) -> Result<Vec<DueOrder>, StoreError> {
-        let now = self.now();
+    pub async fn pending_limits(&self) -> Result<Vec<PendingLimit>, StoreError> {
+        self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.pending_limits().await })).await
+    }
+
+    /// A tenant's orders that have been pending for `hours` or longer, the oldest first, behind `after`; at most
+    /// `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn orders_due(
+        &self,
+        tenant: &Tenant,
+        hours: i64,
+        after: Option<PendingOrder>,
+        limit: i64,
+    ) -> Result<Vec<PendingOrder>, StoreError> {
+        let tenant = tenant.clone();
+        let until = self.now().plus_ms(-order_flow::pending_ms(hours));
         self.store
             .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.orders_due(now, after.as_ref(), limit).await })
+                Box::pin(async move { tx.orders_pending(&tenant, until, after.as_ref(), limit).await })
             })
             .await
     }

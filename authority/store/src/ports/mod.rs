@@ -45,7 +45,7 @@ pub use figures::{Figures, QueueFigures};
 pub use health_figures::HealthFigures;
 pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
-pub use orders::{DueOrder, Orders, StoredOrder};
+pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};

@@ -20,11 +20,20 @@ pub struct StoredOrder {
     pub body: String,
 }
 
-/// An order that has been pending for longer than its merchant allows.
+/// How long the orders of a merchant may be pending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DueOrder {
-    /// Whose it is.
-    pub tenant: Tenant,
+pub struct PendingLimit {
+    /// The merchant.
+    pub merchant_id: MerchantId,
+    /// Its `pending_order_ttl_hours`.
+    pub hours: i64,
+}
+
+/// A pending order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingOrder {
+    /// Since when.
+    pub created_at: Timestamp,
     /// The order.
     pub number: OrderNumber,
 }
@@ -55,14 +64,17 @@ pub trait Orders {
         limit: i64,
     ) -> Result<Vec<StoredOrder>, StoreError>;
 
-    /// Orders of all tenants that were made `pending_order_ttl_hours` of their merchant before `now` and are still
-    /// pending, by merchant, mode and number, at most `limit`; from behind `after`.
-    async fn orders_due(
+    /// All merchants that limit how long an order may be pending.
+    async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError>;
+
+    /// Pending orders that were made at or before `until`, the oldest first, at most `limit`; from behind `after`.
+    async fn orders_pending(
         &mut self,
-        now: Timestamp,
-        after: Option<&DueOrder>,
+        tenant: &Tenant,
+        until: Timestamp,
+        after: Option<&PendingOrder>,
         limit: i64,
-    ) -> Result<Vec<DueOrder>, StoreError>;
+    ) -> Result<Vec<PendingOrder>, StoreError>;
 
     /// Writes a version of an order and its lines.
     async fn order_put(

@@ -11,7 +11,7 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbConnection, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{DueOrder, Orders, Places, StoredOrder};
+use crate::ports::{Orders, PendingLimit, PendingOrder, Places, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -88,29 +88,44 @@ impl Orders for Session<'_> {
             .collect()
     }
 
-    async fn orders_due(
-        &mut self,
-        now: Timestamp,
-        after: Option<&DueOrder>,
-        limit: i64,
-    ) -> Result<Vec<DueOrder>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT o.merchant_id, o.livemode, o.order_number FROM merchants m JOIN orders o ON o.merchant_id = m.id \
-             WHERE m.pending_order_ttl_hours IS NOT NULL AND o.status = 'pending' \
-             AND o.created_at + m.pending_order_ttl_hours * 3600000 <= ",
-        );
-        query.push_bind(now.as_ms());
-        if let Some(DueOrder { tenant, number }) = after {
-            query.push(" AND (o.merchant_id, o.livemode, o.order_number) > (");
-            query.push_bind(tenant.merchant_id.as_str()).push(", ").push_bind(tenant.livemode).push(", ");
-            query.push_bind(number.as_str()).push(")");
-        }
-        query.push(" ORDER BY o.merchant_id, o.livemode, o.order_number LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
+    async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, pending_order_ttl_hours FROM merchants WHERE pending_order_ttl_hours IS NOT NULL ORDER BY id",
+        )
+        .fetch_all(&mut *self.conn)
+        .await?;
         rows.iter()
             .map(|row| {
-                let number = OrderNumber::from_store(row.try_get("order_number")?);
-                Ok(DueOrder { tenant: bodies::tenant(row)?, number })
+                let merchant_id = MerchantId::from_store(row.try_get("id")?);
+                Ok(PendingLimit { merchant_id, hours: row.try_get("pending_order_ttl_hours")? })
+            })
+            .collect()
+    }
+
+    async fn orders_pending(
+        &mut self,
+        tenant: &Tenant,
+        until: Timestamp,
+        after: Option<&PendingOrder>,
+        limit: i64,
+    ) -> Result<Vec<PendingOrder>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT created_at, order_number FROM orders WHERE merchant_id = $1 AND livemode = $2 \
+             AND status = 'pending' AND created_at <= $3 AND (created_at, order_number) > ($4, $5) \
+             ORDER BY created_at, order_number LIMIT $6",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(until.as_ms())
+        .bind(after.map_or(i64::MIN, |after| after.created_at.as_ms()))
+        .bind(after.map_or("", |after| after.number.as_str()))
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let created_at = Timestamp::from_ms(row.try_get("created_at")?);
+                Ok(PendingOrder { created_at, number: OrderNumber::from_store(row.try_get("order_number")?) })
             })
             .collect()
     }

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
-use crate::ports::{Deliveries, Events, Lease, Orders, Refunds};
+use crate::ports::{Checkouts, Deliveries, Events, Lease, Orders, Refunds};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -200,4 +200,30 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
     assert_eq!(large.session().refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
     let steps = large.steps();
     assert!(steps < 500, "{steps} steps");
+}
+
+/// Half of the orders pending, half of as many checkouts open: a batch of what is due costs what it holds.
+#[tokio::test]
+async fn what_is_due_is_found_beside_what_is_not() {
+    let mut large = Large::fill().await;
+    for sql in [
+        "UPDATE orders SET status = 'pending' WHERE created_at % 2 = 0",
+        "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body) \
+         SELECT 'chk_' || sequence, 'mer', TRUE, CASE WHEN sequence % 2 = 0 THEN 'open' ELSE 'expired' END, 'USD', 0, \
+             sequence, 1, '{}' FROM events",
+    ] {
+        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+    }
+    let middle = Timestamp::from_ms(MANY / 2);
+    large.steps();
+    let due = large.session().checkouts_due(Timestamp::from_ms(MANY), None, 100).await.unwrap();
+    let again = large.session().checkouts_due(Timestamp::from_ms(MANY), due.last(), 100).await.unwrap();
+    assert_eq!((due.len(), again.len()), (100, 100));
+    assert_eq!(large.session().checkouts_next_due().await.unwrap(), Some(Timestamp::from_ms(2)));
+    let orders = large.session().orders_pending(&tenant(), middle, None, 100).await.unwrap();
+    let again = large.session().orders_pending(&tenant(), middle, orders.last(), 100).await.unwrap();
+    assert_eq!((orders.len(), again.len()), (100, 100));
+    assert_eq!(large.session().pending_limits().await.unwrap(), []);
+    let steps = large.steps();
+    assert!(steps < 10_000, "{steps} steps");
 }

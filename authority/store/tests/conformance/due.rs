@@ -13,7 +13,7 @@ use authority_domain::requests::OrderRequest;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{order::ConfirmOn, order_flow};
-use authority_store::ports::{DueCheckout, DueOrder};
+use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder};
 use authority_store::{Store, StoreError};
 use serde_json::json;
 use verify_core::catalog::EventType;
@@ -21,8 +21,6 @@ use verify_core::catalog::EventType;
 use super::fixtures::{at, dice, merchant, noon};
 use super::shop::Shop;
 use super::{Database, job};
-
-const HOUR_MS: i64 = 3_600_000;
 
 async fn due_checkouts(
     store: &Store,
@@ -104,7 +102,7 @@ async fn shop_with_ttl(store: &Store, slug: &str, ttl: Option<i64>) -> Shop {
 }
 
 /// An order of three stickers that nobody has paid.
-async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> DueOrder {
+async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     let line = json!({"name": "Sticker", "quantity": 3, "unit_amount": 100});
     let body = json!({"currency": "USD", "line_items": [line]});
     let number = OrderNumber::parse(number).unwrap();
@@ -113,47 +111,57 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> DueOrder {
     let livemode = shop.tenant.livemode;
     let changes = order_flow::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
     shop.commit(changes).await.unwrap();
-    DueOrder { tenant: shop.tenant.clone(), number }
+    PendingOrder { created_at: now, number }
 }
 
-pub(crate) async fn orders_are_due_by_the_hours_of_their_merchant<D: Database>() {
+pub(crate) async fn merchants_say_how_long_an_order_may_be_pending<D: Database>() {
     let database = D::start().await;
     let store = database.open().await.unwrap();
-    let never = shop_with_ttl(&store, "never", None).await;
-    let soon = shop_with_ttl(&store, "soon", Some(1)).await;
-    let late = shop_with_ttl(&store, "late", Some(48)).await;
-    take_in(&never, "N-1", noon()).await;
-    let mut expected = vec![
-        take_in(&soon, "S-1", noon()).await,
-        take_in(&soon, "S-2", noon().plus_ms(60_000)).await,
-        take_in(&soon.in_test_mode(), "S-1", noon()).await,
-        take_in(&late, "L-1", noon()).await,
-    ];
-    let confirmed = take_in(&soon, "S-3", noon()).await;
-    let (tenant, number) = (confirmed.tenant.clone(), confirmed.number.clone());
-    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
-    soon.commit(order_flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
-    // A paid order, by the way: it is no longer pending.
-    soon.sell().await;
+    let limits = async || -> Vec<PendingLimit> {
+        let limits: Result<_, StoreError> = job!(store.read_list, tx => tx.pending_limits());
+        limits.unwrap()
+    };
+    assert_eq!(limits().await, []);
+    shop_with_ttl(&store, "never", None).await;
+    let mut expected = Vec::new();
+    for (slug, hours) in [("soon", 1), ("late", 8760)] {
+        let merchant_id = shop_with_ttl(&store, slug, Some(hours)).await.tenant.merchant_id;
+        expected.push(PendingLimit { merchant_id, hours });
+    }
+    expected.sort_by(|a, b| a.merchant_id.cmp(&b.merchant_id));
+    assert_eq!(limits().await, expected);
+}
 
-    let due = async |now: Timestamp, after: Option<DueOrder>, limit: i64| -> Vec<DueOrder> {
-        let store = &store;
-        let due: Result<_, StoreError> =
-            job!(store.read_list, tx => tx.orders_due(now, after.as_ref(), limit));
-        due.unwrap()
+pub(crate) async fn pending_orders_come_oldest_first<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let expected = [
+        take_in(&shop, "B", noon()).await,
+        take_in(&shop, "C", noon()).await,
+        take_in(&shop, "A", at(1)).await,
+        take_in(&shop, "D", at(60)).await,
+    ];
+    take_in(&shop.in_test_mode(), "B", noon()).await;
+    take_in(&Shop::new(&shop.store, "other").await, "B", noon()).await;
+    let confirmed = take_in(&shop, "E", noon()).await;
+    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), confirmed.number.clone());
+    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    shop.commit(order_flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
+    shop.sell().await;
+
+    let pending = async |until: Timestamp, after: Option<PendingOrder>, limit: i64| -> Vec<PendingOrder> {
+        let tenant = shop.tenant.clone();
+        let pending: Result<_, StoreError> =
+            job!(store.read_list, tx => tx.orders_pending(&tenant, until, after.as_ref(), limit));
+        pending.unwrap()
     };
-    expected.sort_by(|a, b| (&a.tenant, &a.number).cmp(&(&b.tenant, &b.number)));
-    let of = |shop: &Shop| -> Vec<DueOrder> {
-        expected.iter().filter(|due| due.tenant.merchant_id == shop.tenant.merchant_id).cloned().collect()
-    };
-    assert_eq!(due(noon().plus_ms(HOUR_MS - 1), None, 99).await, []);
-    let first_hour: Vec<_> = of(&soon).into_iter().filter(|due| due.number.as_str() == "S-1").collect();
-    assert_eq!(due(noon().plus_ms(HOUR_MS), None, 99).await, first_hour);
-    assert_eq!(due(noon().plus_ms(47 * HOUR_MS), None, 99).await, of(&soon));
-    assert_eq!(due(noon().plus_ms(48 * HOUR_MS), None, 99).await, expected);
-    let mut seen: Vec<DueOrder> = Vec::new();
+    assert_eq!(pending(noon().plus_ms(-1), None, 99).await, []);
+    assert_eq!(pending(noon(), None, 99).await, expected[..2]);
+    assert_eq!(pending(at(59), None, 99).await, expected[..3]);
+    assert_eq!(pending(at(60), None, 99).await, expected);
+    let mut seen: Vec<PendingOrder> = Vec::new();
     for _ in 0..=expected.len() {
-        seen.extend(due(noon().plus_ms(48 * HOUR_MS), seen.last().cloned(), 1).await);
+        seen.extend(pending(at(60), seen.last().cloned(), 1).await);
     }
     assert_eq!(seen, expected);
 }
