@@ -13,6 +13,8 @@ use crate::refusal::{MemberCode, Refusal};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
+pub use crate::payment_method::{CaptureMethod, Method, MethodType, Processor};
+
 text_enum! {
     /// Where a payment stands.
     PaymentStatus {
@@ -53,55 +55,6 @@ impl PaymentStatus {
     pub fn is_open(self) -> bool {
         matches!(self, Self::Created | Self::Pending | Self::Authorized)
     }
-}
-
-text_enum! {
-    /// Whether an authorization is captured by itself.
-    CaptureMethod {
-        /// Authorization and capture are one step.
-        Automatic = "automatic",
-        /// The platform captures later.
-        Manual = "manual",
-    }
-}
-
-text_enum! {
-    /// Means of payment.
-    MethodType {
-        /// Card.
-        Card = "card",
-        /// Bank transfer.
-        BankTransfer = "bank_transfer",
-        /// Wallet.
-        Wallet = "wallet",
-        /// Cash.
-        Cash = "cash",
-        /// Voucher.
-        Voucher = "voucher",
-        /// Any other.
-        Other = "other",
-    }
-}
-
-/// Means of payment as shown to the merchant; no other card data is ever accepted (contract 2.3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Method {
-    /// Kind.
-    #[serde(rename = "type")]
-    pub kind: MethodType,
-    /// Card brand or bank.
-    pub brand: Option<String>,
-    /// Last four digits.
-    pub last4: Option<String>,
-}
-
-/// Who moves the money.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Processor {
-    /// The processor's name; with a report's event id it identifies the report for ever.
-    pub name: String,
-    /// The processor's own id of the payment, opaque.
-    pub reference: Option<String>,
 }
 
 /// The payment record, in the member order of contract 2.3.

@@ -1,7 +1,7 @@
-//! Bodies about orders on the operator's side (contract 6.2): taking one in, editing it, cancelling it.
+//! `POST /merchants/:m/:mode/orders`: an order from elsewhere, with the payments made on it (contract 6.2).
 
 use rand_core::Rng;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::FUTURE_ALLOWANCE_MS;
 use super::basket::{Basket, GivenAmounts, Priced};
@@ -9,8 +9,8 @@ use super::parts::{address, customer, failure};
 use super::payments::{method, processor};
 use crate::id::PaymentId;
 use crate::members::{self, Members, Text};
-use crate::order::{CancelReason, NewOrder, Order, OrderSource};
-use crate::order_flow::{OrderEdit, PaymentMade};
+use crate::order::{NewOrder, OrderSource};
+use crate::order_flow::PaymentMade;
 use crate::order_number::OrderNumber;
 use crate::order_payments::PAYMENTS_MAX;
 use crate::parts::{Address, Customer, MONEY_MAX, Metadata, Money};
@@ -187,124 +187,4 @@ fn past(m: &mut Members<'_>, name: &'static str, now: Timestamp) -> Option<Times
         m.refuse(name, MemberCode::OutOfRange, "must not be more than 5 minutes in the future");
     }
     at
-}
-
-/// `PATCH /merchants/:m/:mode/orders/:order`: a JSON merge patch (RFC 7396) of what may be edited.
-#[derive(Clone, Debug)]
-pub struct OrderEditRequest(OrderEdit);
-
-impl OrderEditRequest {
-    /// Reads the body against the order that it edits: what is absent stays, also inside a customer or an address, and
-    /// null clears.
-    ///
-    /// # Errors
-    /// 422 with every wrong member.
-    pub fn read(body: &Value, order: &Order) -> Result<Self, Refusal> {
-        let mut merged = json!({
-            "customer": order.customer,
-            "billing_address": order.billing_address,
-            "shipping_address": order.shipping_address,
-            "metadata": order.metadata,
-        });
-        if body.is_object() {
-            merge(&mut merged, body);
-        } else {
-            merged = body.clone();
-        }
-        members::read(&merged, |m| {
-            m.not_writable(&[
-                "order_number",
-                "status",
-                "payment_status",
-                "fulfillment_status",
-                "currency",
-                "amounts",
-                "payment_summary",
-                "line_items",
-                "external_references",
-                "checkout_id",
-                "subscription_id",
-                "payment_ids",
-                "source",
-                "fulfillment_note",
-                "cancel_reason",
-                "placed_at",
-                "confirmed_at",
-                "fulfilled_at",
-                "shipped_at",
-                "delivered_at",
-                "completed_at",
-                "cancelled_at",
-                "resource_version",
-                "livemode",
-                "created_at",
-                "updated_at",
-                "object",
-            ]);
-            Self(OrderEdit {
-                customer: m.object("customer", customer).optional(),
-                billing_address: m.object("billing_address", address).optional(),
-                shipping_address: m.object("shipping_address", address).optional(),
-                metadata: m.metadata("metadata").or(Metadata::new()),
-            })
-        })
-    }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_edit(self) -> OrderEdit {
-        self.0
-    }
-}
-
-/// RFC 7396, but for one thing: at the top, a null stays, so that a member that cannot be written is still seen.
-fn merge(target: &mut Value, patch: &Value) {
-    let (Value::Object(target), Value::Object(patch)) = (target, patch) else { return };
-    for (name, value) in patch {
-        merge_member(target, name, value);
-    }
-}
-
-fn merge_member(target: &mut Map<String, Value>, name: &str, value: &Value) {
-    let Value::Object(inner) = value else {
-        target.insert(name.to_owned(), value.clone());
-        return;
-    };
-    let slot = target.entry(name.to_owned()).or_insert(Value::Null);
-    if !slot.is_object() {
-        *slot = Value::Object(Map::new());
-    }
-    let Value::Object(slot) = slot else { return };
-    for (name, value) in inner {
-        if value.is_null() {
-            slot.remove(name);
-        } else {
-            slot.insert(name.clone(), value.clone());
-        }
-    }
-}
-
-/// `POST …/orders/:order/cancel`.
-#[derive(Clone, Copy, Debug)]
-pub struct OrderCancelRequest {
-    /// Why.
-    pub reason: CancelReason,
-}
-
-impl OrderCancelRequest {
-    /// Reads the body; an empty one gives no particular reason.
-    ///
-    /// # Errors
-    /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self { reason: m.one_of("reason").or(CancelReason::Other) })
-    }
-}
-
-/// The body of an operation that takes none.
-///
-/// # Errors
-/// 422 for every member.
-pub fn no_members(body: &Value) -> Result<(), Refusal> {
-    members::read(body, |_| ())
 }
