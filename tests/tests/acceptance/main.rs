@@ -6,6 +6,7 @@
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod a01_tenancy;
+mod a02_scopes;
 mod a03_errors;
 mod a04_versions;
 mod a05_canonical;
