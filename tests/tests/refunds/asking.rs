@@ -117,3 +117,23 @@ async fn several_payments_have_to_be_told_apart() {
         (&json!("refunded"), &json!(5300))
     );
 }
+
+/// What was captured for an order that was cancelled afterwards is not returned by itself, and can be asked back.
+#[tokio::test]
+async fn a_cancelled_order_is_refundable() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "cancelled").await;
+    let order = merchant.paid_order().await;
+    let cancel = merchant.platform_path(&format!("orders/{order}/cancel"));
+    merchant.operator.post(&cancel, &json!({ "reason": "out_of_stock" })).await.expect(200);
+    let state = async || {
+        let order = merchant.order(&order).await;
+        json!([order["status"], order["payment_status"], order["payment_summary"]["refundable"]])
+    };
+    assert_eq!(state().await, json!(["cancelled", "paid", 5300]));
+    let refund = ask(&merchant, &order, json!({ "reason": "product_unavailable" })).await;
+    assert_eq!(refund["amount"], 5300);
+    assert_eq!(state().await, json!(["cancelled", "paid", 0]));
+    report(&merchant, &refund, "completed").await;
+    assert_eq!(state().await, json!(["cancelled", "refunded", 0]));
+}
