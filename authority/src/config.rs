@@ -114,11 +114,18 @@ impl Config {
     }
 }
 
+/// Where the merchant API listens.
+///
+/// # Errors
+/// [`ConfigError::Malformed`].
+pub fn read_listen(lookup: Lookup<'_>) -> Result<SocketAddr, ConfigError> {
+    socket_address(lookup, LISTEN, SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8080))
+}
+
 /// The public and the operator listener, which must not be the same.
 fn read_listeners(lookup: Lookup<'_>) -> Result<(SocketAddr, SocketAddr), ConfigError> {
-    let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8080);
     let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
-    let listen = socket_address(lookup, LISTEN, any)?;
+    let listen = read_listen(lookup)?;
     let operator_listen = socket_address(lookup, OPERATOR_LISTEN, loopback)?;
     if listen == operator_listen && listen.port() != 0 {
         let reason = "is the same address as AUTHORITY_LISTEN; the operator API has its own listener";

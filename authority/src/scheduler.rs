@@ -1,4 +1,4 @@
-//! The scheduler: does what time asks for (contract 3.1, 3.4). Checkouts expire at `expires_at`; orders that stay
+//! The scheduler: does what time asks for (contract 3.1, 3.4, 6.3). Checkouts expire at `expires_at`; orders that stay
 //! pending longer than their merchant allows are cancelled.
 //!
 //! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own. Then
@@ -11,12 +11,14 @@
 use std::time::Duration;
 
 use authority_domain::refusal::Refusal;
+use authority_domain::requests::sandbox::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::PendingLimit;
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::config::Sandbox;
 
 /// The longest wait between rounds.
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -27,13 +29,58 @@ const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Records per batch.
 const BATCH: i64 = 100;
 
+/// How often refunds that move by themselves are looked for: they stay a second where they are.
+const SANDBOX_POLL: Duration = Duration::from_millis(250);
+
 /// Goes round until `stop` turns true.
-pub async fn keep_time(app: App, mut stop: watch::Receiver<bool>) {
+pub async fn keep_time(app: App, sandbox: Sandbox, stop: watch::Receiver<bool>) {
+    let playing = async {
+        if sandbox == Sandbox::On {
+            keep_sandbox(&app, stop.clone()).await;
+        }
+    };
+    tokio::join!(keep_rounds(&app, stop.clone()), playing);
+}
+
+/// Moves refunds of test mode where their merchants let them move by themselves (contract 6.3).
+async fn keep_sandbox(app: &App, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
-        if let Err(error) = round(&app, &stop).await {
+        if let Err(error) = sandbox_round(app, &stop).await {
+            tracing::warn!(%error, "refunds of the sandbox could not be read; the next round tries again");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(SANDBOX_POLL) => {}
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+}
+
+async fn sandbox_round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
+    let mut last = None;
+    loop {
+        let batch = app.sandbox_refunds_moving(last, BATCH).await?;
+        for (tenant, refund) in &batch {
+            if *stop.borrow() {
+                return Ok(());
+            }
+            if RefundAdvance::by_itself(refund, app.now()).is_some() {
+                let moved = app.sandbox_refund_move(tenant.clone(), refund.id.clone()).await;
+                note(moved, refund.id.as_str());
+            }
+        }
+        last = batch.into_iter().last().map(|(_, refund)| refund.id);
+        if last.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+async fn keep_rounds(app: &App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        if let Err(error) = round(app, &stop).await {
             tracing::warn!(%error, "what is due could not be read; the next round tries again");
         }
-        let wait = wait(&app).await;
+        let wait = wait(app).await;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             changed = stop.changed() => if changed.is_err() { break },
@@ -101,9 +148,9 @@ async fn cancel_orders(
 
 fn note(done: Result<bool, Refusal>, record: &str) {
     match done {
-        Ok(true) => tracing::debug!(record, "its time was over"),
+        Ok(true) => tracing::debug!(record, "its time had come"),
         Ok(false) => {}
-        Err(error) => tracing::error!(record, %error, "its time is over, but it could not be ended"),
+        Err(error) => tracing::error!(record, %error, "its time has come, but it could not be done"),
     }
 }
 

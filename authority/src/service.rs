@@ -119,7 +119,7 @@ impl Service {
         ];
         let housekeeping = tokio::spawn(keep_house(app.store.clone(), Arc::clone(&clock), stopped.clone()));
         let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
-        let scheduler = tokio::spawn(keep_time(app.clone(), stopped.clone()));
+        let scheduler = tokio::spawn(keep_time(app.clone(), config.sandbox, stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
         Ok(Self {
             merchant_address,

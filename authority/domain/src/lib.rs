@@ -13,6 +13,7 @@ pub mod checkout;
 pub mod checkout_flow;
 pub mod cursor;
 pub mod delivery;
+pub mod demo_story;
 pub mod endpoint;
 pub mod endpoint_changes;
 pub mod endpoint_url;

@@ -8,6 +8,7 @@ use authority_domain::audit::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::{Refund, Requester, RequesterType};
 use authority_domain::refund_flow::{self, Outcome, Standing};
@@ -124,17 +125,30 @@ async fn request(
     let number = number.ok_or_else(missing)?;
     let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
     Mutation::check_version(if_match, order.resource_version, strict)?;
-    let new = RefundRequest::read(&body)?.into_new();
-    let payments = work.tx.payments_of_order(tenant, &number).await?;
-    let reserved = work.tx.refunds_reserved(tenant, &number).await?;
+    let refund = make(work, tenant, merchant, order, by, &body).await?;
+    if let Some(key) = work.key.clone() {
+        work.tx.refund_keep_key(tenant, &refund.id, &key).await?;
+    }
+    Ok((refund, false))
+}
+
+/// Makes a refund of an order's money.
+pub(super) async fn make(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    by: Requester,
+    body: &Value,
+) -> Result<Refund, Refusal> {
+    let new = RefundRequest::read(body)?.into_new();
+    let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
+    let reserved = work.tx.refunds_reserved(tenant, &order.order_number).await?;
     let standing = Standing::new(order, payments, &reserved);
     let id = RefundId::generate(work.now, &mut work.dice);
     let outcome = refund_flow::request(standing, id, new, by, merchant.settings.confirm_on, work.now)?;
     commit(work, tenant, merchant, &outcome).await?;
-    if let Some(key) = work.key.clone() {
-        work.tx.refund_keep_key(tenant, &outcome.refund.id, &key).await?;
-    }
-    Ok((outcome.refund, false))
+    Ok(outcome.refund)
 }
 
 /// Writes what happened to a refund and its surroundings.

@@ -53,10 +53,7 @@ impl App {
             .run(self, operator_scope(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let new =
-                        SubscriptionRequest::read(&body, work.now)?.into_new(work.now, &mut work.dice)?;
-                    let made = subscription_flow::open(new, tenant.livemode, work.now)?;
-                    work.commit(&tenant, &merchant, &[made.told()]).await?;
+                    let made = open(work, &tenant, &merchant, &body).await?;
                     Ok(Answer::record(201, &made.record)?
                         .version(made.record.resource_version)
                         .about(made.record.id.as_str()))
@@ -154,8 +151,21 @@ impl App {
     }
 }
 
+/// Makes a subscription.
+pub(super) async fn open(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    body: &Value,
+) -> Result<Ongoing, Refusal> {
+    let new = SubscriptionRequest::read(body, work.now)?.into_new(work.now, &mut work.dice)?;
+    let made = subscription_flow::open(new, tenant.livemode, work.now)?;
+    work.commit(tenant, merchant, &[made.told()]).await?;
+    Ok(made)
+}
+
 /// Whether the report changed something, and the subscription as it is then.
-async fn report(
+pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     before: Ongoing,

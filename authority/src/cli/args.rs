@@ -62,6 +62,20 @@ pub struct Dev {
     pub json: bool,
 }
 
+/// `authority trigger`
+#[derive(Debug, Args)]
+pub struct Trigger {
+    /// An event type of the catalog, such as order.shipped.
+    #[arg(value_name = "TYPE")]
+    pub event_type: String,
+    /// Address of the merchant API; AUTHORITY_LISTEN when left out.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `authority sign`
 #[derive(Debug, Args)]
 pub struct Sign {

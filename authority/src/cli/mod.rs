@@ -17,6 +17,7 @@ mod rewrap;
 mod secrets;
 mod serve;
 mod sign;
+mod trigger;
 mod usage;
 mod vectors;
 mod verify;
@@ -55,6 +56,10 @@ enum Command {
     Key(manage::Key),
     /// Read the events of a merchant.
     Events(manage::Events),
+    /// Make test data.
+    Sandbox(manage::SandboxCommand),
+    /// Have an event of a catalog type happen in test mode.
+    Trigger(args::Trigger),
     /// Manage what is sealed under the key-encryption key.
     Secrets(args::Secrets),
     /// Try everything on this machine without any configuration: one order from checkout to verified event.
@@ -100,6 +105,8 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Merchant(args) => manage::merchant(args, process),
         Command::Key(args) => manage::key(args, process),
         Command::Events(args) => manage::events(args, process),
+        Command::Sandbox(args) => manage::sandbox(args, process),
+        Command::Trigger(args) => trigger::run(&args, process),
         Command::Secrets(args) => rewrap::run(&args, process),
         Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),

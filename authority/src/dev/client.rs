@@ -1,15 +1,16 @@
-//! The HTTP client of the demonstration: requests to the listeners of this process, as any other program sends them.
+//! The HTTP client of the demonstration and of the commands that ask a running authority: requests as any other program
+//! sends them.
 //!
 //! One [`Api`] speaks to one root with one key. It behaves as a good client does: a call has a deadline, an answer a
 //! bound, and a 429 is waited out as long as it says. An error names the call and the answer's code and never the key.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -17,6 +18,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
+
+use crate::dispatch::client::DeliveryClientError;
+use crate::dispatch::tls::client_config;
 
 /// One call, from connecting to the end of the answer. Answers take milliseconds; a machine under load takes longer.
 const CALL_DEADLINE: Duration = Duration::from_secs(10);
@@ -59,7 +63,7 @@ pub(crate) enum CallError {
 
 /// A connection pool.
 #[derive(Clone, Debug)]
-pub(crate) struct Http(Client<HttpConnector, Full<Bytes>>);
+pub(crate) struct Http(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 /// An answer, read to its end.
 #[derive(Debug)]
@@ -73,9 +77,17 @@ pub(crate) struct Answer {
 }
 
 impl Http {
-    /// A pool without connections.
-    pub(crate) fn new() -> Self {
-        Self(Client::builder(TokioExecutor::new()).build_http())
+    /// A pool without connections, for plain and for encrypted ones.
+    ///
+    /// # Errors
+    /// When TLS cannot be set up.
+    pub(crate) fn new() -> Result<Self, DeliveryClientError> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(client_config(None)?)
+            .https_or_http()
+            .enable_http1()
+            .build();
+        Ok(Self(Client::builder(TokioExecutor::new()).build(connector)))
     }
 
     /// Sends one request, whatever comes of it.
@@ -106,9 +118,9 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// The API at `address` under `root`, such as `/v1/merchant`.
-    pub(crate) fn new(http: Http, address: SocketAddr, root: &str, key: String) -> Self {
-        Self { http, root: format!("http://{address}{root}"), key }
+    /// The API at `url`, which has no slash at its end, under `root`, such as `/v1/merchant`.
+    pub(crate) fn new(http: Http, url: &str, root: &str, key: String) -> Self {
+        Self { http, root: format!("{url}{root}"), key }
     }
 
     /// The address of the root.
@@ -149,6 +161,20 @@ impl Api {
     ) -> Result<T, CallError> {
         let answer = self.call(Method::POST, path, body.to_string().into(), headers).await?;
         decoded(&Method::POST, path, &answer)
+    }
+
+    /// Changes a record, with conditions and the like in `headers`.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
+    ) -> Result<T, CallError> {
+        let answer = self.call(Method::PATCH, path, body.to_string().into(), headers).await?;
+        decoded(&Method::PATCH, path, &answer)
     }
 
     async fn call(

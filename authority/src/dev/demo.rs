@@ -5,6 +5,8 @@
 //! request can be made without one. Everything after it is a request. What was made in an earlier run is used again;
 //! what is made now is kept at once, so that a crash in between leaves little behind.
 
+use std::net::SocketAddr;
+
 use authority_domain::scope::{OperatorScope, Scope};
 use authority_store::StoreError;
 use serde::Deserialize;
@@ -75,7 +77,7 @@ impl Demo {
             Some(key) => key,
             None => keep(data, make_operator_key(service).await?, |kept| &mut kept.operator_key)?,
         };
-        let operator = Api::new(http.clone(), service.operator_address, "/v1/operator", operator_key);
+        let operator = Api::new(http.clone(), &at(service.operator_address), "/v1/operator", operator_key);
         let merchant_id = match data.kept.merchant_id.clone() {
             Some(id) => id,
             None => keep(data, make_merchant(&operator).await?, |kept| &mut kept.merchant_id)?,
@@ -84,7 +86,7 @@ impl Demo {
             Some(key) => key,
             None => keep(data, issue_key(&operator, &merchant_id).await?, |kept| &mut kept.merchant_key)?,
         };
-        let merchant = Api::new(http.clone(), service.merchant_address, "/v1/merchant", merchant_key);
+        let merchant = Api::new(http.clone(), &at(service.merchant_address), "/v1/merchant", merchant_key);
         let endpoint = match data.kept.endpoint.clone() {
             Some(endpoint) => endpoint,
             None => keep(data, make_endpoint(&merchant, receiver_port).await?, |kept| &mut kept.endpoint)?,
@@ -129,4 +131,8 @@ async fn make_endpoint(merchant: &Api, port: u16) -> Result<KeptEndpoint, CallEr
         json!({ "url": super::receiver::url(port), "description": "The receiver inside authority dev" });
     let made: MadeEndpoint = merchant.post("/webhook-endpoints", &body, &[]).await?;
     Ok(KeptEndpoint { id: made.id, secret: made.secret, port })
+}
+
+fn at(address: SocketAddr) -> String {
+    format!("http://{address}")
 }

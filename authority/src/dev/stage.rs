@@ -87,7 +87,7 @@ impl Stage {
         port: u16,
         clock: Arc<dyn Clock>,
     ) -> Result<(Receiver, mpsc::Receiver<Arrival>, Demo, Http), StageError> {
-        let http = Http::new();
+        let http = Http::new().map_err(StartError::from)?;
         let demo = Demo::set_up(service, data, &http, port).await?;
         let verifier = Verifier::new(&[&demo.endpoint.secret], Tolerance::DEFAULT)?;
         let inbox = Inbox::open(&data.inbox_path()).await.map_err(StageError::Inbox)?;

@@ -11,7 +11,7 @@ pub mod engine;
 mod response;
 mod settle;
 mod signing;
-mod tls;
+pub(crate) mod tls;
 
 pub(crate) use tls::root_count;
 mod verdict;

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, RootCertStore};
 use super::client::DeliveryClientError;
 
 /// The TLS settings of all deliveries. `extra_roots_pem` is the text of a PEM file with certificates.
-pub(super) fn client_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, DeliveryClientError> {
+pub(crate) fn client_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, DeliveryClientError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -12,6 +12,7 @@ mod a04_versions;
 mod a05_canonical;
 mod a06_refunds;
 mod a07_idempotency;
+mod a08_catalog;
 mod a09_sequences;
 mod a10_catch_up;
 mod a11_cursors;

@@ -8,10 +8,12 @@ use super::parts::failure;
 use crate::members::{self, Members, Text};
 use crate::parts::{Failure, Money};
 use crate::payment::{Method, MethodType, PaymentStatus};
-use crate::refund::RefundStatus;
+use crate::refund::{Refund, RefundStatus};
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::ShipmentStatus;
+use crate::subscription::SubscriptionStatus;
 use crate::text_enum::text_enum;
+use crate::time::Timestamp;
 
 text_enum! {
     /// How an attempt to pay goes.
@@ -38,6 +40,12 @@ text_enum! {
         Paid = "paid",
     }
 }
+
+/// How long a refund stays where it is before it moves by itself.
+const MOVES_AFTER_MS: i64 = 1_000;
+/// The last two digits of amounts that do not go back by themselves, and why.
+const UNLUCKY: Money = 13;
+const NO_FUNDS: &str = "insufficient_funds";
 
 /// What a failure is called when nobody says.
 const DECLINED: &str = "card_declined";
@@ -140,10 +148,70 @@ impl RefundAdvance {
         })
     }
 
+    /// How an open refund moves by itself (merchant setting `sandbox_auto_advance`): a second after it was asked for the
+    /// processor takes it up, a second later it ends; one whose amount ends in 13 fails. `None`: not yet.
+    #[must_use]
+    pub fn by_itself(refund: &Refund, now: Timestamp) -> Option<Self> {
+        let due = |since: Timestamp| since.plus_ms(MOVES_AFTER_MS) <= now;
+        match (refund.status, refund.processing_at) {
+            (RefundStatus::Requested, _) if due(refund.created_at) => {
+                Some(Self { to: RefundStatus::Processing, failure: None })
+            }
+            (RefundStatus::Processing, since) if due(since.unwrap_or(refund.updated_at)) => {
+                let fails = refund.amount % 100 == UNLUCKY;
+                let to = if fails { RefundStatus::Failed } else { RefundStatus::Completed };
+                let failure = Failure { code: NO_FUNDS.to_owned(), message: None };
+                Some(Self { to, failure: fails.then_some(failure) })
+            }
+            _ => None,
+        }
+    }
+
     /// What the processor reports of it, without the id of the report.
     #[must_use]
     pub fn report(&self) -> Map<String, Value> {
         report(self.to.as_str(), self.failure.as_ref())
+    }
+}
+
+/// `POST /subscriptions/:id/advance`.
+#[derive(Clone, Copy, Debug)]
+pub enum SubscriptionAdvance {
+    /// To this status.
+    To(SubscriptionStatus),
+    /// Into its next period.
+    Renew,
+}
+
+impl SubscriptionAdvance {
+    /// Reads the body: `to`, or `renew: true`.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        members::read(body, |m| {
+            let to = m.one_of("to").optional();
+            let renew = m.boolean("renew").optional();
+            match (to, renew) {
+                (Some(to), None) => return Self::To(to),
+                (None, Some(true)) => {}
+                (None, Some(false)) => m.refuse("renew", MemberCode::InvalidValue, "must be true"),
+                (Some(_), Some(_)) => {
+                    m.refuse("renew", MemberCode::Inconsistent, "give to or renew, not both");
+                }
+                (None, None) => m.refuse("to", MemberCode::Required, "to or renew is needed"),
+            }
+            Self::Renew
+        })
+    }
+
+    /// What the platform reports of it.
+    #[must_use]
+    pub fn report(&self) -> Value {
+        match self {
+            Self::To(status) => json!({ "status": status }),
+            Self::Renew => json!({ "renew": true }),
+        }
     }
 }
 

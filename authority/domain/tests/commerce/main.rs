@@ -20,6 +20,7 @@ mod refund_invariants;
 mod refund_refusals;
 mod refunds;
 mod refused_bodies;
+mod sandbox;
 mod shipment_reports;
 mod shipments;
 mod subscription_founding;

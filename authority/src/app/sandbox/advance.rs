@@ -1,13 +1,12 @@
 //! What processors and carriers would report, told by the merchant's developer (contract 6.3, 3.5 to 3.7).
 
-use authority_domain::id::{PaymentId, ShipmentId};
+use authority_domain::id::{PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentReportRequest;
-use authority_domain::requests::sandbox::{PaymentAdvance, ShipmentAdvance};
+use authority_domain::requests::sandbox::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
 use serde_json::Value;
 
-use super::{AdvanceResult, Named, payments, run};
-use crate::app::access::Caller;
+use super::{AdvanceResult, Named, Whose, payments, refunding, run};
 use crate::app::{Answer, App, Mutation, shipment_reports};
 
 impl App {
@@ -17,13 +16,13 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
     pub async fn sandbox_payment_advance(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         id: Option<PaymentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, _| {
+        run(self, whose, mutation, move |work, tenant, _| {
             Box::pin(async move {
                 let missing = || Refusal::not_found("payment");
                 let id = id.ok_or_else(missing)?;
@@ -38,19 +37,46 @@ impl App {
         .await
     }
 
+    /// `POST /refunds/:id/advance`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
+    pub async fn sandbox_refund_advance(
+        &self,
+        whose: Whose,
+        mutation: Mutation,
+        id: Option<RefundId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        run(self, whose, mutation, move |work, tenant, _| {
+            Box::pin(async move {
+                let missing = || Refusal::not_found("refund");
+                let id = id.ok_or_else(missing)?;
+                let refund = work.tx.refund_get(&tenant, &id).await?.ok_or_else(missing)?;
+                Mutation::check_version(if_match, refund.resource_version, false)?;
+                let told = RefundAdvance::read(&body)?.report();
+                let (applied, refund) = refunding::report(work, &tenant, refund, told).await?;
+                let result = AdvanceResult { applied, record: Named::Refund(&refund) };
+                Ok(Answer::record(200, &result)?.version(refund.resource_version))
+            })
+        })
+        .await
+    }
+
     /// `POST /shipments/:id/advance`.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_shipment_advance(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         id: Option<ShipmentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, _| {
+        run(self, whose, mutation, move |work, tenant, _| {
             Box::pin(async move {
                 let missing = || Refusal::not_found("shipment");
                 let id = id.ok_or_else(missing)?;

@@ -8,8 +8,7 @@ use authority_domain::requests::sandbox::PayRequest;
 use serde_json::Value;
 
 use super::payments::{Owed, attempt};
-use super::run;
-use crate::app::access::Caller;
+use super::{Whose, run};
 use crate::app::{Answer, App, Mutation, checkout_ends, checkouts};
 
 impl App {
@@ -19,11 +18,11 @@ impl App {
     /// 422 for wrong members.
     pub async fn sandbox_checkout_open(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let checkout = checkouts::open(work, &tenant, &merchant, &body).await?;
                 Ok(Answer::record(201, &checkout)?.version(checkout.resource_version))
@@ -38,13 +37,13 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_checkout_pay(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         id: Option<CheckoutId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let missing = || Refusal::not_found("checkout");
                 let id = id.ok_or_else(missing)?;
@@ -65,14 +64,14 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for a body with members; `invalid_state_transition`.
     pub async fn sandbox_checkout_end(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         id: Option<CheckoutId>,
         how: CheckoutEnd,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let missing = || Refusal::not_found("checkout");
                 let id = id.ok_or_else(missing)?;

@@ -9,6 +9,10 @@ mod advance;
 mod checkouts;
 mod orders;
 mod payments;
+pub mod refunding;
+pub mod seed;
+mod subscriptions;
+mod telling;
 
 use authority_domain::id::EventId;
 use authority_domain::merchant::Merchant;
@@ -38,17 +42,36 @@ struct AdvanceResult<'a, T> {
 #[serde(rename_all = "snake_case")]
 enum Named<'a, T> {
     Payment(&'a T),
+    Refund(&'a T),
     Shipment(&'a T),
+    Subscription(&'a T),
+}
+
+/// On whose data somebody plays.
+#[derive(Clone, Debug)]
+pub struct Whose {
+    /// Test mode.
+    pub tenant: Tenant,
+    /// The merchant as it is now.
+    pub merchant: Merchant,
+}
+
+impl Whose {
+    /// The caller's own.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        Self { tenant: caller.tenant.clone(), merchant: caller.merchant.clone() }
+    }
 }
 
 /// Runs a use case of the sandbox in one transaction, under the merchant's own idempotency keys.
-async fn run<F>(app: &App, caller: &Caller, mutation: Mutation, work: F) -> Result<Answer, Refusal>
+async fn run<F>(app: &App, whose: Whose, mutation: Mutation, work: F) -> Result<Answer, Refusal>
 where
     F: for<'t> FnOnce(&'t mut Work<'_>, Tenant, Merchant) -> BoxFuture<'t, Result<Answer, Refusal>>
         + Send
         + 'static,
 {
-    let (tenant, merchant) = (caller.tenant.clone(), caller.merchant.clone());
+    let Whose { tenant, merchant } = whose;
     mutation.run(app, KeyScope::Merchant(tenant.clone()), move |frame| work(frame, tenant, merchant)).await
 }
 

@@ -11,8 +11,7 @@ use authority_domain::tenant::Tenant;
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
-use super::{PROCESSOR, processor_event_id, run};
-use crate::app::access::Caller;
+use super::{PROCESSOR, Whose, processor_event_id, run};
 use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, order_changes, order_ingest};
 
@@ -23,11 +22,11 @@ impl App {
     /// 422 for wrong members, and the refusals of taking an order in.
     pub async fn sandbox_order_ingest(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let order = ingest(work, &tenant, &merchant, &body).await?;
                 Ok(Answer::record(201, &order)?.version(order.resource_version))
@@ -42,13 +41,13 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_pay(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         number: Option<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let order = find(work, &tenant, number).await?;
                 Mutation::check_version(if_match, order.resource_version, false)?;
@@ -68,13 +67,13 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_cancel(
         &self,
-        caller: &Caller,
+        whose: Whose,
         mutation: Mutation,
         number: Option<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        run(self, caller, mutation, move |work, tenant, merchant| {
+        run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
                 let order = find(work, &tenant, number).await?;
                 Mutation::check_version(if_match, order.resource_version, false)?;

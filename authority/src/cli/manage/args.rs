@@ -204,3 +204,33 @@ impl ModeName {
         }
     }
 }
+
+/// `authority sandbox`
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SandboxCommand {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) action: SandboxAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SandboxAction {
+    /// Make orders in every state for a merchant's test mode; the same seed makes the same ones.
+    Seed(SandboxSeed),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SandboxSeed {
+    /// The merchant, by id or by slug.
+    #[arg(long)]
+    pub(super) merchant: String,
+    /// How many orders, 1 to 1000.
+    #[arg(long, value_name = "N")]
+    pub(super) orders: i64,
+    /// Any integer.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) seed: i64,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}

@@ -11,12 +11,14 @@ mod events;
 mod keys;
 mod merchants;
 mod operator_keys;
+mod sandbox;
 
-pub(super) use args::{Events, Key, MerchantCommand, OperatorKey};
+pub(super) use args::{Events, Key, MerchantCommand, OperatorKey, SandboxCommand};
 pub(super) use events::run as events;
 pub(super) use keys::run as key;
 pub(super) use merchants::run as merchant;
 pub(super) use operator_keys::run as operator_key;
+pub(super) use sandbox::run as sandbox;
 
 use std::sync::Arc;
 

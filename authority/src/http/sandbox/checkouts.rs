@@ -8,6 +8,7 @@ use axum::response::Response;
 use axum::routing::post;
 
 use super::{Segment, parsed};
+use crate::app::sandbox::Whose;
 use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
 
 /// The routes.
@@ -22,7 +23,7 @@ pub(super) fn routes() -> Router<Roots> {
 async fn checkout_open(State(roots): State<Roots>, request: Request) -> Response {
     sandbox(roots, "sandbox.checkouts.open", request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Required)?;
-        app.sandbox_checkout_open(&who, mutation, body).await.map(Reply::Answer)
+        app.sandbox_checkout_open(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -31,7 +32,7 @@ async fn checkout_pay(State(roots): State<Roots>, checkout: Segment, request: Re
     sandbox(roots, "sandbox.checkouts.pay", request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Required)?;
         let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_pay(&who, mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_checkout_pay(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -54,7 +55,7 @@ async fn checkout_end(
     sandbox(roots, name, request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Optional)?;
         let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_end(&who, mutation, id, how, body).await.map(Reply::Answer)
+        app.sandbox_checkout_end(Whose::of(&who), mutation, id, how, body).await.map(Reply::Answer)
     })
     .await
 }

@@ -6,6 +6,7 @@
 mod advance;
 mod checkouts;
 mod orders;
+mod seed;
 
 use axum::Router;
 
@@ -14,6 +15,10 @@ use super::merchant::{Segment, parsed};
 
 /// The routes of the sandbox.
 pub fn routes() -> Router<Roots> {
-    let api = Router::new().merge(advance::routes()).merge(checkouts::routes()).merge(orders::routes());
+    let api = Router::new()
+        .merge(advance::routes())
+        .merge(checkouts::routes())
+        .merge(orders::routes())
+        .merge(seed::routes());
     Router::new().nest("/v1/sandbox", api)
 }

@@ -7,6 +7,7 @@ use axum::response::Response;
 use axum::routing::post;
 
 use super::{Segment, parsed};
+use crate::app::sandbox::Whose;
 use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
 
 /// The routes.
@@ -20,7 +21,7 @@ pub(super) fn routes() -> Router<Roots> {
 async fn order_ingest(State(roots): State<Roots>, request: Request) -> Response {
     sandbox(roots, "sandbox.orders.ingest", request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Required)?;
-        app.sandbox_order_ingest(&who, mutation, body).await.map(Reply::Answer)
+        app.sandbox_order_ingest(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -29,7 +30,7 @@ async fn order_pay(State(roots): State<Roots>, order: Segment, request: Request)
     sandbox(roots, "sandbox.orders.pay", request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Required)?;
         let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_pay(&who, mutation, number, body).await.map(Reply::Answer)
+        app.sandbox_order_pay(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }
@@ -38,7 +39,7 @@ async fn order_cancel(State(roots): State<Roots>, order: Segment, request: Reque
     sandbox(roots, "sandbox.orders.cancel", request, async |app, entered| {
         let (who, mutation, body) = entered.write(BodyRule::Optional)?;
         let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_cancel(&who, mutation, number, body).await.map(Reply::Answer)
+        app.sandbox_order_cancel(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }

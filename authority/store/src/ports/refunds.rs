@@ -72,6 +72,14 @@ pub trait Refunds {
         limit: i64,
     ) -> Result<Vec<FoundRefund>, StoreError>;
 
+    /// Up to `limit` open refunds of test mode behind the one with the id `after`, oldest first, of merchants whose
+    /// setting `sandbox_auto_advance` moves them.
+    async fn refunds_moving_by_themselves(
+        &mut self,
+        after: Option<&RefundId>,
+        limit: i64,
+    ) -> Result<Vec<(Tenant, Refund)>, StoreError>;
+
     /// Writes a version of a refund, and with it what is reserved of its payment.
     async fn refund_put(
         &mut self,

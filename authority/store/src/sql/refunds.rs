@@ -122,6 +122,28 @@ impl Refunds for Session<'_> {
         rows.iter().map(found).collect()
     }
 
+    async fn refunds_moving_by_themselves(
+        &mut self,
+        after: Option<&RefundId>,
+        limit: i64,
+    ) -> Result<Vec<(Tenant, Refund)>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT r.merchant_id, r.livemode, r.body FROM refunds r JOIN merchants m ON m.id = r.merchant_id \
+             WHERE r.status IN ('requested', 'processing') AND r.livemode = FALSE AND m.sandbox_auto_advance = TRUE \
+             AND r.id > $1 ORDER BY r.id LIMIT $2",
+        )
+        .bind(after.map_or("", RefundId::as_str))
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let body: String = row.try_get("body")?;
+                Ok((bodies::tenant(row)?, serde_json::from_str(&body)?))
+            })
+            .collect()
+    }
+
     async fn refund_put(
         &mut self,
         merchant: &MerchantId,

@@ -12,6 +12,7 @@ use authority_domain::refund::{
 };
 use authority_domain::refund_flow::{self, Outcome, Standing};
 use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
 use authority_store::ports::Tx;
 use authority_store::{Constraint, StoreError};
@@ -236,4 +237,36 @@ pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
     assert_eq!(by_key(&shop, RequesterType::System, "k-1").await, None);
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-2").await, None);
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
+}
+
+pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them<D: Database>() {
+    let database = D::start().await;
+    let plain = Shop::open(&database).await;
+    let mut merchant = super::fixtures::merchant("lively");
+    merchant.settings.sandbox_auto_advance = true;
+    let context = merchant.context();
+    let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: false };
+    let store = plain.store.clone();
+    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
+    inserted.unwrap();
+    let lively = Shop { store: store.clone(), tenant, context };
+    let live = Shop { tenant: Tenant { livemode: true, ..lively.tenant.clone() }, ..lively.clone() };
+    let mut asked = Vec::new();
+    for shop in [&lively, &live, &plain.in_test_mode()] {
+        let sale = shop.sell().await;
+        for s in 1..=3 {
+            asked.push(ask(shop, &sale.order.order_number, 10, RequesterType::ApiKey, s).await);
+        }
+    }
+    let moved = report(&lively, &asked[1], RefundStatus::Processing, 5).await;
+    report(&lively, &asked[2], RefundStatus::Completed, 5).await;
+    let moving = async |after: Option<RefundId>, limit: i64| -> Vec<(Tenant, Refund)> {
+        let moving: Result<_, StoreError> =
+            job!(store.read_list, tx => tx.refunds_moving_by_themselves(after.as_ref(), limit));
+        moving.unwrap()
+    };
+    let expected = [(lively.tenant.clone(), asked[0].clone()), (lively.tenant.clone(), moved)];
+    assert_eq!(moving(None, 9).await, expected);
+    assert_eq!(moving(None, 1).await, expected[..1]);
+    assert_eq!(moving(Some(asked[0].id.clone()), 9).await, expected[1..]);
 }

@@ -1,0 +1,77 @@
+//! Refunds in the sandbox: reported on by the merchant's developer, or by themselves (contract 3.6, 6.3).
+//!
+//! Where a merchant's setting `sandbox_auto_advance` asks for it, a refund of test mode goes to `processing` a second after
+//! it was asked for and ends a second later. What is due is read from the refunds themselves, so that it survives a
+//! restart; each is looked at again inside the transaction that moves it, so that several instances may do this.
+
+use authority_domain::id::RefundId;
+use authority_domain::refund::Refund;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::RefundReportRequest;
+use authority_domain::requests::sandbox::RefundAdvance;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+use serde_json::{Map, Value, json};
+
+use super::processor_event_id;
+use crate::app::mutation::{Work, on_its_own};
+use crate::app::{App, refund_reports};
+
+impl App {
+    /// Open refunds that move by themselves, by id, behind `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sandbox_refunds_moving(
+        &self,
+        after: Option<RefundId>,
+        limit: i64,
+    ) -> Result<Vec<(Tenant, Refund)>, StoreError> {
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.refunds_moving_by_themselves(after.as_ref(), limit).await })
+            })
+            .await
+    }
+
+    /// Moves a refund on when its time has come; tells whether it did.
+    ///
+    /// # Errors
+    /// What the store reports, or `payload_too_large`.
+    pub async fn sandbox_refund_move(&self, tenant: Tenant, id: RefundId) -> Result<bool, Refusal> {
+        on_its_own(self, move |work| {
+            Box::pin(async move {
+                let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
+                let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };
+                Ok(report(work, &tenant, refund, step.report()).await?.0)
+            })
+        })
+        .await
+    }
+}
+
+/// Has the processor report on a refund: whether it changed, and the refund as it is then.
+pub(super) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    refund: Refund,
+    mut told: Map<String, Value>,
+) -> Result<(bool, Refund), Refusal> {
+    told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
+    let request = RefundReportRequest::read(&Value::Object(told))?;
+    refund_reports::report(work, tenant, refund, &request.report).await
+}
+
+/// The processor takes a refund up and completes it.
+pub(super) async fn complete(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    mut refund: Refund,
+) -> Result<(), Refusal> {
+    for to in ["processing", "completed"] {
+        let told = RefundAdvance::read(&json!({ "to": to }))?.report();
+        (_, refund) = report(work, tenant, refund, told).await?;
+    }
+    Ok(())
+}

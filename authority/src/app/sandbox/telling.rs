@@ -1,0 +1,161 @@
+//! Tells a story of demonstration data to the functions that everybody else uses (contract 6.3).
+
+use authority_domain::demo_story::Plot;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::{CancelReason, Order};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refund::{Requester, RequesterType};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::ShipmentReportRequest;
+use authority_domain::requests::sandbox::PayRequest;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use serde_json::{Value, json};
+
+use super::payments::{Owed, attempt};
+use super::{orders, refunding};
+use crate::app::mutation::Work;
+use crate::app::{checkouts, fulfillment, order_changes, refunds, shipment_reports, shipments};
+
+/// Who is told about.
+struct Teller<'w, 't> {
+    work: &'w mut Work<'t>,
+    tenant: &'w Tenant,
+    merchant: &'w Merchant,
+}
+
+/// Tells what becomes of `basket`; the number of its order.
+pub(super) async fn tell(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    basket: &Value,
+    plot: Plot,
+) -> Result<OrderNumber, Refusal> {
+    let mut teller = Teller { work, tenant, merchant };
+    if plot == Plot::AtTheTill {
+        return teller.sell_over_the_counter(basket).await;
+    }
+    let number = teller.sell(basket, plot).await?;
+    teller.go_on(&number, plot).await?;
+    Ok(number)
+}
+
+/// Nobody in particular.
+fn system() -> Requester {
+    Requester { kind: RequesterType::System, id: None }
+}
+
+impl Teller<'_, '_> {
+    async fn sell_over_the_counter(&mut self, basket: &Value) -> Result<OrderNumber, Refusal> {
+        let mut told = basket.clone();
+        if let Value::Object(told) = &mut told {
+            told.insert("source".to_owned(), json!("pos"));
+            told.insert("pay".to_owned(), json!("paid"));
+        }
+        let order = orders::ingest(self.work, self.tenant, self.merchant, &told).await?;
+        let number = order.order_number.clone();
+        self.fulfil(order, "fulfilled").await?;
+        Ok(number)
+    }
+
+    /// A checkout and its attempts, up to the one that makes the order.
+    async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber, Refusal> {
+        let checkout = checkouts::open(self.work, self.tenant, self.merchant, basket).await?;
+        let owed = Owed::of_checkout(&checkout)?;
+        let outcomes: &[&str] = match plot {
+            Plot::Pending | Plot::Cancelled => &["pending"],
+            Plot::Authorized => &["authorized"],
+            Plot::PaidAtSecondTry => &["failed", "succeeded"],
+            _ => &["succeeded"],
+        };
+        let mut number = None;
+        for outcome in outcomes {
+            let pay = PayRequest::read(&json!({ "outcome": outcome }))?;
+            let payment = attempt(self.work, self.tenant, self.merchant, &owed, &pay).await?;
+            number = payment.order_number;
+        }
+        number.ok_or_else(Refusal::internal)
+    }
+
+    async fn go_on(&mut self, number: &OrderNumber, plot: Plot) -> Result<(), Refusal> {
+        match plot {
+            Plot::Pending | Plot::Authorized | Plot::PaidAtSecondTry | Plot::Paid | Plot::AtTheTill => {}
+            Plot::Cancelled => {
+                let order = self.order(number).await?;
+                let reason = CancelReason::CustomerRequest;
+                order_changes::cancel(self.work, self.tenant, self.merchant, order, reason).await?;
+            }
+            Plot::Fulfilled => {
+                let order = self.order(number).await?;
+                self.fulfil(order, "fulfilled").await?;
+            }
+            Plot::PartlyShipped => {
+                let order = self.order(number).await?;
+                let line = order.line_items.iter().find(|line| line.requires_shipping);
+                let part = line.map(|line| json!([{ "line_item_id": line.id, "quantity": 1 }]));
+                self.ship(order, part).await?;
+            }
+            Plot::InTransit => {
+                self.send(number, &[json!({ "status": "in_transit" })]).await?;
+            }
+            Plot::HeldUp => {
+                let exception = json!({ "code": "address_unknown", "message": "No such house number." });
+                let held = json!({ "status": "exception", "exception": exception });
+                self.send(number, &[json!({ "status": "in_transit" }), held]).await?;
+            }
+            Plot::Delivered => self.deliver(number).await?,
+            Plot::PartlyRefunded => {
+                self.deliver(number).await?;
+                let line = self.order(number).await?.line_items.first().map(|line| line.unit_amount);
+                self.refund(number, json!({ "amount": line, "reason": "damaged" })).await?;
+            }
+            Plot::Refunded => {
+                self.refund(number, json!({ "reason": "product_unavailable" })).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn deliver(&mut self, number: &OrderNumber) -> Result<(), Refusal> {
+        let way = [json!({ "status": "in_transit" }), json!({ "status": "delivered" })];
+        self.send(number, &way).await
+    }
+
+    /// All of it in one parcel, and what the carrier says of it.
+    async fn send(&mut self, number: &OrderNumber, way: &[Value]) -> Result<(), Refusal> {
+        let order = self.order(number).await?;
+        self.fulfil(order, "fulfilled").await?;
+        let order = self.order(number).await?;
+        let mut parcel = self.ship(order, None).await?;
+        for told in way {
+            let told = ShipmentReportRequest::read(told, self.work.now)?.into_report();
+            (_, parcel) = shipment_reports::report(self.work, self.tenant, parcel, &told).await?;
+        }
+        Ok(())
+    }
+
+    async fn ship(&mut self, order: Order, line_items: Option<Value>) -> Result<Shipment, Refusal> {
+        let tracking_number = format!("DEMO-{}", order.order_number);
+        let parcel = json!({ "carrier": "demo-post", "tracking_number": tracking_number,
+                             "line_items": line_items });
+        shipments::create(self.work, self.tenant, self.merchant, order, &parcel).await
+    }
+
+    async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {
+        let told = json!({ "fulfillment_status": target });
+        fulfillment::update(self.work, self.tenant, self.merchant, order, &told).await?;
+        Ok(())
+    }
+
+    /// A refund that completes.
+    async fn refund(&mut self, number: &OrderNumber, told: Value) -> Result<(), Refusal> {
+        let order = self.order(number).await?;
+        let refund = refunds::make(self.work, self.tenant, self.merchant, order, system(), &told).await?;
+        refunding::complete(self.work, self.tenant, refund).await
+    }
+
+    async fn order(&mut self, number: &OrderNumber) -> Result<Order, Refusal> {
+        self.work.tx.order_get(self.tenant, number).await?.ok_or_else(Refusal::internal)
+    }
+}

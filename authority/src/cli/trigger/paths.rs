@@ -1,0 +1,257 @@
+//! The shortest legal path to an event of every type (contract 3.9).
+//!
+//! Every path begins with a checkout, a subscription or an endpoint of its own, so that nothing that is there already is
+//! touched. An attempt that stays `pending` makes an order whatever the merchant's settings say.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Value, json};
+use verify_core::catalog::EventType;
+
+use crate::dev::client::{Api, CallError};
+
+/// Why there is no such event.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unproduced {
+    /// A call was not answered as it should be.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// There is nobody to send a test to.
+    #[error("webhook.test: there is no enabled webhook endpoint; make one first")]
+    NoEndpoint,
+    /// Everything was done, and the history does not show it.
+    #[error("{0}: the event is not in the history")]
+    Missing(&'static str),
+}
+
+/// The two roots that are asked, with the same key.
+pub(super) struct Stage {
+    sandbox: Api,
+    merchant: Api,
+    /// Made anew for every run; every write of the run adds its number to make its idempotency key.
+    run: String,
+    writes: AtomicU32,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Paid {
+    id: String,
+    #[serde(default)]
+    order_number: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Page<T> {
+    data: Vec<T>,
+}
+
+#[derive(Deserialize)]
+struct Tested {
+    event_id: String,
+}
+
+/// One shirt, 24.00.
+fn basket() -> Value {
+    let line = json!({ "sku": "TSHIRT-M", "name": "T-shirt", "quantity": 1, "unit_amount": 2_400 });
+    json!({ "currency": "USD", "line_items": [line] })
+}
+
+impl Stage {
+    pub(super) fn new(sandbox: Api, merchant: Api, run: String) -> Self {
+        Self { sandbox, merchant, run, writes: AtomicU32::new(0) }
+    }
+
+    /// Has it happen; the event's id.
+    pub(super) async fn produce(&self, event: EventType) -> Result<String, Unproduced> {
+        if event == EventType::WebhookTest {
+            return self.test().await;
+        }
+        let subject = match event.category() {
+            "checkout" => self.checkout(event).await?,
+            "payment" => self.payment(event).await?,
+            "refund" => self.refund(event).await?,
+            "shipment" => self.shipment(event).await?,
+            "subscription" => self.subscription(event).await?,
+            _ => self.order(event).await?,
+        };
+        let path = format!("/events?type={}&resource={subject}&limit=100", event.as_str());
+        let mut found: Page<Made> = self.merchant.get_as(&path).await?;
+        found.data.pop().map(|event| event.id).ok_or(Unproduced::Missing(event.as_str()))
+    }
+
+    async fn test(&self) -> Result<String, Unproduced> {
+        let mut found: Page<Made> = self.merchant.get_as("/webhook-endpoints?status=enabled&limit=1").await?;
+        let endpoint = found.data.pop().ok_or(Unproduced::NoEndpoint)?;
+        let path = format!("/webhook-endpoints/{}/test", endpoint.id);
+        let tested: Tested = self.write(&path, &json!({})).await?;
+        Ok(tested.event_id)
+    }
+
+    async fn checkout(&self, event: EventType) -> Result<String, Unproduced> {
+        let checkout: Made = self.play("/checkouts", &basket()).await?;
+        let path = |verb: &str| format!("/checkouts/{}/{verb}", checkout.id);
+        match event {
+            EventType::CheckoutCompleted => {
+                let _: IgnoredAny = self.play(&path("pay"), &json!({ "outcome": "succeeded" })).await?;
+            }
+            EventType::CheckoutPaymentFailed => {
+                let _: IgnoredAny = self.play(&path("pay"), &json!({ "outcome": "failed" })).await?;
+            }
+            EventType::CheckoutExpired => {
+                let _: IgnoredAny = self.play(&path("expire"), &json!({})).await?;
+            }
+            EventType::CheckoutCancelled => {
+                let _: IgnoredAny = self.play(&path("cancel"), &json!({})).await?;
+            }
+            _ => {}
+        }
+        Ok(checkout.id)
+    }
+
+    async fn payment(&self, event: EventType) -> Result<String, Unproduced> {
+        let outcome = match event {
+            EventType::PaymentPending | EventType::PaymentCancelled => "pending",
+            EventType::PaymentAuthorized => "authorized",
+            EventType::PaymentFailed => "failed",
+            _ => "succeeded",
+        };
+        let payment = self.pay(outcome).await?;
+        match event {
+            EventType::PaymentCancelled => {
+                self.advance("payments", &payment.id, &json!({ "to": "cancelled" })).await?;
+            }
+            EventType::PaymentRefunded => {
+                self.refunded(&payment, &json!({}), &["completed"]).await?;
+            }
+            EventType::PaymentPartiallyRefunded => {
+                self.refunded(&payment, &json!({ "amount": 100 }), &["completed"]).await?;
+            }
+            _ => {}
+        }
+        Ok(payment.id)
+    }
+
+    async fn refund(&self, event: EventType) -> Result<String, Unproduced> {
+        let steps: &[&str] = match event {
+            EventType::RefundProcessing => &["processing"],
+            EventType::RefundCompleted => &["completed"],
+            EventType::RefundFailed => &["failed"],
+            _ => &[],
+        };
+        let payment = self.pay("succeeded").await?;
+        self.refunded(&payment, &json!({ "amount": 100 }), steps).await
+    }
+
+    async fn shipment(&self, event: EventType) -> Result<String, Unproduced> {
+        let number = order_of(self.pay("succeeded").await?, event)?;
+        let path = format!("/orders/{number}/shipments");
+        let parcel: Made = self.write(&path, &json!({ "carrier": "sandbox" })).await?;
+        match event {
+            EventType::ShipmentUpdated => {
+                self.advance("shipments", &parcel.id, &json!({ "to": "in_transit" })).await?;
+            }
+            EventType::ShipmentDelivered => {
+                self.advance("shipments", &parcel.id, &json!({ "to": "delivered" })).await?;
+            }
+            _ => {}
+        }
+        Ok(parcel.id)
+    }
+
+    async fn order(&self, event: EventType) -> Result<String, Unproduced> {
+        let outcome = match event {
+            EventType::OrderUpdated | EventType::OrderCancelled => "pending",
+            _ => "succeeded",
+        };
+        let payment = self.pay(outcome).await?;
+        let id = payment.id.clone();
+        let number = order_of(payment, event)?;
+        match event {
+            EventType::OrderUpdated => self.advance("payments", &id, &json!({ "to": "failed" })).await?,
+            EventType::OrderCancelled => {
+                let _: IgnoredAny = self.play(&format!("/orders/{number}/cancel"), &json!({})).await?;
+            }
+            EventType::OrderFulfilled => self.fulfil(&number, "fulfilled").await?,
+            EventType::OrderShipped => self.fulfil(&number, "shipped").await?,
+            EventType::OrderDelivered => self.fulfil(&number, "delivered").await?,
+            _ => {}
+        }
+        Ok(number)
+    }
+
+    async fn subscription(&self, event: EventType) -> Result<String, Unproduced> {
+        let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 1_500 });
+        let body = json!({ "currency": "USD", "interval": "month", "items": [item],
+                           "customer": { "reference": "c-100", "name": "Ada Byron" } });
+        let subscription: Made = self.play("/subscriptions", &body).await?;
+        match event {
+            EventType::SubscriptionUpdated => {
+                self.advance("subscriptions", &subscription.id, &json!({ "to": "past_due" })).await?;
+            }
+            EventType::SubscriptionCancelled => {
+                self.advance("subscriptions", &subscription.id, &json!({ "to": "cancelled" })).await?;
+            }
+            _ => {}
+        }
+        Ok(subscription.id)
+    }
+
+    /// Opens a checkout and pays it.
+    async fn pay(&self, outcome: &str) -> Result<Paid, Unproduced> {
+        let checkout: Made = self.play("/checkouts", &basket()).await?;
+        self.play(&format!("/checkouts/{}/pay", checkout.id), &json!({ "outcome": outcome })).await
+    }
+
+    /// Asks for a refund of a payment and advances it; the refund's id.
+    async fn refunded(&self, payment: &Paid, body: &Value, steps: &[&str]) -> Result<String, Unproduced> {
+        let number = payment.order_number.as_deref().unwrap_or_default();
+        let refund: Made = self.write(&format!("/orders/{number}/refunds"), body).await?;
+        for step in steps {
+            self.advance("refunds", &refund.id, &json!({ "to": step })).await?;
+        }
+        Ok(refund.id)
+    }
+
+    async fn fulfil(&self, number: &str, target: &str) -> Result<(), Unproduced> {
+        let path = format!("/orders/{number}/fulfillment");
+        let body = json!({ "fulfillment_status": target });
+        let _: IgnoredAny = self.merchant.patch(&path, &body, &headers(&self.next_key())).await?;
+        Ok(())
+    }
+
+    async fn advance(&self, collection: &str, id: &str, body: &Value) -> Result<(), Unproduced> {
+        let _: IgnoredAny = self.play(&format!("/{collection}/{id}/advance"), body).await?;
+        Ok(())
+    }
+
+    fn next_key(&self) -> String {
+        let write = self.writes.fetch_add(1, Ordering::Relaxed);
+        format!("trigger:{}:{write}", self.run)
+    }
+
+    /// Writes in the sandbox.
+    async fn play<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
+        Ok(self.sandbox.post(path, body, &headers(&self.next_key())).await?)
+    }
+
+    /// Writes as the merchant.
+    async fn write<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
+        Ok(self.merchant.post(path, body, &headers(&self.next_key())).await?)
+    }
+}
+
+/// What merchants in strict mode ask for: a key, and that the record exists, whatever its version.
+fn headers(key: &str) -> [(&'static str, &str); 2] {
+    [("Idempotency-Key", key), ("If-Match", "*")]
+}
+
+fn order_of(payment: Paid, event: EventType) -> Result<String, Unproduced> {
+    payment.order_number.ok_or(Unproduced::Missing(event.as_str()))
+}
