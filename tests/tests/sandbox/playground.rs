@@ -1,6 +1,6 @@
 //! Where the tests play.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tests::authority::Authority;
 use tests::http::Api;
 use tests::merchant::{Merchant, checkout_body, text};
