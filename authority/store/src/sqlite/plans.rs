@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::id::MerchantId;
-use authority_domain::list_filter::{EventFilter, OrderFilter, RefundFilter};
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, RefundFilter};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{Checkouts, Deliveries, Events, Lease, Orders, Refunds};
+use crate::ports::{Deliveries, DeliveryHistory, Events, HealthFigures, Lease, Orders, Refunds};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -27,7 +28,7 @@ const RESOLUTION: u16 = 50;
 
 const MANY: i64 = 50_000;
 
-const FILL: [&str; 9] = [
+const FILL: [&str; 10] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
     "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
          health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
@@ -43,16 +44,22 @@ const FILL: [&str; 9] = [
          sequence, sequence, '{}' FROM events",
     // Finished: every event to the live endpoint, and once more by a replay to the dead one.
     "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
-         status, attempt_count, succeeded_at, created_at) \
-     SELECT 'done_' || t.value || sequence, 'mer', TRUE, e.id, e.type, sequence, t.value, t.key, 'succeeded', 1, 1, 1 \
+         status, attempt_count, succeeded_at, created_at, created_sequence) \
+     SELECT 'done_' || t.value || sequence, 'mer', TRUE, e.id, e.type, sequence, t.value, t.key, 'succeeded', 1, 1, 1, \
+         sequence \
      FROM events e CROSS JOIN json_each('{\"event\": \"live\", \"replay\": \"dead\"}') t",
     "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
-         status, attempt_count, next_attempt_at, created_at) \
-     SELECT 'dead_' || sequence, 'mer', TRUE, id, type, sequence, 'dead', 'event', 'pending', 1, sequence, 1 FROM events",
+         status, attempt_count, next_attempt_at, created_at, created_sequence) \
+     SELECT 'dead_' || sequence, 'mer', TRUE, id, type, sequence, 'dead', 'event', 'pending', 1, sequence, 1, \
+         50000 + sequence FROM events",
     "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
-         status, attempt_count, next_attempt_at, created_at) \
-     SELECT 'live_' || sequence, 'mer', TRUE, id, type, sequence, 'live', 'replay', 'pending', 0, 60000, 1 \
-     FROM events WHERE sequence > 49995",
+         status, attempt_count, next_attempt_at, created_at, created_sequence) \
+     SELECT 'live_' || sequence, 'mer', TRUE, id, type, sequence, 'live', 'replay', 'pending', 0, 60000, 1, \
+         50000 + sequence FROM events WHERE sequence > 49995",
+    // Two days of attempts, of which the last hundred are of the last day.
+    "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome) \
+     SELECT 'att_' || sequence, 'done_live' || sequence, 'live', 1, \
+         CASE WHEN sequence > 49900 THEN 172800000 ELSE sequence END, 0, sequence, 'success' FROM events",
     "INSERT INTO payments (id, merchant_id, livemode, status, currency, amount, amount_authorized, amount_captured, \
          amount_refunded, resource_version, created_sequence, created_at, body) \
      VALUES ('pay', 'mer', TRUE, 'succeeded', 'USD', 50000, 50000, 50000, 0, 1, 1, 1, '{}')",
@@ -226,4 +233,37 @@ async fn what_is_due_is_found_beside_what_is_not() {
     assert_eq!(large.session().pending_limits().await.unwrap(), []);
     let steps = large.steps();
     assert!(steps < 10_000, "{steps} steps");
+#[tokio::test]
+async fn a_page_of_deliveries_reads_only_what_it_shows() {
+    let mut large = Large::fill().await;
+    let none = DeliveryFilter::default;
+    let endpoint = EndpointId::from_store("live".to_owned());
+    for (filter, before, expected) in [
+        (none(), None, 101),
+        (none(), Some(MANY / 2), 101),
+        (DeliveryFilter { status: vec!["succeeded".into()], ..none() }, Some(MANY / 2), 101),
+        (DeliveryFilter { event_id: Some("evt_7".into()), ..none() }, None, 1),
+    ] {
+        large.steps();
+        let page = large.session().deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.len(), expected, "{filter:?}");
+        assert!(steps < 5_000, "{filter:?}: {steps} steps");
+    }
+}
+
+#[tokio::test]
+async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
+    let mut large = Large::fill().await;
+    sqlx::query("DELETE FROM deliveries WHERE endpoint_id = 'dead' AND status = 'pending'")
+        .execute(&mut large.conn)
+        .await
+        .unwrap();
+    large.steps();
+    let (now, since) = (Timestamp::from_ms(200_000_000), Timestamp::from_ms(100_000_000));
+    let figures = large.session().endpoint_figures(&tenant(), now, since, 50).await.unwrap();
+    let steps = large.steps();
+    let live = &figures[&EndpointId::from_store("live".to_owned())];
+    assert_eq!((live.pending, live.attempts, live.durations_ms.len()), (5, 100, 50));
+    assert!(steps < 5_000, "{steps} steps");
 }

@@ -1,7 +1,7 @@
 //! Tenants do not meet: contract 1 and 12 T2. Another merchant, and the same merchant in the other mode, read nothing
 //! and write nothing.
 
-use authority_domain::list_filter::{EventFilter, OrderFilter};
+use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::ports::{IdempotencyRecord, KeyScope, Places, Tx};
@@ -32,7 +32,8 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
     );
     shop.commit(vec![opened, created.unwrap()]).await.unwrap();
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
-    let events = shop.commit(changes).await.unwrap().events;
+    let committed = shop.commit(changes).await.unwrap();
+    let (events, deliveries) = (committed.events, committed.deliveries);
     let record = IdempotencyRecord {
         scope: KeyScope::Merchant(shop.tenant.clone()),
         key: "k-1".into(),
@@ -62,6 +63,7 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
         let (order, payment, shipment) = (sale.order.clone(), sale.payment.clone(), shipment.clone());
         let (checkout, event) = (open_checkout.id.clone(), events[0].id.clone());
         let endpoint = database_endpoint(&shop).await;
+        let (delivery, all) = (deliveries[0].id.clone(), DeliveryFilter::default());
         let found: Result<Vec<(&str, bool)>, StoreError> = store
             .read(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
@@ -88,6 +90,14 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
                         ("endpoint_count", tx.endpoint_count(t).await? > 0),
                         ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
                         ("endpoints_enabled", !tx.endpoints_enabled(t).await?.is_empty()),
+                        ("secret_version", tx.secret_version(t, &endpoint).await.is_ok()),
+                        (
+                            "deliveries_page",
+                            !tx.deliveries_page(t, &endpoint, &all, None, 9).await?.is_empty(),
+                        ),
+                        ("delivery_get", tx.delivery_get(t, &delivery).await?.is_some()),
+                        ("event_head", tx.event_head(t, &event).await?.is_some()),
+                        ("endpoint_figures", !tx.endpoint_figures(t, noon(), noon(), 9).await?.is_empty()),
                         (
                             "idempotency_get",
                             tx.idempotency_get(&KeyScope::Merchant(t.clone()), "k-1", noon())

@@ -1,0 +1,28 @@
+//! What merchants do with webhook endpoints and ask of deliveries (contract 2.8, 2.9, 2.12, 4.4, 4.9, 4.10; acceptance
+//! A14, A16, A17, A18), with a real receiver, on both databases.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod changes;
+mod conditional;
+mod deliveries;
+mod health;
+mod replay;
+mod rotation;
+
+use http::Method;
+use serde_json::Value;
+use tests::http::{Api, Call};
+
+/// The path of an endpoint.
+fn at(id: &str) -> String {
+    format!("/webhook-endpoints/{id}")
+}
+
+fn patch(api: &Api, id: &str, body: &Value) -> Call {
+    api.call(Method::PATCH, &at(id)).json(body)
+}
+
+fn delete(api: &Api, id: &str) -> Call {
+    api.call(Method::DELETE, &at(id))
+}
