@@ -45,7 +45,10 @@ impl DeliveryHistory for Session<'_> {
         if let Some(to) = filter.created_to {
             query.push(" AND created_at < ").push_bind(to.as_ms());
         }
-        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        // The few deliveries of one event are found by the event and then sorted; in the order of all of the endpoint's
+        // they would be looked for one by one.
+        let order = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
+        query.push(" ORDER BY ").push(order).push(" DESC LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter().map(|row| Ok((row.try_get("created_sequence")?, delivery(row)?))).collect()
     }
