@@ -19,8 +19,7 @@ use tempfile::TempDir;
 
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
-use crate::ports::{Checkouts, Deliveries, Events, Lease, Orders, Refunds};
-use crate::ports::{Deliveries, DeliveryHistory, Events, HealthFigures, Lease, Orders, Refunds};
+use crate::ports::{Checkouts, Deliveries, DeliveryHistory, Events, HealthFigures, Lease, Orders, Refunds};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -233,6 +232,8 @@ async fn what_is_due_is_found_beside_what_is_not() {
     assert_eq!(large.session().pending_limits().await.unwrap(), []);
     let steps = large.steps();
     assert!(steps < 10_000, "{steps} steps");
+}
+
 #[tokio::test]
 async fn a_page_of_deliveries_reads_only_what_it_shows() {
     let mut large = Large::fill().await;
