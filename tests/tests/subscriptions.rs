@@ -281,3 +281,18 @@ async fn a_checkout_makes_one_order_and_one_subscription() {
         ["payment.succeeded", "order.confirmed", "subscription.updated"]
     );
 }
+
+/// A renewal that names its period counts once, however often and however much at once it is reported.
+#[tokio::test]
+async fn many_reports_of_one_renewal_make_one_order() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "at-once").await;
+    let made = subscribe(&merchant, json!({})).await;
+    let renewal = json!({ "renew": { "period_start": made["current_period_end"] } });
+    let reports = (0..40).map(|_| report(&merchant, &made, renewal.clone()));
+    let applied = futures_util::future::join_all(reports).await;
+    let counted = applied.iter().filter(|result| result["applied"] == true).count();
+    assert_eq!(counted, 1);
+    assert_eq!(names_after(&merchant, 1).await, ["subscription.updated", "order.created"]);
+    assert!(applied.iter().all(|result| result["subscription"]["latest_order_number"] == "ORD-100001"));
+}
