@@ -307,6 +307,12 @@ impl Authority {
         left
     }
 
+    /// Removes a merchant's test events up to a sequence, beside the service, as a retention does.
+    pub async fn forget_events(&self, merchant: &str, up_to: i64) {
+        let url = &self.variables["AUTHORITY_DATABASE_URL"];
+        crate::database::forget_events(url, merchant, up_to).await;
+    }
+
     /// Waits until no delivery waits for an attempt, now or later, as the database says.
     pub async fn nothing_pending(&self) {
         let url = StoreUrl::parse(&self.variables["AUTHORITY_DATABASE_URL"]).unwrap();

@@ -19,6 +19,7 @@
 pub mod authority;
 pub mod clock;
 pub mod damage;
+mod database;
 pub mod delivery;
 pub mod eventually;
 pub mod http;

@@ -23,6 +23,7 @@ on_both_databases!(
 struct Records {
     reads: Vec<(String, String)>,
     writes: Vec<(String, String, Value)>,
+    changes: Vec<(Method, String, String, Value)>,
 }
 
 const NEVER: &str = "01k3zqa7000000000000000000";
@@ -32,7 +33,16 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
     let number = merchant.paid_order().await;
     let shipment = merchant.api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
     let payment = merchant.order(&number).await["payment_ids"][0].as_str().unwrap().to_owned();
+    let refund =
+        merchant.api.post(&format!("/orders/{number}/refunds"), &json!({ "amount": 1 })).await.expect(201);
+    let subscription = merchant.subscription().await;
     let event = text(&merchant.events().await[0], "id");
+    let deliveries =
+        merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", endpoint.id)).await.expect(200);
+    let endpoint_path = format!("/webhook-endpoints/{}", endpoint.id);
+    let no_endpoint = format!("/webhook-endpoints/we_{NEVER}");
+    let under =
+        |what: &str, body: Value| (format!("{endpoint_path}/{what}"), format!("{no_endpoint}/{what}"), body);
     let pair = |collection: &str, id: &str, never: &str| {
         (format!("/{collection}/{id}"), format!("/{collection}/{never}"))
     };
@@ -41,16 +51,31 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
             pair("orders", &number, "ORD-999999"),
             pair("payments", &payment, &format!("pay_{NEVER}")),
             pair("shipments", &text(&shipment, "id"), &format!("shp_{NEVER}")),
+            pair("refunds", &text(&refund, "id"), &format!("rfd_{NEVER}")),
+            pair("subscriptions", &text(&subscription, "id"), &format!("sub_{NEVER}")),
+            pair("deliveries", &text(&deliveries["data"][0], "id"), &format!("dlv_{NEVER}")),
+            (shipments(&number), shipments("ORD-999999")),
+            (format!("{endpoint_path}/deliveries"), format!("{no_endpoint}/deliveries")),
             pair("events", &event, &format!("evt_{NEVER}")),
             pair("webhook-endpoints", &endpoint.id, &format!("we_{NEVER}")),
         ],
         writes: vec![
             (shipments(&number), shipments("ORD-999999"), json!({ "carrier": "ups" })),
+            (format!("/orders/{number}/refunds"), "/orders/ORD-999999/refunds".to_owned(), json!({})),
+            (format!("/events/{event}/replay"), format!("/events/evt_{NEVER}/replay"), json!({})),
+            under("test", json!({})),
+            under("rotate-secret", json!({})),
+            under("retire-secret", json!({})),
+        ],
+        changes: vec![
             (
-                format!("/webhook-endpoints/{}/test", endpoint.id),
-                format!("/webhook-endpoints/we_{NEVER}/test"),
-                json!({}),
+                Method::PATCH,
+                format!("/orders/{number}/fulfillment"),
+                "/orders/ORD-999999/fulfillment".to_owned(),
+                json!({ "note": "x" }),
             ),
+            (Method::PATCH, endpoint_path.clone(), no_endpoint.clone(), json!({ "description": "x" })),
+            (Method::DELETE, endpoint_path, no_endpoint, json!({})),
         ],
     }
 }
@@ -80,7 +105,13 @@ async fn sees_nothing(stranger: &Api, records: &Records) {
         one.refused(404, "not_found");
         assert_eq!(shown(&one), shown(&other), "{path}");
     }
-    for list in ["/orders", "/events", "/webhook-endpoints"] {
+    for (method, path, never, body) in &records.changes {
+        let ask = async |path: &str| stranger.call(method.clone(), path).json(body).send().await;
+        let (one, other) = (ask(path).await, ask(never).await);
+        one.refused(404, "not_found");
+        assert_eq!(shown(&one), shown(&other), "{method} {path}");
+    }
+    for list in ["/orders", "/payments", "/refunds", "/subscriptions", "/events", "/webhook-endpoints"] {
         assert_eq!(stranger.get(list).await.expect(200)["data"], json!([]), "{list}");
     }
 }

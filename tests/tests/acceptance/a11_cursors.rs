@@ -1,7 +1,7 @@
 //! A11: what a cursor is not (contract 8.5).
 
 use http::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Api;
 use tests::merchant::{Merchant, SCOPES, checkout_body, text};
@@ -30,7 +30,13 @@ async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {
     let cursor_of = async |api: &Api, list: &str| {
         text(&api.get(&format!("{list}?limit=1")).await.expect(200), "next_cursor")
     };
-    let lists = ["/events", "/orders", "/webhook-endpoints"];
+    for merchant in [&merchant, &other] {
+        for order in ["ORD-100001", "ORD-100002"] {
+            merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 1 })).await.expect(201);
+            merchant.subscription().await;
+        }
+    }
+    let lists = ["/events", "/orders", "/payments", "/refunds", "/subscriptions", "/webhook-endpoints"];
     let mut cursors: Vec<(&str, String)> = Vec::new();
     for list in lists {
         cursors.push((list, cursor_of(&merchant.api, list).await));

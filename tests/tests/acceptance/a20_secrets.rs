@@ -39,6 +39,25 @@ async fn a20_secrets_are_repeated_but_not_stored(database: Database) {
     let live_key = text(&issued.expect(201), "key");
     assert_eq!(answer(&issue(key_body).await), answer(&issued));
 
+    // New ones in the place of old ones, which a database would rather forget than keep.
+    let endpoint = text(&first.json(), "id");
+    let rotate = format!("/webhook-endpoints/{endpoint}/rotate-secret");
+    let rotated = text(&merchant.api.post(&rotate, &json!({})).await.expect(200), "secret");
+    let spare = operator
+        .post(
+            &format!("/merchants/{}/api-keys", merchant.id),
+            &json!({
+                "name": "spare", "mode": "test", "scopes": ["orders:read"],
+            }),
+        )
+        .await
+        .expect(201);
+    let rotate = format!("/api-keys/{}/rotate", text(&spare, "id"));
+    let rotated_key = text(&operator.post(&rotate, &json!({})).await.expect(201), "key");
+    let sink =
+        operator.post("/sink", &json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] })).await;
+    let sink_secret = text(&sink.expect(201), "secret");
+
     // Make it write and log of everything: deliveries, refusals, unknown keys, a repeated body.
     merchant.paid_order().await;
     let stranger = Api::clone(&merchant.api).with_key(Some(&live_key));
@@ -58,7 +77,23 @@ async fn a20_secrets_are_repeated_but_not_stored(database: Database) {
     assert!(arrivals.all.iter().all(|arrival| arrival.verify(&secret).is_ok()));
     merchant.issue_key("test", &SCOPES).await;
     let operator_key = authority.operator_key().to_owned();
-    let secrets = [&*secret, &merchant.key, &live_key, &operator_key, KEK];
+    let spare_key = text(&spare, "key");
+    let secrets = [
+        &*secret,
+        &rotated,
+        &sink_secret,
+        &merchant.key,
+        &live_key,
+        &spare_key,
+        &rotated_key,
+        &operator_key,
+        KEK,
+    ];
+    let metrics = authority.probe("/metrics").await;
+    assert_eq!(metrics.status, 200);
+    for secret in secrets {
+        assert!(!metrics.text().contains(&secret[secret.len() - 30..]), "a secret is in the metrics");
+    }
     let database = match database {
         Database::Sqlite => "authority.db",
         Database::Postgres => "the dump of the database",

