@@ -11,12 +11,12 @@ use authority_domain::outcome::FailureReason;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::read_endpoint_patch;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::Tx;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::access::Caller;
-use super::endpoints::shown;
+use super::endpoints::{Holder, shown};
+use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
 /// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
@@ -47,17 +47,16 @@ impl App {
     /// `endpoint_url_forbidden`; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
     pub async fn endpoint_change(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let tenant = caller.tenant.clone();
-        let strict = caller.merchant.settings.require_if_match;
+        let Holder { tenant, scope, strict, .. } = holder.into();
         let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, before.resource_version, strict)?;
@@ -66,18 +65,7 @@ impl App {
                         return shown(before, work.now);
                     };
                     work.tx.endpoint_update(&tenant, &after).await?;
-                    if before.status != after.status {
-                        let reason = FailureReason::EndpointDisabled;
-                        let cancelled =
-                            work.tx.deliveries_cancel(&after.id, reason, work.now, CANCELLED_AT_ONCE).await?;
-                        let left =
-                            i64::try_from(cancelled).is_ok_and(|cancelled| cancelled == CANCELLED_AT_ONCE);
-                        if after.status == EndpointStatus::Enabled && left {
-                            return Err(Refusal::unavailable(1));
-                        }
-                    }
-                    let over = conditions_over(&before, &after);
-                    work.tx.alerts_close_about(std::slice::from_ref(&after.id), over, work.now).await?;
+                    after_switching(work, &before, &after).await?;
                     shown(after, work.now)
                 })
             })
@@ -90,15 +78,14 @@ impl App {
     /// `not_found`; `resource_version_conflict`, `precondition_required`.
     pub async fn endpoint_delete(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<EndpointId>,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let strict = caller.merchant.settings.require_if_match;
+        let Holder { tenant, scope, strict, .. } = holder.into();
         let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
                     let (id, version) = (&endpoint.id, endpoint.resource_version);
@@ -107,11 +94,34 @@ impl App {
                     let reason = FailureReason::EndpointDeleted;
                     work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;
                     work.tx.alerts_close_about(std::slice::from_ref(id), AlertCode::ALL, work.now).await?;
-                    Answer::record(200, &Deleted { id, deleted: true })
+                    Ok(Answer::record(200, &Deleted { id, deleted: true })?.about(id.as_str()))
                 })
             })
             .await
     }
+}
+
+/// What goes with a change: of an endpoint that was switched off or on, what waits is cancelled, so that nothing of the
+/// time before is ever sent; alerts whose condition is over are closed.
+///
+/// # Errors
+/// `service_unavailable` for one that is to be enabled while there is more to cancel.
+pub(super) async fn after_switching(
+    work: &mut Work<'_>,
+    before: &Endpoint,
+    after: &Endpoint,
+) -> Result<(), Refusal> {
+    if before.status != after.status {
+        let reason = FailureReason::EndpointDisabled;
+        let cancelled = work.tx.deliveries_cancel(&after.id, reason, work.now, CANCELLED_AT_ONCE).await?;
+        let left = i64::try_from(cancelled).is_ok_and(|cancelled| cancelled == CANCELLED_AT_ONCE);
+        if after.status == EndpointStatus::Enabled && left {
+            return Err(Refusal::unavailable(1));
+        }
+    }
+    let over = conditions_over(before, after);
+    work.tx.alerts_close_about(std::slice::from_ref(&after.id), over, work.now).await?;
+    Ok(())
 }
 
 /// The alerts that say nothing any more: all, when the endpoint begins anew or its merchant wants nothing sent; those

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::access::Caller;
 use super::endpoint_changes::addressed;
-use super::endpoints::{WithSecret, shown};
+use super::endpoints::{Holder, WithSecret, shown};
 use super::keys::random;
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
@@ -29,17 +29,16 @@ impl App {
     /// `rotation_in_progress`.
     pub async fn endpoint_rotate_secret(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let tenant = caller.tenant.clone();
-        let strict = caller.merchant.settings.require_if_match;
+        let Holder { tenant, scope, strict, .. } = holder.into();
         let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, endpoint.resource_version, strict)?;
@@ -51,7 +50,10 @@ impl App {
                     work.tx.endpoint_update(&tenant, &next).await?;
                     note_overlap(work, &tenant, &next).await?;
                     let shown = WithSecret { endpoint: &next, secret: &secret };
-                    Ok(Answer::record(200, &shown)?.version(next.resource_version).confidential())
+                    Ok(Answer::record(200, &shown)?
+                        .version(next.resource_version)
+                        .about(next.id.as_str())
+                        .confidential())
                 })
             })
             .await

@@ -9,6 +9,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
+use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
@@ -34,10 +35,40 @@ pub(super) struct WithSecret<'a> {
     pub(super) secret: &'a str,
 }
 
+/// Whose endpoints a request is about, and what holds for them.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    pub(super) tenant: Tenant,
+    /// Within what its idempotency keys count.
+    pub(super) scope: KeyScope,
+    /// How many endpoints there may be.
+    limit: i64,
+    /// Changes need `If-Match`.
+    pub(super) strict: bool,
+}
+
+impl From<&Caller> for Holder {
+    fn from(caller: &Caller) -> Self {
+        Self {
+            tenant: caller.tenant.clone(),
+            scope: KeyScope::Merchant(caller.tenant.clone()),
+            limit: ENDPOINTS_MAX,
+            strict: caller.merchant.settings.require_if_match,
+        }
+    }
+}
+
+impl Holder {
+    /// The platform, which has one endpoint of its own.
+    pub(super) fn operator() -> Self {
+        Self { tenant: Tenant::operator(), scope: KeyScope::Operator, limit: 1, strict: false }
+    }
+}
+
 /// The answer that shows an endpoint.
 pub(super) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusal> {
-    let version = endpoint.resource_version;
-    Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).volatile())
+    let (version, id) = (endpoint.resource_version, endpoint.id.clone());
+    Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
 }
 
 #[derive(Serialize)]
@@ -56,20 +87,20 @@ impl App {
     /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached`.
     pub async fn endpoint_create(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let tenant = caller.tenant.clone();
+        let Holder { tenant, scope, limit, .. } = holder.into();
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
-                    if work.tx.endpoint_count(&tenant).await? >= ENDPOINTS_MAX {
+                    if work.tx.endpoint_count(&tenant).await? >= limit {
                         return Err(Refusal::new(
                             ErrorCode::EndpointLimitReached,
-                            format!("There are {ENDPOINTS_MAX} endpoints already."),
+                            format!("There may be {limit} at most, and there are as many."),
                         ));
                     }
                     let id = EndpointId::generate(work.now, &mut work.dice);
@@ -87,6 +118,7 @@ impl App {
                     Ok(Answer::record(201, &created)?
                         .version(endpoint.resource_version)
                         .location(app.location("webhook-endpoints", endpoint.id.as_str()))
+                        .about(endpoint.id.as_str())
                         .confidential())
                 })
             })
@@ -97,9 +129,13 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
-    pub async fn endpoint_get(&self, caller: &Caller, id: Option<EndpointId>) -> Result<Answer, Refusal> {
+    pub async fn endpoint_get(
+        &self,
+        holder: impl Into<Holder>,
+        id: Option<EndpointId>,
+    ) -> Result<Answer, Refusal> {
         let id = id.ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
-        let tenant = caller.tenant.clone();
+        let tenant = holder.into().tenant;
         let endpoint = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))

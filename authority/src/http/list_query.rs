@@ -2,6 +2,7 @@
 
 use authority_domain::refusal::Refusal;
 use authority_domain::text_enum::TextEnum;
+use verify_core::catalog::EventType;
 
 use super::query::Query;
 use crate::app::lists::ListRequest;
@@ -32,4 +33,25 @@ pub(super) fn list_request_within(
 /// A comma list of an enum's values, as the store compares them.
 pub(super) fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
     Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
+}
+
+/// A comma list of catalog names, or `<category>.*` for all of a category.
+pub(super) fn event_types(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
+    let expand = |text: &str| -> Option<Vec<EventType>> {
+        let named: Vec<EventType> = EventType::ALL
+            .into_iter()
+            .filter(|event| {
+                event.as_str() == text
+                    || text.strip_suffix(".*").is_some_and(|category| category == event.category())
+            })
+            .collect();
+        (!named.is_empty()).then_some(named)
+    };
+    let write =
+        |types: &Vec<EventType>| types.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ");
+    let lists = query.list_of(name, expand, write)?;
+    let mut names: Vec<String> = lists.into_iter().flatten().map(|event| event.as_str().to_owned()).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
 }

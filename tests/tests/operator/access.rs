@@ -34,6 +34,20 @@ async fn each_operation_needs_its_scope() {
         (Method::POST, "/api-keys/key_x/rotate", "keys:write", 404),
         (Method::POST, "/api-keys/key_x/revoke", "keys:write", 404),
         (Method::GET, "/audit-log", "operator:read", 200),
+        (Method::GET, "/deliveries", "operator:read", 200),
+        (Method::GET, "/deliveries/dlv_x", "operator:read", 404),
+        (Method::POST, "/deliveries/dlv_x/retry", "keys:write", 404),
+        (Method::GET, "/events", "operator:read", 200),
+        (Method::GET, "/events/evt_x", "operator:read", 404),
+        (Method::GET, "/outbox", "operator:read", 200),
+        (Method::GET, "/webhook-endpoints/we_x", "operator:read", 404),
+        (Method::POST, "/webhook-endpoints/we_x/disable", "keys:write", 404),
+        (Method::POST, "/webhook-endpoints/we_x/enable", "keys:write", 404),
+        (Method::GET, "/sink", "operator:read", 404),
+        (Method::POST, "/sink", "keys:write", 422),
+        (Method::PATCH, "/sink", "keys:write", 404),
+        (Method::DELETE, "/sink", "keys:write", 404),
+        (Method::POST, "/sink/rotate-secret", "keys:write", 404),
     ];
     for scope in SCOPES {
         let others: Vec<&str> = SCOPES.into_iter().filter(|other| *other != scope).collect();
@@ -59,7 +73,13 @@ async fn a_merchant_key_opens_nothing_and_a_query_must_be_known() {
     let authority = Authority::start(&[]).await;
     let merchant = Merchant::create(&authority, "stranger").await;
     let operator = authority.operator();
-    let lists = ["/merchants", "/audit-log", &format!("/merchants/{}/api-keys", merchant.id)];
+    let lists = [
+        "/merchants",
+        "/audit-log",
+        "/deliveries",
+        "/events",
+        &format!("/merchants/{}/api-keys", merchant.id),
+    ];
     for path in lists {
         operator.with_key(Some(&merchant.key)).get(path).await.refused(401, "invalid_api_key");
         operator.with_key(None).get(path).await.refused(401, "missing_credential");

@@ -5,9 +5,11 @@
 
 mod access;
 mod audit;
+mod deliveries;
 mod keys;
 mod merchants;
 mod metrics;
+mod sink;
 
 use http::Method;
 use serde_json::{Value, json};

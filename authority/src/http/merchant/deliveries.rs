@@ -9,9 +9,9 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::get;
 
-use super::events::event_types;
 use super::{ROWS, Segment, operation, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::list_query::event_types;
 use crate::http::list_query::list_request_within;
 
 /// The routes.

@@ -7,6 +7,9 @@ mod alerts;
 mod api_keys;
 mod audit_log;
 mod checkouts;
+mod deliveries;
+mod endpoints;
+mod events;
 mod merchants;
 mod metrics;
 mod orders;
@@ -16,6 +19,7 @@ mod shipments;
 mod subscriptions;
 
 use authority_domain::id::MerchantId;
+use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{Mode, Tenant};
 use axum::Router;
 use axum::extract::rejection::PathRejection;
@@ -26,6 +30,7 @@ use http::StatusCode;
 
 use super::entry::Roots;
 use super::problem::Problem;
+use super::query::Query;
 
 /// A path segment; one that does not decode is a record that does not exist.
 type Segment = Result<Path<String>, PathRejection>;
@@ -41,6 +46,9 @@ pub fn routes() -> Router<Roots> {
         .merge(api_keys::routes())
         .merge(audit_log::routes())
         .merge(checkouts::routes())
+        .merge(deliveries::routes())
+        .merge(endpoints::routes())
+        .merge(events::routes())
         .merge(merchants::routes())
         .merge(orders::routes())
         .merge(payments::routes())
@@ -73,6 +81,12 @@ fn tenant_of(merchant: &str, mode: &str) -> Option<Tenant> {
 fn tenant_and<T>(segments: RecordSegments, parse: fn(&str) -> Option<T>) -> (Option<Tenant>, Option<T>) {
     let Ok(Path((merchant, mode, record))) = segments else { return (None, None) };
     (tenant_of(&merchant, &mode), parse(&record))
+}
+
+/// The filter `mode`: whether live, where it is given.
+fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
+    let mode = query.parsed("mode", "live or test", Mode::parse)?;
+    Ok(mode.map(|mode| mode == Mode::Live))
 }
 
 /// Ready means that the database answers.

@@ -20,6 +20,7 @@ mod figures;
 mod health_figures;
 mod inspect;
 mod merchants;
+mod operator_reads;
 mod orders;
 mod payments;
 mod refunds;
@@ -45,6 +46,9 @@ pub use figures::{Figures, QueueFigures};
 pub use health_figures::HealthFigures;
 pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
+pub use operator_reads::{
+    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
+};
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
 pub use refunds::{FoundRefund, Refunds};
@@ -78,6 +82,7 @@ pub trait Tx:
     + Figures
     + HealthFigures
     + Merchants
+    + OperatorReads
     + Orders
     + Payments
     + Refunds
@@ -104,6 +109,7 @@ impl<T> Tx for T where
         + Figures
         + HealthFigures
         + Merchants
+        + OperatorReads
         + Orders
         + Payments
         + Refunds

@@ -98,7 +98,7 @@ impl DeliveryHistory for Session<'_> {
     }
 }
 
-fn delivery(row: &DbRow) -> Result<Delivery, StoreError> {
+pub(super) fn delivery(row: &DbRow) -> Result<Delivery, StoreError> {
     let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
         Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
     };
@@ -124,7 +124,7 @@ fn delivery(row: &DbRow) -> Result<Delivery, StoreError> {
     })
 }
 
-fn attempt(row: &DbRow) -> Result<Attempt, StoreError> {
+pub(super) fn attempt(row: &DbRow) -> Result<Attempt, StoreError> {
     Ok(Attempt {
         id: AttemptId::from_store(row.try_get("id")?),
         delivery_id: DeliveryId::from_store(row.try_get("delivery_id")?),

@@ -9,9 +9,9 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Endpoints, SealedSecret, Subscriber};
+use crate::ports::{Audit, Endpoints, SealedSecret, Subscriber, Written};
 
-const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
+pub(super) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
      last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
      created_sequence, created_at, updated_at";
@@ -57,6 +57,7 @@ impl Endpoints for Session<'_> {
             .bind(secret.sealed.as_slice())
             .execute(&mut *self.conn)
             .await?;
+        self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
         Ok(())
     }
 
@@ -166,7 +167,10 @@ impl Endpoints for Session<'_> {
         .bind(endpoint.updated_at.as_ms())
         .execute(&mut *self.conn)
         .await?;
-        one_row(done.rows_affected(), "webhook endpoint")
+        one_row(done.rows_affected(), "webhook endpoint")?;
+        let version = endpoint.resource_version;
+        self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
+        Ok(())
     }
 
     async fn endpoint_delete(
@@ -190,6 +194,7 @@ impl Endpoints for Session<'_> {
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "webhook endpoint")?;
+        self.note_written(written(tenant, id, Some(version), version + 1));
         sqlx::query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1")
             .bind(id.as_str())
             .execute(&mut *self.conn)
@@ -198,7 +203,18 @@ impl Endpoints for Session<'_> {
     }
 }
 
-fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
+fn written(tenant: &Tenant, id: &EndpointId, before: Option<i64>, after: i64) -> Written {
+    let of_merchant = !tenant.is_operator();
+    Written {
+        resource_id: id.to_string(),
+        merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
+        livemode: of_merchant.then_some(tenant.livemode),
+        before,
+        after: Some(after),
+    }
+}
+
+pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
     let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
         Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
     };

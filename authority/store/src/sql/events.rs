@@ -69,16 +69,7 @@ impl Events for Session<'_> {
         let mut query = QueryBuilder::<Db>::new("SELECT sequence, body FROM events WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
         query.push(" AND sequence > ").push_bind(after);
-        push_in(&mut query, "type", &filter.types);
-        if let Some(resource) = &filter.resource {
-            query.push(" AND resource_id = ").push_bind(resource);
-        }
-        if let Some(from) = filter.created_from {
-            query.push(" AND created_at >= ").push_bind(from.as_ms());
-        }
-        if let Some(to) = filter.created_to {
-            query.push(" AND created_at < ").push_bind(to.as_ms());
-        }
+        push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter().map(|row| Ok((row.try_get("sequence")?, row.try_get("body")?))).collect()
@@ -104,5 +95,19 @@ impl Events for Session<'_> {
         .await?;
         let latest = row.try_get::<Option<i64>, _>("latest")?.unwrap_or(0);
         Ok(StreamRange { oldest: row.try_get::<Option<i64>, _>("oldest")?.unwrap_or(latest + 1), latest })
+    }
+}
+
+/// What narrows a stream.
+pub(super) fn push_event_filter(query: &mut QueryBuilder<Db>, filter: &EventFilter) {
+    push_in(query, "type", &filter.types);
+    if let Some(resource) = &filter.resource {
+        query.push(" AND resource_id = ").push_bind(resource.clone());
+    }
+    if let Some(from) = filter.created_from {
+        query.push(" AND created_at >= ").push_bind(from.as_ms());
+    }
+    if let Some(to) = filter.created_to {
+        query.push(" AND created_at < ").push_bind(to.as_ms());
     }
 }

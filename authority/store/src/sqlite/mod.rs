@@ -53,6 +53,8 @@ mod inspect;
 mod inspect_orders;
 #[path = "../sql/merchants.rs"]
 mod merchants;
+#[path = "../sql/operator_reads.rs"]
+mod operator_reads;
 #[path = "../sql/orders.rs"]
 mod orders;
 #[path = "../sql/payments.rs"]

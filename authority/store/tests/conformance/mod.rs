@@ -19,6 +19,7 @@ pub(crate) mod inspection;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
+pub(crate) mod operator_reads;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
 pub(crate) mod requests;
@@ -104,6 +105,8 @@ macro_rules! conformance {
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
             refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
+            operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
+                events_of_everybody_come_newest_first;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;

@@ -1,0 +1,143 @@
+//! The operator's view of deliveries, and trying again now (contract 6.2, 15.3).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
+use authority_domain::endpoint::EndpointStatus;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{DeliveryId, MerchantId};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::no_members;
+use authority_store::StoreError;
+use authority_store::ports::{FoundDelivery, KeyScope, NewDelivery, Tx};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+pub use authority_store::ports::AllDeliveriesFilter;
+
+use super::lists::{List, ListRequest, rows_wanted};
+use super::mutation::Work;
+use super::{Answer, App, Mutation};
+
+/// The record of contract 2.9, with the merchant whose event it carries.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    delivery: &'a Delivery,
+    merchant_id: &'a MerchantId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<Vec<Attempt>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(found: &'a FoundDelivery) -> Self {
+        Self { delivery: &found.delivery, merchant_id: &found.merchant_id, attempts: None }
+    }
+}
+
+impl App {
+    /// `GET /deliveries`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn all_deliveries_list(
+        &self,
+        request: &ListRequest,
+        filter: AllDeliveriesFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.operator_position(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request)?;
+        let wanted = rows_wanted(request);
+        let found = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.all_deliveries_page(&filter, before.as_deref(), wanted).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let shown: Vec<Shown<'_>> = found.iter().map(Shown::new).collect();
+        self.operator_records(ListKind::OperatorDeliveries, request, &shown, |shown| {
+            shown.delivery.id.as_str()
+        })
+    }
+
+    /// `GET /deliveries/:id`, with every attempt.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn delivery_find(&self, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("delivery");
+        let id = id.ok_or_else(missing)?;
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let Some(found) = tx.delivery_find(&id).await? else { return Ok(None) };
+                    Ok(Some((found, tx.delivery_attempts_find(&id).await?)))
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (found, attempts) = found.ok_or_else(missing)?;
+        Answer::record(200, &Shown { attempts: Some(attempts), ..Shown::new(&found) })
+    }
+
+    /// `POST /deliveries/:id/retry`: what waits is tried now; what has failed or was cancelled is sent once more, as a
+    /// delivery of its own with an attempt budget of its own.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
+    /// `invalid_state_transition` for a delivery that succeeded.
+    pub async fn delivery_retry(
+        &self,
+        mutation: Mutation,
+        id: Option<DeliveryId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("delivery");
+                    let found = work.tx.delivery_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+                    no_members(&body)?;
+                    let delivery = retry(work, &found).await?;
+                    let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
+                    Ok(Answer::record(202, &Shown::new(&now))?.about(found.delivery.id.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// Returns the delivery that will be sent.
+async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId, Refusal> {
+    let delivery = &found.delivery;
+    if delivery.status == DeliveryStatus::Succeeded {
+        return Err(Refusal::transition(
+            delivery.status.as_str(),
+            DeliveryStatus::Pending.as_str(),
+            "The delivery succeeded; the event can be replayed.",
+        ));
+    }
+    let endpoint = work.tx.endpoint_find(&delivery.endpoint_id).await?.ok_or_else(Refusal::internal)?;
+    if endpoint.deleted_at.is_some() || endpoint.endpoint.status == EndpointStatus::Disabled {
+        return Err(Refusal::new(
+            ErrorCode::EndpointDisabled,
+            "The endpoint gets nothing: it is disabled or deleted.",
+        ));
+    }
+    if delivery.status == DeliveryStatus::Pending {
+        work.tx.delivery_hasten(&delivery.id, work.now).await?;
+        return Ok(delivery.id.clone());
+    }
+    let event_type = EventType::parse(&delivery.event_type).ok_or_else(Refusal::internal)?;
+    let again = NewDelivery {
+        id: DeliveryId::generate(work.now, &mut work.dice),
+        event_id: delivery.event_id.clone(),
+        event_type: event_type.as_str(),
+        sequence: found.sequence,
+        endpoint_id: delivery.endpoint_id.clone(),
+        trigger: Trigger::Replay,
+    };
+    work.tx.deliveries_insert(&found.owner, std::slice::from_ref(&again), work.now).await?;
+    Ok(again.id)
+}

@@ -1,0 +1,59 @@
+//! Events of all merchants, for support (contract 6.2).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{EventId, MerchantId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::refusal::Refusal;
+use authority_domain::scope::OperatorScope;
+use authority_domain::tenant::Tenant;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::get;
+
+use super::{Segment, mode_filter, parsed};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::list_query::{ROWS, event_types, list_request};
+
+/// The routes.
+pub(super) fn routes() -> Router<Roots> {
+    Router::new().route("/events", get(events_list)).route("/events/{event}", get(event_get))
+}
+
+async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
+    operator(roots, "events.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+        let mut query = entered.query;
+        let merchant = query.parsed("merchant", "a merchant's id", MerchantId::parse)?;
+        let livemode = mode_filter(&mut query)?;
+        let filter = EventFilter {
+            types: event_types(&mut query, "type")?,
+            created_from: query.time("created_from")?,
+            created_to: query.time("created_to")?,
+            resource: query.text("resource")?,
+        };
+        let list = list_request(query, ROWS)?;
+        let found = match (merchant, livemode) {
+            (Some(merchant_id), Some(livemode)) => {
+                app.stream_list(&list, Tenant { merchant_id, livemode }, filter).await
+            }
+            (None, None) if filter == EventFilter::default() => app.all_events_list(&list).await,
+            (merchant, _) => Err(of_one_stream(if merchant.is_none() { "merchant" } else { "mode" })),
+        };
+        found.map(Reply::List)
+    })
+    .await
+}
+
+/// The history of everybody cannot be narrowed: no index would help.
+fn of_one_stream(missing: &'static str) -> Refusal {
+    let detail = "merchant and mode are given together, and the other filters with both of them.";
+    Refusal::new(ErrorCode::InvalidParameter, detail).param(missing)
+}
+
+async fn event_get(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
+    operator(roots, "events.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+        entered.query.finish()?;
+        app.event_find(parsed(event, EventId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}

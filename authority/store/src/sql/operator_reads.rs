@@ -1,0 +1,206 @@
+//! The operator's view over all merchants.
+//!
+//! Lists go by ids. A page of deliveries is chosen from the deliveries alone and joined with its events afterwards, so
+//! that a page costs as many events as it has rows.
+
+use async_trait::async_trait;
+use authority_domain::delivery::Attempt;
+use authority_domain::endpoint::HealthState;
+use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::delivery_history::{attempt, delivery};
+use super::endpoints::{self, endpoint};
+use super::events::push_event_filter;
+use super::{Db, DbRow, Session, push_in};
+use crate::StoreError;
+use crate::ports::{
+    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
+};
+
+/// What [`found`] reads, from deliveries `d` and their events `v`.
+const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
+     d.status, d.attempt_count, d.next_attempt_at, d.last_outcome, d.last_response_status, d.failure_reason, \
+     d.succeeded_at, d.failed_at, d.created_at, d.updated_at, d.sequence, v.merchant_id, d.merchant_id AS owner_id, \
+     d.livemode AS owner_livemode FROM ";
+
+#[async_trait]
+impl OperatorReads for Session<'_> {
+    async fn all_events_page(
+        &mut self,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT id, body FROM events");
+        if let Some(before) = before {
+            query.push(" WHERE id < ").push_bind(before);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        Ok(query.build_query_as().fetch_all(&mut *self.conn).await?)
+    }
+
+    async fn stream_page_newest(
+        &mut self,
+        tenant: &Tenant,
+        filter: &EventFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT sequence, body FROM events WHERE merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND sequence < ").push_bind(before);
+        }
+        push_event_filter(&mut query, filter);
+        query.push(" ORDER BY sequence DESC LIMIT ").push_bind(limit);
+        Ok(query.build_query_as().fetch_all(&mut *self.conn).await?)
+    }
+
+    async fn event_find(&mut self, id: &EventId) -> Result<Option<String>, StoreError> {
+        let found = sqlx::query_scalar("SELECT body FROM events WHERE id = $1").bind(id.as_str());
+        Ok(found.fetch_optional(&mut *self.conn).await?)
+    }
+
+    async fn all_deliveries_page(
+        &mut self,
+        filter: &AllDeliveriesFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<FoundDelivery>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(DELIVERY_COLUMNS);
+        query.push("(SELECT * FROM deliveries WHERE TRUE");
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        if let Some(merchant) = &filter.merchant_id {
+            query.push(" AND merchant_id = ").push_bind(merchant.as_str());
+        }
+        if let Some(livemode) = filter.livemode {
+            query.push(" AND livemode = ").push_bind(livemode);
+        }
+        if let Some(endpoint) = &filter.endpoint_id {
+            query.push(" AND endpoint_id = ").push_bind(endpoint.as_str());
+        }
+        if let Some(event) = &filter.event_id {
+            query.push(" AND event_id = ").push_bind(event.as_str());
+        }
+        push_in(&mut query, "status", &filter.status);
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        query.push(") AS d JOIN events v ON v.id = d.event_id ORDER BY d.id DESC");
+        query.build().fetch_all(&mut *self.conn).await?.iter().map(found).collect()
+    }
+
+    async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(DELIVERY_COLUMNS);
+        query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = ").push_bind(id.as_str());
+        query.build().fetch_optional(&mut *self.conn).await?.as_ref().map(found).transpose()
+    }
+
+    async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
+                 response_excerpt, retry_at FROM attempts WHERE delivery_id = $1 ORDER BY number",
+        )
+        .bind(id.as_str())
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(attempt).collect()
+    }
+
+    async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, deleted_at, ");
+        query.push(endpoints::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        let Some(row) = query.build().fetch_optional(&mut *self.conn).await? else { return Ok(None) };
+        let endpoint = endpoint(&row)?;
+        let merchant_id = MerchantId::from_store(row.try_get("merchant_id")?);
+        let owner = Tenant { merchant_id, livemode: endpoint.livemode };
+        let deleted_at = row.try_get::<Option<i64>, _>("deleted_at")?.map(Timestamp::from_ms);
+        Ok(Some(FoundEndpoint { endpoint, owner, deleted_at }))
+    }
+
+    async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE deliveries SET next_attempt_at = $2, updated_at = $2 \
+             WHERE id = $1 AND status = 'pending' AND next_attempt_at > $2",
+        )
+        .bind(id.as_str())
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        self.made.deliveries = true;
+        Ok(())
+    }
+
+    async fn outbox_figures(
+        &mut self,
+        now: Timestamp,
+        since: Timestamp,
+    ) -> Result<OutboxFigures, StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS pending, COUNT(CASE WHEN next_attempt_at <= $1 THEN 1 END) AS due, \
+                 MIN(created_at) AS oldest, \
+                 (SELECT COUNT(*) FROM deliveries WHERE status = 'failed' AND failed_at >= $2) AS failed \
+             FROM deliveries WHERE status = 'pending'",
+        )
+        .bind(now.as_ms())
+        .bind(since.as_ms())
+        .fetch_one(&mut *self.conn)
+        .await?;
+        Ok(OutboxFigures {
+            pending: row.try_get("pending")?,
+            due: row.try_get("due")?,
+            failed: row.try_get("failed")?,
+            oldest_pending_at: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp::from_ms),
+        })
+    }
+
+    async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT b.endpoint_id, b.pending, b.due, b.oldest, e.merchant_id, e.livemode, e.health_state, \
+                 e.consecutive_failures \
+             FROM (SELECT endpoint_id, COUNT(*) AS pending, COUNT(CASE WHEN next_attempt_at <= $1 THEN 1 END) AS due, \
+                       MIN(created_at) AS oldest \
+                   FROM deliveries WHERE status = 'pending' GROUP BY endpoint_id \
+                   ORDER BY COUNT(*) DESC, endpoint_id LIMIT $2) AS b \
+             JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",
+        )
+        .bind(now.as_ms())
+        .bind(limit)
+        .fetch_all(&mut *self.conn)
+        .await?;
+        rows.iter().map(backlog).collect()
+    }
+}
+
+fn found(row: &DbRow) -> Result<FoundDelivery, StoreError> {
+    Ok(FoundDelivery {
+        delivery: delivery(row)?,
+        merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
+        sequence: row.try_get("sequence")?,
+        owner: Tenant {
+            merchant_id: MerchantId::from_store(row.try_get("owner_id")?),
+            livemode: row.try_get("owner_livemode")?,
+        },
+    })
+}
+
+fn backlog(row: &DbRow) -> Result<Backlog, StoreError> {
+    let state: String = row.try_get("health_state")?;
+    Ok(Backlog {
+        endpoint_id: EndpointId::from_store(row.try_get("endpoint_id")?),
+        owner: Tenant {
+            merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
+            livemode: row.try_get("livemode")?,
+        },
+        state: HealthState::parse(&state).ok_or_else(|| {
+            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
+        })?,
+        consecutive_failures: row.try_get("consecutive_failures")?,
+        pending: row.try_get("pending")?,
+        due: row.try_get("due")?,
+        oldest_pending_at: Timestamp::from_ms(row.try_get("oldest")?),
+    })
+}

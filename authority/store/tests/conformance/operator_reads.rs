@@ -1,0 +1,150 @@
+//! What the operator looks up over all merchants: contract 6.2, 15.3.
+
+use authority_domain::delivery::DeliveryStatus;
+use authority_domain::id::{DeliveryId, MerchantId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{AllDeliveriesFilter, Backlog, FoundDelivery, OutboxFigures, SettledAs};
+
+use super::fixtures::{at, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+pub(crate) async fn deliveries_of_everybody_are_found<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let other = Shop::new(&shop.store, "other").await.in_test_mode();
+    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let (ours, theirs) = (shop.endpoint(&["*"]).await, other.endpoint(&["*"]).await);
+    let sink = platform.endpoint(&["*"]).await;
+    let event = shop.open_checkout().await.events[0].id.clone();
+    other.open_checkout().await;
+    let store = &shop.store;
+    let page =
+        async |filter: AllDeliveriesFilter, before: Option<&DeliveryId>, limit| -> Vec<FoundDelivery> {
+            let before = before.map(DeliveryId::to_string);
+            let page: Result<Vec<FoundDelivery>, StoreError> =
+                job!(store.read, tx => tx.all_deliveries_page(&filter, before.as_deref(), limit));
+            page.unwrap()
+        };
+    let all = AllDeliveriesFilter::default;
+    let everything = page(all(), None, 9).await;
+    assert_eq!(everything.len(), 4);
+    assert!(everything.is_sorted_by(|a, b| a.delivery.id > b.delivery.id), "newest first");
+    assert_eq!(page(all(), None, 2).await, everything[..2]);
+    assert_eq!(page(all(), Some(&everything[1].delivery.id), 9).await, everything[2..]);
+    let merchant = |shop: &Shop| Some(shop.tenant.merchant_id.clone());
+    let count = async |filter: AllDeliveriesFilter| page(filter, None, 9).await.len();
+    assert_eq!(count(AllDeliveriesFilter { merchant_id: merchant(&shop), ..all() }).await, 1);
+    assert_eq!(count(AllDeliveriesFilter { livemode: Some(true), ..all() }).await, 1);
+    assert_eq!(count(AllDeliveriesFilter { endpoint_id: Some(sink.clone()), ..all() }).await, 2);
+    assert_eq!(count(AllDeliveriesFilter { event_id: Some(event), ..all() }).await, 2);
+    let failed = AllDeliveriesFilter { status: vec!["failed".into()], ..all() };
+    assert_eq!(count(failed).await, 0);
+    // Those of the platform's endpoint tell whose event they carry.
+    let of_sink = page(AllDeliveriesFilter { endpoint_id: Some(sink.clone()), ..all() }, None, 9).await;
+    let mut told: Vec<(MerchantId, bool)> =
+        of_sink.iter().map(|found| (found.merchant_id.clone(), found.delivery.livemode)).collect();
+    told.sort();
+    let mut expected = [(shop.tenant.merchant_id.clone(), true), (other.tenant.merchant_id.clone(), false)];
+    expected.sort();
+    assert_eq!(told, expected);
+    assert!(of_sink.iter().all(|found| found.owner == Tenant::operator()));
+    let id = of_sink[0].delivery.id.clone();
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
+    assert_eq!(found.unwrap().as_ref(), Some(&of_sink[0]));
+    for (id, owner) in
+        [(ours, shop.tenant.clone()), (theirs, other.tenant.clone()), (sink, Tenant::operator())]
+    {
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_find(&id));
+        let found = found.unwrap().unwrap();
+        assert_eq!((found.owner, found.deleted_at), (owner, None));
+    }
+}
+
+pub(crate) async fn what_waits_is_counted_and_brought_forward<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (busy, idle) = (shop.endpoint(&["*"]).await, shop.endpoint(&["order.cancelled"]).await);
+    let quiet = shop.endpoint(&["checkout.created"]).await;
+    shop.open_checkout().await;
+    let store = &shop.store;
+    let outbox = async |now| -> OutboxFigures {
+        let figures: Result<OutboxFigures, StoreError> =
+            job!(store.read, tx => tx.outbox_figures(now, noon()));
+        figures.unwrap()
+    };
+    let waiting = OutboxFigures { pending: 2, due: 2, failed: 0, oldest_pending_at: Some(noon()) };
+    assert_eq!(outbox(noon()).await, waiting);
+    shop.sell().await;
+    let backlogs: Result<Vec<Backlog>, StoreError> = job!(store.read, tx => tx.backlogs(noon(), 9));
+    let backlogs = backlogs.unwrap();
+    assert_eq!([&backlogs[0].endpoint_id, &backlogs[1].endpoint_id], [&busy, &quiet]);
+    assert!(backlogs.len() == 2 && backlogs[0].pending > backlogs[1].pending, "{idle} waits for nothing");
+    let most: Result<Vec<Backlog>, StoreError> = job!(store.read, tx => tx.backlogs(noon(), 1));
+    assert_eq!(most.unwrap(), backlogs[..1]);
+
+    let leased = shop.lease("a", noon(), 2, 9).await;
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(3600) })]).await;
+    shop.settle(vec![settlement(&leased[1], "a", SettledAs::Failed { reason: "rejected" })]).await;
+    assert_eq!(outbox(at(61)).await.failed, 1);
+    let find = async |id: &DeliveryId| {
+        let id = id.clone();
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
+        found.unwrap().unwrap().delivery
+    };
+    for (delivery, status, next) in
+        [(&leased[0], DeliveryStatus::Pending, Some(at(70))), (&leased[1], DeliveryStatus::Failed, None)]
+    {
+        let id = delivery.id.clone();
+        let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(70)));
+        done.unwrap();
+        let found = find(&delivery.id).await;
+        assert_eq!((found.status, found.next_attempt_at), (status, next));
+    }
+    // One that is due already stays where it is in the queue.
+    let id = leased[0].id.clone();
+    let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(80)));
+    done.unwrap();
+    assert_eq!(find(&leased[0].id).await.next_attempt_at, Some(at(70)));
+    let attempts: Result<Vec<_>, StoreError> = {
+        let id = leased[0].id.clone();
+        job!(store.read, tx => tx.delivery_attempts_find(&id))
+    };
+    assert_eq!(attempts.unwrap().len(), 1);
+}
+
+pub(crate) async fn events_of_everybody_come_newest_first<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let mut ids = Vec::new();
+    for seller in [&shop, &other, &shop] {
+        ids.push(seller.open_checkout().await.events[0].id.to_string());
+    }
+    ids.sort_by(|a, b| b.cmp(a));
+    let store = &shop.store;
+    let page = async |before: Option<&str>, limit| -> Vec<String> {
+        let before = before.map(str::to_owned);
+        let page: Result<Vec<(String, String)>, StoreError> =
+            job!(store.read, tx => tx.all_events_page(before.as_deref(), limit));
+        page.unwrap().into_iter().map(|(id, _)| id).collect()
+    };
+    assert_eq!(page(None, 9).await, ids);
+    assert_eq!(page(Some(&ids[0]), 1).await, ids[1..2]);
+    let stream = async |before, limit| -> Vec<i64> {
+        let (tenant, filter) = (shop.tenant.clone(), EventFilter::default());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.stream_page_newest(&tenant, &filter, before, limit));
+        page.unwrap().into_iter().map(|(sequence, _)| sequence).collect()
+    };
+    assert_eq!(stream(None, 9).await, [2, 1]);
+    assert_eq!(stream(Some(2), 9).await, [1]);
+    let events = shop.events().await;
+    let id = authority_domain::id::EventId::from_store(
+        serde_json::from_str::<serde_json::Value>(&events[1].1).unwrap()["id"].as_str().unwrap().to_owned(),
+    );
+    let body: Result<Option<String>, StoreError> = job!(store.read, tx => tx.event_find(&id));
+    assert_eq!(body.unwrap().as_ref(), Some(&events[1].1));
+}
