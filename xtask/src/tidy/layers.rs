@@ -19,7 +19,7 @@ const CRATE_EDGES: [(&str, &[&str]); 9] = [
     ("authority-domain", &["verify-core"]),
     ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
     ("postgres-cluster", &[]),
-    ("authority", &["authority-store", "authority-domain", "verify-core"]),
+    ("authority", &["authority-store", "postgres-cluster", "authority-domain", "verify-core"]),
     (
         "tests",
         &[
