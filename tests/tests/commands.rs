@@ -11,11 +11,13 @@ use tests::eventually::within;
 use tests::http::Api;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 on_both_databases!(
     merchants_and_keys_are_managed_beside_a_service,
     operator_keys_are_listed_and_revoked,
+    endpoints_and_deliveries_are_looked_after,
     events_are_tailed
 );
 
@@ -133,6 +135,56 @@ async fn operator_keys_are_listed_and_revoked(database: Database) {
     refused(&authority, &["operator-key", "revoke", "--id", nobody], 1, "there is no such operator key")
         .await;
     refused(&authority, &["operator-key", "revoke", "--id", &key], 1, "there is no such operator key").await;
+}
+
+async fn endpoints_and_deliveries_are_looked_after(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let receiver =
+        Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 500 } else { 200 })).await;
+    let merchant = Merchant::create(&authority, "looked-after").await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    let list = ["endpoint", "list", "--merchant", "looked-after", "--mode", "test"];
+    let listed = done(&authority, &list).await;
+    assert_eq!(
+        (listed.len(), &listed[0]["id"], &listed[0]["status"]),
+        (1, &json!(endpoint.id), &json!("enabled"))
+    );
+    assert!(!listed[0].to_string().contains(&endpoint.secret[6..]));
+
+    // One failure and no second attempt: the next one is the operator's.
+    merchant.checkout().await;
+    authority.nothing_pending().await;
+    let failed = ["delivery", "list", "--merchant", "looked-after", "--status", "failed"];
+    let failed = done(&authority, &failed).await;
+    assert_eq!((failed.len(), &failed[0]["endpoint_id"]), (1, &json!(endpoint.id)));
+    let retried = done(&authority, &["delivery", "retry", "--id", &text(&failed[0], "id")]).await;
+    assert_eq!(retried[0]["trigger"], "replay");
+    receiver.until("the retry", |arrivals| arrivals.accepted("/hook") == 1).await;
+    authority.nothing_pending().await;
+    let of_endpoint = ["delivery", "list", "--endpoint", &endpoint.id, "--mode", "test"];
+    assert_eq!(done(&authority, &of_endpoint).await.len(), 2);
+    assert_eq!(done(&authority, &[&of_endpoint[..], &["--limit", "1"]].concat()).await.len(), 1);
+    assert_eq!(done(&authority, &["delivery", "list", "--mode", "live"]).await, Vec::<Value>::new());
+
+    let disable = ["endpoint", "disable", "--id", &endpoint.id, "--reason", "a test"];
+    assert_eq!(done(&authority, &disable).await[0]["disabled_reason"], "operator");
+    refused_with(&authority, &["delivery", "retry", "--id", &text(&failed[0], "id")], 1).await;
+    assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "disabled");
+    let enabled = done(&authority, &["endpoint", "enable", "--id", &endpoint.id]).await;
+    assert_eq!(enabled[0]["status"], "enabled");
+    merchant.checkout().await;
+    receiver.until("what came after", |arrivals| arrivals.accepted("/hook") == 2).await;
+    refused_with(&authority, &["endpoint", "disable", "--id", "we_x"], 1).await;
+    refused_with(&authority, &["delivery", "retry", "--id", "dlv_x"], 1).await;
+    refused_with(&authority, &["delivery", "list", "--status", "lost"], 2).await;
+    authority.nothing_pending().await;
+    authority.is_sound().await;
+}
+
+async fn refused_with(authority: &Authority, arguments: &[&str], code: i32) {
+    let output = authority.run(arguments).await;
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?}: {output:?}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
 }
 
 async fn events_are_tailed(database: Database) {

@@ -15,6 +15,7 @@ pub mod due;
 pub mod endpoint_changes;
 pub mod endpoint_secrets;
 pub mod endpoints;
+mod endpoints_of;
 pub mod events;
 pub mod figures;
 pub mod fulfillment;

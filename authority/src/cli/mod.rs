@@ -54,6 +54,10 @@ enum Command {
     Merchant(manage::MerchantCommand),
     /// Manage the API keys of merchants.
     Key(manage::Key),
+    /// Manage the webhook endpoints of merchants.
+    Endpoint(manage::Endpoint),
+    /// Look after deliveries.
+    Delivery(manage::Delivery),
     /// Read the events of a merchant.
     Events(manage::Events),
     /// Make test data.
@@ -104,6 +108,8 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::OperatorKey(args) => manage::operator_key(args, process),
         Command::Merchant(args) => manage::merchant(args, process),
         Command::Key(args) => manage::key(args, process),
+        Command::Endpoint(args) => manage::endpoint(args, process),
+        Command::Delivery(args) => manage::delivery(args, process),
         Command::Events(args) => manage::events(args, process),
         Command::Sandbox(args) => manage::sandbox(args, process),
         Command::Trigger(args) => trigger::run(&args, process),

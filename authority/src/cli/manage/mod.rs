@@ -7,6 +7,8 @@
 //! an option has to be corrected, 1 otherwise.
 
 mod args;
+mod deliveries;
+mod endpoints;
 mod events;
 mod keys;
 mod merchants;
@@ -14,6 +16,8 @@ mod operator_keys;
 mod sandbox;
 
 pub(super) use args::{Events, Key, MerchantCommand, OperatorKey, SandboxCommand};
+pub(super) use deliveries::{Delivery, run as delivery};
+pub(super) use endpoints::{Endpoint, run as endpoint};
 pub(super) use events::run as events;
 pub(super) use keys::run as key;
 pub(super) use merchants::run as merchant;

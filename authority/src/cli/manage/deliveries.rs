@@ -1,0 +1,122 @@
+//! `authority delivery`: what is sent to whom, and trying again now.
+
+use authority_domain::delivery::DeliveryStatus;
+use authority_domain::id::{DeliveryId, EndpointId};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::args::ModeName;
+use super::{by_command, named_merchant, page, print_record, refused, with_app};
+use crate::app::operator_deliveries::AllDeliveriesFilter;
+use crate::cli::{Exit, Failure, Process};
+
+/// `authority delivery`
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Delivery {
+    /// What to do.
+    #[command(subcommand)]
+    action: DeliveryAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum DeliveryAction {
+    /// List deliveries, newest first.
+    List(DeliveryList),
+    /// Try a delivery now: one that waits, or once more one that failed or was cancelled.
+    Retry(DeliveryRetry),
+}
+
+#[derive(Debug, Args)]
+struct DeliveryList {
+    /// To endpoints of this merchant, by id or slug.
+    #[arg(long)]
+    merchant: Option<String>,
+    /// To endpoints of this mode.
+    #[arg(long)]
+    mode: Option<ModeName>,
+    /// To this endpoint, we_….
+    #[arg(long, value_name = "ID")]
+    endpoint: Option<String>,
+    /// Only these, separated by commas: pending, succeeded, failed, cancelled.
+    #[arg(long, value_delimiter = ',', value_name = "STATUS")]
+    status: Vec<String>,
+    /// At most so many, 1 to 1000000.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+    /// Print one JSON line per record.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct DeliveryRetry {
+    /// The delivery's id, dlv_….
+    #[arg(long, value_name = "ID")]
+    id: String,
+    /// Print one JSON line.
+    #[arg(long)]
+    json: bool,
+}
+
+const SHOWN: [&str; 7] =
+    ["id", "status", "trigger", "event_type", "endpoint_id", "attempt_count", "last_outcome"];
+
+const LIMIT_MAX: u32 = 1_000_000;
+
+pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    match command.action {
+        DeliveryAction::List(list) => {
+            let found = self::list(&list, process)?;
+            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+        }
+        DeliveryAction::Retry(retry) => {
+            let answer = with_app(process, async |app| {
+                let mutation = by_command(app, "deliveries.retry");
+                app.delivery_retry(mutation, DeliveryId::parse(&retry.id), json!({})).await.map_err(refused)
+            })?;
+            print_record(&answer.body, &SHOWN, retry.json, process)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn list(list: &DeliveryList, process: &Process<'_>) -> Result<Vec<String>, Failure> {
+    if !(1..=LIMIT_MAX).contains(&list.limit) {
+        return Err(Failure::Usage(format!("--limit must be 1 to {LIMIT_MAX}")));
+    }
+    if list.status.iter().any(|status| DeliveryStatus::parse(status).is_none()) {
+        let known: Vec<&str> = DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect();
+        return Err(Failure::Usage(format!("--status: each must be one of {}", known.join(", "))));
+    }
+    let endpoint_id = match &list.endpoint {
+        None => None,
+        Some(id) => {
+            let unknown = || Failure::Failed("there is no such webhook endpoint".to_owned());
+            Some(EndpointId::parse(id).ok_or_else(unknown)?)
+        }
+    };
+    let wanted = usize::try_from(list.limit).unwrap_or(usize::MAX);
+    with_app(process, async |app| {
+        let merchant_id = match &list.merchant {
+            Some(name) => Some(named_merchant(app, name).await?),
+            None => None,
+        };
+        let filter = AllDeliveriesFilter {
+            merchant_id,
+            livemode: list.mode.map(|mode| mode == ModeName::Live),
+            endpoint_id,
+            status: list.status.clone(),
+            event_id: None,
+        };
+        let (mut found, mut cursor) = (Vec::new(), None);
+        loop {
+            let list = app.all_deliveries_list(&page(cursor), filter.clone()).await.map_err(refused)?;
+            found.extend(list.items);
+            cursor = list.next_cursor;
+            if cursor.is_none() || found.len() >= wanted {
+                found.truncate(wanted);
+                return Ok(found);
+            }
+        }
+    })
+}
