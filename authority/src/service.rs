@@ -181,6 +181,7 @@ pub async fn open_app(
         cursors: Arc::clone(&config.keys.cursors),
         urls: url_rules(config),
         base_url: config.base_url.clone().unwrap_or_default(),
+        known_keys: Arc::default(),
         idempotency_retention_ms: retention,
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
         key_use: Arc::default(),

@@ -47,39 +47,22 @@ impl Figures {
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { database, work, .. } = self;
+        let other = work.measure();
         let pair = |figure: fn(&Measured) -> f64, digits: usize| {
-            format!(
-                "{:.digits$} / {:.digits$}",
-                self.of(Side::Authority, figure),
-                self.of(Side::Floor, figure)
-            )
+            format!("{:.digits$} / {:.digits$}", self.of(Side::Authority, figure), self.of(other, figure))
         };
         writeln!(
             f,
             "| {database} | {} | {} | {:.2} | {} | {} | {:.2} | {} ({}) |",
             work.name(),
             pair(|m| m.per_second, 0),
-            self.ratio(Side::Floor, |m| m.per_second),
+            self.ratio(other, |m| m.per_second),
             pair(|m| m.p50_ms, 2),
             pair(|m| m.p99_ms, 2),
-            self.ratio(Side::Floor, |m| m.p99_ms),
+            self.ratio(other, |m| m.p99_ms),
             pair(|m| m.cpu_us, 0),
             pair(|m| m.database_cpu_us, 0),
-        )?;
-        if work.sides().contains(&Side::Short) {
-            writeln!(
-                f,
-                "| {database} | the same over 10,000 events, authority | {:.0} | grows {:.2} × | {:.2} | {:.2} | | {:.0} ({:.0}), grows {:.2} × |",
-                self.of(Side::Short, |m| m.per_second),
-                self.ratio(Side::Short, |m| 1.0 / m.per_second),
-                self.of(Side::Short, |m| m.p50_ms),
-                self.of(Side::Short, |m| m.p99_ms),
-                self.of(Side::Short, |m| m.cpu_us),
-                self.of(Side::Short, |m| m.database_cpu_us),
-                self.ratio(Side::Short, |m| m.cpu_us + m.database_cpu_us),
-            )?;
-        }
-        Ok(())
+        )
     }
 }
 

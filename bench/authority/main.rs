@@ -32,7 +32,7 @@ mod work;
 
 use std::time::Duration;
 
-use database::Database;
+use database::{Database, Kind};
 use figures::{Figures, Round};
 use sides::Sides;
 use work::Work;
@@ -54,20 +54,27 @@ fn main() {
     }
 }
 
-/// `sqlite`, `postgres`, or both.
+/// `only` names databases and words of works; none means all.
 #[tokio::main(flavor = "current_thread")]
 async fn run(only: &[String]) {
     println!("{}", Figures::HEAD);
-    for kind in database::Kind::ALL {
-        if only.is_empty() || only.iter().any(|name| name == kind.name()) {
-            measure(&Database::make(kind).await).await;
+    for kind in Kind::ALL {
+        if chosen(only, kind.name(), |word| Kind::ALL.iter().any(|kind| kind.name() == word)) {
+            measure(&Database::make(kind).await, only).await;
         }
     }
 }
 
-async fn measure(database: &Database) {
+/// Whether `name` holds one of the words of its kind, or there are none of that kind.
+fn chosen(only: &[String], name: &str, of_this_kind: impl Fn(&str) -> bool) -> bool {
+    let mut words = only.iter().filter(|word| of_this_kind(word)).peekable();
+    words.peek().is_none() || words.any(|word| name.contains(word.as_str()))
+}
+
+async fn measure(database: &Database, only: &[String]) {
     let sides = Sides::start(database).await;
-    for work in Work::ALL {
+    let of_work = |word: &str| Work::ALL.iter().any(|work| work.name().contains(word));
+    for work in Work::ALL.into_iter().filter(|work| chosen(only, work.name(), of_work)) {
         let mut figures = Figures::new(database.kind.name(), work);
         for side in work.sides() {
             sides.ask(*side, work, WARM_UP).await;

@@ -112,7 +112,8 @@ impl Sides {
     pub(crate) async fn ask(&self, side: Side, work: Work, time: Duration) -> Measured {
         match work {
             Work::Order => self.orders(side, time).await,
-            Work::Events => self.events(side, time).await,
+            Work::Events => self.events(side, time, Spread::Anywhere).await,
+            Work::SamePages => self.events(side, time, Spread::HundredPages).await,
             Work::PaidOrder => {
                 // Not measured: as many as the fastest side could pay in the time, and more.
                 self.open_checkouts((time.as_secs_f64() * 6_000.0) as usize).await;
@@ -136,11 +137,17 @@ impl Sides {
         .await
     }
 
-    async fn events(&self, side: Side, time: Duration) -> Measured {
+    async fn events(&self, side: Side, time: Duration, spread: Spread) -> Measured {
         let shop = if side == Side::Short { &self.short } else { &self.long };
         let mut connections = self.connections(side, Root::Merchant).await;
         drive(&mut connections, time, &self.processes(side), async |connection, _| {
-            let page = self.dice.borrow_mut().random_range(0..shop.cursors.len());
+            let page = match spread {
+                Spread::Anywhere => self.dice.borrow_mut().random_range(0..shop.cursors.len()),
+                Spread::HundredPages => {
+                    self.dice.borrow_mut().random_range(0..100) * (shop.cursors.len() / 100).max(1)
+                        % shop.cursors.len()
+                }
+            };
             let path = match side {
                 Side::Floor => {
                     let after = (page as i64 + 1) * PAGE;
@@ -217,6 +224,13 @@ impl Sides {
         };
         Processes { asked, database: self.server }
     }
+}
+
+/// Which pages.
+#[derive(Clone, Copy)]
+enum Spread {
+    Anywhere,
+    HundredPages,
 }
 
 #[derive(Clone, Copy)]

@@ -7,6 +7,9 @@ pub(crate) enum Work {
     Order,
     /// `GET /events?limit=100`, from anywhere in the history.
     Events,
+    /// The same hundred pages again and again, spread over the history: what a page costs when its rows are at hand,
+    /// behind many events and behind few.
+    SamePages,
     /// `POST …/payments` and `POST …/reports`: one payment of an open checkout and its success, five events.
     PaidOrder,
 }
@@ -23,20 +26,26 @@ pub(crate) enum Side {
 }
 
 impl Work {
-    pub(crate) const ALL: [Self; 3] = [Self::Order, Self::Events, Self::PaidOrder];
+    pub(crate) const ALL: [Self; 4] = [Self::Order, Self::Events, Self::SamePages, Self::PaidOrder];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Order => "GET /orders/:order",
             Self::Events => "GET /events?limit=100",
+            Self::SamePages => "the same 100 pages: 1,000,000 / 10,000 events",
             Self::PaidOrder => "paid order, 2 requests, 5 events",
         }
     }
 
     pub(crate) fn sides(self) -> &'static [Side] {
         match self {
-            Self::Order | Self::PaidOrder => &[Side::Authority, Side::Floor],
-            Self::Events => &[Side::Authority, Side::Floor, Side::Short],
+            Self::Order | Self::Events | Self::PaidOrder => &[Side::Authority, Side::Floor],
+            Self::SamePages => &[Side::Authority, Side::Short],
         }
+    }
+
+    /// Beside whom the authority's figures stand.
+    pub(crate) fn measure(self) -> Side {
+        if self == Self::SamePages { Side::Short } else { Side::Floor }
     }
 }

@@ -1,7 +1,8 @@
 //! Who is asking: from a key to a merchant and mode, or to an operator (contract 5.3, 6.1).
 //!
 //! The checksum and the kind of the key are judged before the database is asked; unknown, revoked and foreign keys are
-//! one answer.
+//! one answer. What the database said of a good key holds for a moment ([`KeyCache`]); what this instance changes of
+//! keys and merchants holds at once ([`App::forget_keys`]).
 
 use authority_domain::api_key::{ApiKey, KeyKind};
 use authority_domain::error_code::ErrorCode;
@@ -10,10 +11,12 @@ use authority_domain::merchant::{Merchant, MerchantStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::{OperatorScope, Scope};
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 
 use super::App;
+use super::key_cache::KeyCache;
 
 /// An authenticated merchant backend.
 #[derive(Clone, Debug)]
@@ -35,7 +38,27 @@ pub struct Operator {
     scopes: Vec<OperatorScope>,
 }
 
+/// The keys in use, by hash.
+pub struct KnownKeys {
+    /// With their expiry.
+    merchants: KeyCache<[u8; 32], (Option<Timestamp>, Caller)>,
+    operators: KeyCache<[u8; 32], Operator>,
+}
+
+impl Default for KnownKeys {
+    fn default() -> Self {
+        Self { merchants: KeyCache::new(), operators: KeyCache::new() }
+    }
+}
+
 impl App {
+    /// Says that a key or a merchant may have been changed by this instance. To be called after the commit, before the
+    /// answer.
+    pub(super) fn forget_keys(&self) {
+        self.known_keys.merchants.forget();
+        self.known_keys.operators.forget();
+    }
+
     /// The merchant and mode behind a key.
     ///
     /// # Errors
@@ -45,6 +68,24 @@ impl App {
             return Err(unknown_key());
         }
         let hash = key.hash();
+        let (expires_at, caller) = match self.known_keys.merchants.get(&hash, self.clock.monotonic()) {
+            Ok(known) => known,
+            Err(asked) => {
+                let known = self.merchant_key(hash).await?;
+                self.known_keys.merchants.keep(asked, hash, known.clone());
+                known
+            }
+        };
+        let now = self.now();
+        if expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::new(ErrorCode::ExpiredApiKey, "The API key has expired."));
+        }
+        self.key_use.note(&caller.key_id, now);
+        Ok(caller)
+    }
+
+    /// What the database says of a merchant's key that is not revoked.
+    async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.api_key_by_hash(&hash).await }))
@@ -54,13 +95,9 @@ impl App {
         if record.revoked_at.is_some() {
             return Err(unknown_key());
         }
-        let now = self.now();
-        if record.expires_at.is_some_and(|at| at <= now) {
-            return Err(Refusal::new(ErrorCode::ExpiredApiKey, "The API key has expired."));
-        }
-        self.key_use.note(&record.id, now);
         let tenant = Tenant { merchant_id: record.merchant_id, livemode: record.livemode };
-        Ok(Caller { tenant, merchant, key_id: record.id, scopes: record.scopes })
+        let caller = Caller { tenant, merchant, key_id: record.id, scopes: record.scopes };
+        Ok((record.expires_at, caller))
     }
 
     /// The operator behind a key.
@@ -72,6 +109,18 @@ impl App {
             return Err(unknown_key());
         }
         let hash = key.hash();
+        match self.known_keys.operators.get(&hash, self.clock.monotonic()) {
+            Ok(known) => Ok(known),
+            Err(asked) => {
+                let known = self.operator_key(hash).await?;
+                self.known_keys.operators.keep(asked, hash, known.clone());
+                Ok(known)
+            }
+        }
+    }
+
+    /// What the database says of an operator's key that is not revoked.
+    async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))

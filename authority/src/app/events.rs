@@ -48,7 +48,10 @@ impl App {
                 Box::pin(async move {
                     let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
                     // After the rows: what is removed in between is then missed by nobody unnoticed.
-                    let asked = after.is_some() || rows.is_empty();
+                    // Where the event behind the cursor is there, nothing was removed.
+                    let goes_on =
+                        rows.first().is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
+                    let asked = !goes_on;
                     let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
                     Ok::<_, StoreError>((rows, range))
                 })

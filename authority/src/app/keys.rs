@@ -100,7 +100,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
-        mutation
+        let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let before = find_key(work, id).await?;
@@ -114,7 +114,9 @@ impl App {
                     Ok(issued(&new, &key, work.now)?.about(old.id.as_str()))
                 })
             })
-            .await
+            .await;
+        self.forget_keys();
+        answered
     }
 
     /// `POST /api-keys/:id/revoke`: the key opens nothing any more, at once.
@@ -127,7 +129,7 @@ impl App {
         id: Option<KeyId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        mutation
+        let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let before = find_key(work, id).await?;
@@ -139,7 +141,9 @@ impl App {
                     Ok(Answer::record(200, &shown(&after, None, work.now))?.about(after.id.as_str()))
                 })
             })
-            .await
+            .await;
+        self.forget_keys();
+        answered
     }
 
     /// `GET /merchants/:m/api-keys`: newest first.

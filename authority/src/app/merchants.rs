@@ -50,7 +50,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
-        mutation
+        let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("merchant");
@@ -64,7 +64,9 @@ impl App {
                     answer(200, &merchant)
                 })
             })
-            .await
+            .await;
+        self.forget_keys();
+        answered
     }
 
     /// `GET /merchants/:m`.

@@ -21,6 +21,7 @@ pub mod figures;
 pub mod fulfillment;
 pub mod integration_health;
 pub mod invariants;
+mod key_cache;
 pub mod key_use;
 pub mod keys;
 pub mod lists;
@@ -83,6 +84,8 @@ pub struct App {
     pub urls: UrlRules,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
+    /// The keys in use.
+    pub known_keys: Arc<access::KnownKeys>,
     /// How long an idempotency key is remembered, in milliseconds.
     pub idempotency_retention_ms: i64,
     /// For how long deliveries may be due without being sent while the service calls itself ready, in milliseconds.

@@ -73,11 +73,5 @@ pub(super) async fn free_order_number(
     tenant: &Tenant,
     merchant: &Merchant,
 ) -> Result<OrderNumber, Refusal> {
-    loop {
-        let n = work.tx.order_number_next(tenant).await?;
-        let number = OrderNumber::generated(&merchant.settings.order_number_prefix, n);
-        if work.tx.order_body(tenant, &number).await?.is_none() {
-            return Ok(number);
-        }
-    }
+    Ok(work.tx.order_number_reserve(tenant, &merchant.settings.order_number_prefix).await?)
 }

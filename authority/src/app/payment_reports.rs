@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::mutation::{Work, on_its_own};
 use super::orders::free_order_number;
+use super::payments::last_version;
 use super::subscriptions::founding;
 use super::{Answer, App, Mutation, alerts};
 
@@ -157,7 +158,7 @@ pub(super) async fn report(
     let late = matches!(surroundings, Surroundings::Ended | Surroundings::Overdue(_));
     let changes = payment_flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
     work.commit(tenant, &merchant, &changes).await?;
-    let stored = work.tx.payment_get(tenant, &id).await?.ok_or_else(Refusal::internal)?;
+    let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
     if late && stored.status == PaymentStatus::Succeeded {
         alerts::late_payment(work, &stored).await?;
     }

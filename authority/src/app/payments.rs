@@ -3,7 +3,7 @@
 //! A start is idempotent for ever by the processor's own event id: the claim is a row of the same transaction. What
 //! becomes of an attempt is reported ([`super::payment_reports`]).
 
-use authority_domain::change::Change;
+use authority_domain::change::{Change, Record};
 use authority_domain::id::{CheckoutId, PaymentId};
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
@@ -99,9 +99,17 @@ pub(super) async fn start(
     };
     work.commit(tenant, merchant, &changes).await?;
     work.tx
-        .processor_report_claim(&processor, ProcessorMessage::Start, &event_id, id.as_str(), work.now)
+        .processor_report_keep(&processor, ProcessorMessage::Start, &event_id, id.as_str(), work.now)
         .await?;
-    work.tx.payment_get(tenant, &id).await?.ok_or_else(Refusal::internal)
+    last_version(changes, &id).ok_or_else(Refusal::internal)
+}
+
+/// The payment as these changes leave it.
+pub(super) fn last_version(changes: Vec<Change>, id: &PaymentId) -> Option<Payment> {
+    changes.into_iter().rev().find_map(|change| match change.record {
+        Record::Payment(payment) if payment.id == *id => Some(*payment),
+        _ => None,
+    })
 }
 
 async fn start_on_checkout(
@@ -111,8 +119,7 @@ async fn start_on_checkout(
     new: NewPayment,
 ) -> Result<Vec<Change>, Refusal> {
     let missing = || unknown("/checkout_id", "is no checkout of this merchant and mode");
-    let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(missing)?;
-    let under_way = work.tx.payment_open_on(tenant, &checkout.id).await?.is_some();
+    let (checkout, under_way) = work.tx.checkout_to_pay(tenant, checkout).await?.ok_or_else(missing)?;
     Ok(vec![payment_flow::start(&checkout, under_way, new, work.now)?])
 }
 

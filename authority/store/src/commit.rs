@@ -70,7 +70,7 @@ pub async fn commit_changes(
         })
         .collect::<Result<_, _>>()?;
     tx.events_insert(tenant, &events).await?;
-    let deliveries = fan_out(tx, tenant, &events, audience, now, dice).await?;
+    let deliveries = fan_out(tx, tenant, place.subscribers, &events, audience, now, dice).await?;
     Ok(Committed { events, deliveries })
 }
 
@@ -125,13 +125,14 @@ async fn put(tx: &mut dyn Tx, merchant: &MerchantId, record: &Record, places: Pl
 async fn fan_out(
     tx: &mut dyn Tx,
     tenant: &Tenant,
+    subscribers: Vec<Subscriber>,
     events: &[NewEvent],
     audience: &Audience,
     now: Timestamp,
     dice: &mut (dyn Rng + Send),
 ) -> Result<Vec<NewDelivery>, Refusal> {
     let (endpoints, trigger) = match audience {
-        Audience::Subscribers => (tx.endpoints_enabled(tenant).await?, Trigger::Event),
+        Audience::Subscribers => (subscribers, Trigger::Event),
         Audience::Tested(endpoint) => (vec![tested(endpoint, tenant)], Trigger::Test),
     };
     let operator = Tenant::operator();

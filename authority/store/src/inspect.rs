@@ -5,7 +5,6 @@
 //! the database, however long the reading takes.
 
 use futures_util::future::BoxFuture;
-use sqlx::{Connection, PgConnection, SqliteConnection};
 
 use crate::ports::Snapshot;
 use crate::store::StoreUrl;
@@ -23,8 +22,8 @@ pub struct Inspection {
 
 #[derive(Debug)]
 enum Inspected {
-    Sqlite(Box<SqliteConnection>),
-    Postgres(Box<PgConnection>),
+    Sqlite(Box<sqlite::DbConnection>),
+    Postgres(Box<postgres::DbConnection>),
 }
 
 impl Inspection {
@@ -37,12 +36,16 @@ impl Inspection {
             StoreUrl::Sqlite(path) => {
                 let (conn, schema_found) = sqlite::inspect(path).await?;
                 let schema_known = sqlite::known_version();
-                Ok(Self { connection: Inspected::Sqlite(Box::new(conn)), schema_found, schema_known })
+                Ok(Self { connection: Inspected::Sqlite(Box::new(conn.into())), schema_found, schema_known })
             }
             StoreUrl::Postgres(url) => {
                 let (conn, schema_found) = postgres::inspect(url).await?;
                 let schema_known = postgres::known_version();
-                Ok(Self { connection: Inspected::Postgres(Box::new(conn)), schema_found, schema_known })
+                Ok(Self {
+                    connection: Inspected::Postgres(Box::new(conn.into())),
+                    schema_found,
+                    schema_known,
+                })
             }
         }
     }
@@ -54,7 +57,7 @@ impl Inspection {
     pub async fn clock_ms(&mut self) -> Result<Option<i64>, StoreError> {
         match &mut self.connection {
             Inspected::Sqlite(_) => Ok(None),
-            Inspected::Postgres(conn) => Ok(Some(postgres::clock_ms(conn).await?)),
+            Inspected::Postgres(conn) => Ok(Some(postgres::clock_ms(conn.raw()).await?)),
         }
     }
 

@@ -256,11 +256,13 @@ where
     let reading = tokio::spawn(async move {
         match readers {
             Readers::Sqlite(pool) => {
-                let mut conn = pool.acquire().await.map_err(StoreError::from)?;
+                let conn = pool.acquire().await.map_err(StoreError::from)?;
+                let mut conn = sqlite::DbConnection::from(conn);
                 work(&mut sqlite::Session::new(&mut conn)).await
             }
             Readers::Postgres(pool) => {
-                let mut conn = pool.acquire().await.map_err(StoreError::from)?;
+                let conn = pool.acquire().await.map_err(StoreError::from)?;
+                let mut conn = postgres::DbConnection::from(conn);
                 work(&mut postgres::Session::new(&mut conn)).await
             }
         }

@@ -107,7 +107,12 @@ where
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
             // A panic in one job must not take the writer, and with it every other request, away.
-            let (result, ran) = match AssertUnwindSafe(async { work(tx).await }).catch_unwind().await {
+            let worked = async {
+                let value = work(tx).await?;
+                tx.flush().await?;
+                Ok::<T, E>(value)
+            };
+            let (result, ran) = match AssertUnwindSafe(worked).catch_unwind().await {
                 Ok(Ok(value)) => (Ok(value), Ran::Keep),
                 Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
                 Ok(Err(error)) => (Err(error), Ran::Undo),

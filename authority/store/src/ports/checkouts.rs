@@ -30,6 +30,13 @@ pub trait Checkouts {
         id: &CheckoutId,
     ) -> Result<Option<Checkout>, StoreError>;
 
+    /// One checkout, and whether a payment of it is still open.
+    async fn checkout_to_pay(
+        &mut self,
+        tenant: &Tenant,
+        id: &CheckoutId,
+    ) -> Result<Option<(Checkout, bool)>, StoreError>;
+
     /// One checkout and its tenant, as the operator's paths name it.
     async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError>;
 

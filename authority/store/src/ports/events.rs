@@ -7,15 +7,18 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use super::Subscriber;
 use crate::StoreError;
 
-/// The place that a transaction reserved for its events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The place that a transaction takes for its events, and who wants to hear of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPosition {
-    /// Sequence of the last reserved event.
+    /// Sequence of the last event.
     pub last_sequence: i64,
     /// `created_at` of all of them: now, or later when the clock stepped back.
     pub created_at: Timestamp,
+    /// The endpoints that are enabled, the operator's among them, oldest first.
+    pub subscribers: Vec<Subscriber>,
 }
 
 /// What of a stream is there.
@@ -30,8 +33,9 @@ pub struct StreamRange {
 /// Streams and events.
 #[async_trait]
 pub trait Events {
-    /// Takes the next `count` places of the tenant's stream. The row stays locked to the end of the transaction, so
-    /// that the order of numbers is the order of commits: call it after all other work (contract 8.3).
+    /// Takes the next `count` places of the tenant's stream. Nobody else writes meanwhile, so that the order of numbers
+    /// is the order of commits (contract 8.3): the counter is read here and written with the events, on condition that
+    /// it still says what was read.
     async fn stream_advance(
         &mut self,
         tenant: &Tenant,

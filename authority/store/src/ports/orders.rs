@@ -41,8 +41,13 @@ pub struct PendingOrder {
 /// Orders.
 #[async_trait]
 pub trait Orders {
-    /// Reserves the next generated order number of the tenant; the first is 100001 (contract 1.1).
-    async fn order_number_next(&mut self, tenant: &Tenant) -> Result<i64, StoreError>;
+    /// Reserves the next generated order number of the tenant that no order has: `prefix` and a count, the first of
+    /// which is 100001 (contract 1.1).
+    async fn order_number_reserve(
+        &mut self,
+        tenant: &Tenant,
+        prefix: &str,
+    ) -> Result<OrderNumber, StoreError>;
 
     /// One order.
     async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber)

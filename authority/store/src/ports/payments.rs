@@ -95,6 +95,16 @@ pub trait Payments {
         now: Timestamp,
     ) -> Result<Option<String>, StoreError>;
 
+    /// Notes for ever a message whose id no earlier one had ([`Payments::processor_report_get`]).
+    async fn processor_report_keep(
+        &mut self,
+        processor: &str,
+        message: ProcessorMessage,
+        processor_event_id: &str,
+        resource_id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
     /// The record an earlier message with this id was about.
     async fn processor_report_get(
         &mut self,

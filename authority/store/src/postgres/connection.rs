@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, Connection, PgConnection};
+use sqlx::{ConnectOptions, PgConnection};
 use tokio::time::timeout;
 
-use super::Session;
+use super::{DbConnection, Session};
 use crate::StoreError;
 use crate::writer::{Job, Made, Ran, WritingConnection};
 
@@ -34,19 +34,20 @@ const ANSWER_WAIT: Duration = Duration::from_secs(30);
 pub(crate) struct PostgresWriting {
     options: PgConnectOptions,
     /// `None` after the connection failed: the next transaction opens a new one.
-    conn: Option<PgConnection>,
+    conn: Option<DbConnection>,
     /// Whether the savepoint holds a job's writes that are to stay.
     kept: bool,
 }
 
 impl PostgresWriting {
     pub(super) fn new(options: PgConnectOptions, conn: PgConnection) -> Self {
-        Self { options, conn: Some(conn), kept: false }
+        Self { options, conn: Some(conn.into()), kept: false }
     }
 
     /// Runs statements without parameters. A connection that does not answer in time is given up.
     async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
+        conn.forget();
         match timeout(ANSWER_WAIT, sqlx::raw_sql(statements).execute(conn)).await {
             Ok(done) => Ok(done.map(|_| ())?),
             Err(_) => {
@@ -90,7 +91,7 @@ impl WritingConnection for PostgresWriting {
             }
             // The server was restarted since the last transaction: nothing is lost yet.
         }
-        self.conn = Some(connect(&self.options).await?);
+        self.conn = Some(connect(&self.options).await?.into());
         let begun = self.execute(BEGIN).await;
         if begun.is_err() {
             self.rollback().await;

@@ -10,6 +10,7 @@
 //! `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit, and the poll
 //! of the other instances is the truth anyway (contract 12 T5).
 
+mod batch;
 mod connection;
 pub(crate) mod failure;
 mod open;
@@ -21,7 +22,8 @@ pub(crate) use session::Session;
 use session::{one_row, push_in};
 
 pub(crate) type Db = sqlx::Postgres;
-pub(crate) type DbConnection = PgConnection;
+pub(crate) type DbConnection = waiting::Connection;
+pub(crate) type RawConnection = PgConnection;
 pub(crate) type DbRow = sqlx::postgres::PgRow;
 
 #[path = "../sql/access.rs"]
@@ -76,6 +78,8 @@ mod shipments;
 mod signing_secrets;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
+#[path = "../sql/waiting.rs"]
+pub(crate) mod waiting;
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
 /// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have

@@ -6,6 +6,7 @@ use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::waiting::Touches;
 use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Audit, AuditFilter, Written};
@@ -21,24 +22,25 @@ impl Audit for Session<'_> {
     }
 
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
-                 version_before, resource_version, reason) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-        )
-        .bind(entry.id.as_str())
-        .bind(entry.created_at.as_ms())
-        .bind(entry.created_by.as_str())
-        .bind(entry.request_id.as_str())
-        .bind(&entry.operation)
-        .bind(entry.merchant_id.as_ref().map(MerchantId::as_str))
-        .bind(entry.livemode)
-        .bind(&entry.resource_id)
-        .bind(entry.version_before)
-        .bind(entry.version_after)
-        .bind(&entry.reason)
-        .execute(&mut *self.conn)
-        .await?;
+        self.conn.wait(Touches::Any, |query| {
+            query.push(
+                "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
+                 version_before, resource_version, reason) ",
+            );
+            query.push_values([entry], |mut row, entry| {
+                row.push_bind(entry.id.as_str())
+        .push_bind(entry.created_at.as_ms())
+        .push_bind(entry.created_by.as_str())
+        .push_bind(entry.request_id.as_str())
+        .push_bind(&entry.operation)
+        .push_bind(entry.merchant_id.as_ref().map(MerchantId::as_str))
+        .push_bind(entry.livemode)
+        .push_bind(&entry.resource_id)
+        .push_bind(entry.version_before)
+        .push_bind(entry.version_after)
+        .push_bind(&entry.reason);
+            });
+        });
         Ok(())
     }
 

@@ -7,7 +7,8 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::{Session, bodies, one_row};
+use super::waiting::Touches;
+use super::{Session, bodies};
 use crate::StoreError;
 use crate::ports::{Checkouts, DueCheckout, Places};
 
@@ -20,6 +21,24 @@ impl Checkouts for Session<'_> {
     ) -> Result<Option<Checkout>, StoreError> {
         let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::record(self.conn, statement, tenant, id.as_str()).await
+    }
+
+    async fn checkout_to_pay(
+        &mut self,
+        tenant: &Tenant,
+        id: &CheckoutId,
+    ) -> Result<Option<(Checkout, bool)>, StoreError> {
+        let found: Option<(String, bool)> = sqlx::query_as(
+            "SELECT c.body, EXISTS (SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.livemode = $2 \
+                 AND p.checkout_id = $3 AND p.status IN ('created', 'pending', 'authorized')) \
+             FROM checkouts c WHERE c.merchant_id = $1 AND c.livemode = $2 AND c.id = $3",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(id.as_str())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        found.map(|(body, open)| Ok((serde_json::from_str(&body)?, open))).transpose()
     }
 
     async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError> {
@@ -75,27 +94,31 @@ impl Checkouts for Session<'_> {
         checkout: &Checkout,
         places: Places,
     ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
-                 created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-             ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
+        let body = serde_json::to_string(checkout)?;
+        self.conn.wait(Touches::One("checkout"), |query| {
+            query.push(
+                "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
+                 created_sequence) ",
+            );
+            query.push_values([body], |mut row, body| {
+                row.push_bind(checkout.id.as_str())
+                    .push_bind(merchant.as_str())
+                    .push_bind(checkout.livemode)
+                    .push_bind(checkout.status.as_str())
+                    .push_bind(&checkout.currency)
+                    .push_bind(checkout.amounts.total)
+                    .push_bind(checkout.expires_at.as_ms())
+                    .push_bind(checkout.resource_version)
+                    .push_bind(body)
+                    .push_bind(places.first);
+            });
+            query.push(
+                " ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
                  expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
              WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
                  AND checkouts.merchant_id = excluded.merchant_id",
-        )
-        .bind(checkout.id.as_str())
-        .bind(merchant.as_str())
-        .bind(checkout.livemode)
-        .bind(checkout.status.as_str())
-        .bind(&checkout.currency)
-        .bind(checkout.amounts.total)
-        .bind(checkout.expires_at.as_ms())
-        .bind(checkout.resource_version)
-        .bind(serde_json::to_string(checkout)?)
-        .bind(places.first)
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "checkout")
+            );
+        });
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
+use super::waiting::Touches;
 use super::{Db, DbRow, LEASE_DUE, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
@@ -24,33 +25,34 @@ impl Deliveries for Session<'_> {
         if deliveries.is_empty() {
             return Ok(());
         }
-        let mut query = QueryBuilder::<Db>::new(
-            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
-             triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence) ",
-        );
         // The places of an endpoint's deliveries go on from its last one; the statement sees none of its own rows.
         let mut made: BTreeMap<&EndpointId, i64> = BTreeMap::new();
-        query.push_values(deliveries, |mut row, delivery| {
-            let nth = made.entry(&delivery.endpoint_id).or_default();
-            *nth += 1;
-            row.push_bind(delivery.id.as_str())
-                .push_bind(tenant.merchant_id.as_str())
-                .push_bind(tenant.livemode)
-                .push_bind(delivery.event_id.as_str())
-                .push_bind(delivery.event_type)
-                .push_bind(delivery.sequence)
-                .push_bind(delivery.endpoint_id.as_str())
-                .push_bind(delivery.trigger.as_str())
-                .push("'pending', 0")
-                .push_bind(now.as_ms())
-                .push_bind(now.as_ms())
-                .push_bind(now.as_ms())
-                .push("(SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = ")
-                .push_bind_unseparated(delivery.endpoint_id.as_str())
-                .push_unseparated(") + ")
-                .push_bind_unseparated(*nth);
+        self.conn.wait(Touches::Any, |query| {
+            query.push(
+                "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+                 triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence) ",
+            );
+            query.push_values(deliveries, |mut row, delivery| {
+                let nth = made.entry(&delivery.endpoint_id).or_default();
+                *nth += 1;
+                row.push_bind(delivery.id.as_str())
+                    .push_bind(tenant.merchant_id.as_str())
+                    .push_bind(tenant.livemode)
+                    .push_bind(delivery.event_id.as_str())
+                    .push_bind(delivery.event_type)
+                    .push_bind(delivery.sequence)
+                    .push_bind(delivery.endpoint_id.as_str())
+                    .push_bind(delivery.trigger.as_str())
+                    .push("'pending', 0")
+                    .push_bind(now.as_ms())
+                    .push_bind(now.as_ms())
+                    .push_bind(now.as_ms())
+                    .push("(SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = ")
+                    .push_bind_unseparated(delivery.endpoint_id.as_str())
+                    .push_unseparated(") + ")
+                    .push_bind_unseparated(*nth);
+            });
         });
-        query.build().execute(&mut *self.conn).await?;
         self.made.deliveries = true;
         Ok(())
     }

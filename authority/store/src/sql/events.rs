@@ -2,15 +2,16 @@
 
 use async_trait::async_trait;
 use authority_domain::event::NewEvent;
-use authority_domain::id::EventId;
+use authority_domain::id::{EndpointId, EventId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, Session, push_in};
+use super::waiting::Touches;
+use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Events, StreamPosition, StreamRange};
+use crate::ports::{Endpoints, Events, StreamPosition, StreamRange, Subscriber};
 
 #[async_trait]
 impl Events for Session<'_> {
@@ -20,41 +21,58 @@ impl Events for Session<'_> {
         count: i64,
         now: Timestamp,
     ) -> Result<StreamPosition, StoreError> {
-        let row = sqlx::query(
-            "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (merchant_id, livemode) DO UPDATE SET \
-                 last_sequence = streams.last_sequence + excluded.last_sequence, \
-                 last_created_at = CASE WHEN excluded.last_created_at > streams.last_created_at \
-                     THEN excluded.last_created_at ELSE streams.last_created_at END \
-             RETURNING last_sequence, last_created_at",
+        let operator = Tenant::operator();
+        let rows = sqlx::query(
+            "SELECT s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id FROM streams s \
+             LEFT JOIN webhook_endpoints e ON (e.merchant_id = $1 AND e.livemode = $2 \
+                 OR e.merchant_id = $3 AND e.livemode = $4) AND e.deleted_at IS NULL AND e.status = 'enabled' \
+             WHERE s.merchant_id = $1 AND s.livemode = $2 ORDER BY e.created_sequence",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
-        .bind(count)
-        .bind(now.as_ms())
-        .fetch_one(&mut *self.conn)
+        .bind(operator.merchant_id.as_str())
+        .bind(operator.livemode)
+        .fetch_all(&mut *self.conn)
         .await?;
-        Ok(StreamPosition {
-            last_sequence: row.try_get("last_sequence")?,
-            created_at: Timestamp::from_ms(row.try_get("last_created_at")?),
-        })
+        let (before, created_at, subscribers) = match rows.first() {
+            Some(first) => {
+                let last: i64 = first.try_get(1)?;
+                (first.try_get(0)?, now.as_ms().max(last), subscribers(&rows, tenant)?)
+            }
+            None => (0, now.as_ms(), self.endpoints_enabled(tenant).await?),
+        };
+        let last_sequence: i64 = before + count;
+        self.conn.wait(Touches::One("stream"), |query| {
+            query.push("INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) ");
+            query.push_values([(last_sequence, created_at)], |mut row, (last_sequence, created_at)| {
+                row.push_bind(tenant.merchant_id.as_str())
+                    .push_bind(tenant.livemode)
+                    .push_bind(last_sequence)
+                    .push_bind(created_at);
+            });
+            query.push(
+                " ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+                 last_created_at = excluded.last_created_at WHERE streams.last_sequence = ",
+            );
+            query.push_bind(before);
+        });
+        Ok(StreamPosition { last_sequence, created_at: Timestamp::from_ms(created_at), subscribers })
     }
 
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {
-        let mut query = QueryBuilder::<Db>::new(
-            "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) ",
-        );
-        query.push_values(events, |mut row, event| {
-            row.push_bind(tenant.merchant_id.as_str())
-                .push_bind(tenant.livemode)
-                .push_bind(event.sequence)
-                .push_bind(event.id.as_str())
-                .push_bind(event.event_type.as_str())
-                .push_bind(&event.resource_id)
-                .push_bind(event.created_at.as_ms())
-                .push_bind(&event.body);
+        self.conn.wait(Touches::Any, |query| {
+            query.push("INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) ");
+            query.push_values(events, |mut row, event| {
+                row.push_bind(tenant.merchant_id.as_str())
+                    .push_bind(tenant.livemode)
+                    .push_bind(event.sequence)
+                    .push_bind(event.id.as_str())
+                    .push_bind(event.event_type.as_str())
+                    .push_bind(&event.resource_id)
+                    .push_bind(event.created_at.as_ms())
+                    .push_bind(&event.body);
+            });
         });
-        query.build().execute(&mut *self.conn).await?;
         self.made.events += events.len();
         Ok(())
     }
@@ -72,7 +90,7 @@ impl Events for Session<'_> {
         push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| Ok((row.try_get("sequence")?, row.try_get("body")?))).collect()
+        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
     async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError> {
@@ -110,4 +128,19 @@ pub(super) fn push_event_filter(query: &mut QueryBuilder<Db>, filter: &EventFilt
     if let Some(to) = filter.created_to {
         query.push(" AND created_at < ").push_bind(to.as_ms());
     }
+}
+
+/// A stream without endpoints has one row that names none.
+fn subscribers(rows: &[DbRow], tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError> {
+    let mut subscribers = Vec::new();
+    for row in rows {
+        let Some(id) = row.try_get::<Option<String>, _>(2)? else { continue };
+        let theirs = row.try_get::<&str, _>(4)? == tenant.merchant_id.as_str();
+        subscribers.push(Subscriber {
+            endpoint_id: EndpointId::from_store(id),
+            enabled_events: serde_json::from_str(row.try_get(3)?)?,
+            owner: if theirs { tenant.clone() } else { Tenant::operator() },
+        });
+    }
+    Ok(subscribers)
 }

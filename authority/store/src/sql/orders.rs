@@ -9,7 +9,8 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbConnection, Session, bodies, one_row, push_in};
+use super::waiting::Touches;
+use super::{Db, Session, bodies, push_in};
 use crate::StoreError;
 use crate::ports::{Orders, PendingLimit, PendingOrder, Places, StoredOrder};
 
@@ -18,17 +19,29 @@ const NUMBERS_START_ABOVE: i64 = 100_000;
 
 #[async_trait]
 impl Orders for Session<'_> {
-    async fn order_number_next(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
-        Ok(sqlx::query_scalar(
-            "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, $3) \
-             ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
-             RETURNING last_number",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(NUMBERS_START_ABOVE + 1)
-        .fetch_one(&mut *self.conn)
-        .await?)
+    async fn order_number_reserve(
+        &mut self,
+        tenant: &Tenant,
+        prefix: &str,
+    ) -> Result<OrderNumber, StoreError> {
+        loop {
+            let (n, taken): (i64, bool) = sqlx::query_as(
+                "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, $3) \
+                 ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
+                 RETURNING last_number, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
+                     AND o.order_number = $4 || CAST(last_number AS TEXT))",
+            )
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .bind(NUMBERS_START_ABOVE + 1)
+            .bind(prefix)
+            .fetch_one(&mut *self.conn)
+            .await?;
+            // An operator may have taken it by hand.
+            if !taken {
+                return Ok(OrderNumber::generated(prefix, n));
+            }
+        }
     }
 
     async fn order_get(
@@ -136,60 +149,60 @@ impl Orders for Session<'_> {
         order: &Order,
         places: Places,
     ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+        let body = serde_json::to_string(order)?;
+        self.conn.wait(Touches::One("order"), |query| {
+            query.push(
+                "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
                  currency, total, customer_reference, resource_version, created_at, updated_at, body, \
-                 created_sequence, last_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) \
-             ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
+                 created_sequence, last_sequence) ",
+            );
+            query.push_values([body], |mut row, body| {
+                row.push_bind(merchant.as_str())
+                    .push_bind(order.livemode)
+                    .push_bind(order.order_number.as_str())
+                    .push_bind(order.status.as_str())
+                    .push_bind(order.payment_status.as_str())
+                    .push_bind(order.fulfillment_status.as_str())
+                    .push_bind(&order.currency)
+                    .push_bind(order.amounts.total)
+                    .push_bind(order.customer.as_ref().and_then(|customer| customer.reference.as_deref()))
+                    .push_bind(order.resource_version)
+                    .push_bind(order.created_at.as_ms())
+                    .push_bind(order.updated_at.as_ms())
+                    .push_bind(body)
+                    .push_bind(places.first)
+                    .push_bind(places.last);
+            });
+            query.push(
+                " ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
                  payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
                  customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
                  updated_at = excluded.updated_at, body = excluded.body, \
                  last_sequence = excluded.last_sequence \
              WHERE orders.resource_version < excluded.resource_version",
-        )
-        .bind(merchant.as_str())
-        .bind(order.livemode)
-        .bind(order.order_number.as_str())
-        .bind(order.status.as_str())
-        .bind(order.payment_status.as_str())
-        .bind(order.fulfillment_status.as_str())
-        .bind(&order.currency)
-        .bind(order.amounts.total)
-        .bind(order.customer.as_ref().and_then(|customer| customer.reference.as_deref()))
-        .bind(order.resource_version)
-        .bind(order.created_at.as_ms())
-        .bind(order.updated_at.as_ms())
-        .bind(serde_json::to_string(order)?)
-        .bind(places.first)
-        .bind(places.last)
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "order")?;
-        put_lines(self.conn, merchant, order).await
+            );
+        });
+        self.conn.wait(Touches::Any, |query| {
+            query.push(
+                "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
+                 shipped_quantity, delivered_quantity) ",
+            );
+            query.push_values(&order.line_items, |mut row, line| {
+                row.push_bind(merchant.as_str())
+                    .push_bind(order.livemode)
+                    .push_bind(order.order_number.as_str())
+                    .push_bind(line.id.as_str())
+                    .push_bind(line.quantity)
+                    .push_bind(line.fulfilled_quantity)
+                    .push_bind(line.shipped_quantity)
+                    .push_bind(line.delivered_quantity);
+            });
+            query.push(
+                " ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
+                 fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
+                 delivered_quantity = excluded.delivered_quantity",
+            );
+        });
+        Ok(())
     }
-}
-
-async fn put_lines(conn: &mut DbConnection, merchant: &MerchantId, order: &Order) -> Result<(), StoreError> {
-    let mut query = QueryBuilder::<Db>::new(
-        "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
-         shipped_quantity, delivered_quantity) ",
-    );
-    query.push_values(&order.line_items, |mut row, line| {
-        row.push_bind(merchant.as_str())
-            .push_bind(order.livemode)
-            .push_bind(order.order_number.as_str())
-            .push_bind(line.id.as_str())
-            .push_bind(line.quantity)
-            .push_bind(line.fulfilled_quantity)
-            .push_bind(line.shipped_quantity)
-            .push_bind(line.delivered_quantity);
-    });
-    query.push(
-        " ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
-         fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
-         delivered_quantity = excluded.delivered_quantity",
-    );
-    query.build().execute(conn).await?;
-    Ok(())
 }

@@ -9,6 +9,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
+use super::waiting::Touches;
 use super::{Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Payments, Places, ProcessorMessage};
@@ -97,39 +98,43 @@ impl Payments for Session<'_> {
         payment: &Payment,
         places: Places,
     ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+        let body = serde_json::to_string(payment)?;
+        self.conn.wait(Touches::One("payment"), |query| {
+            query.push(
+                "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
                  amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, \
-                 subscription_id, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) \
-             ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+                 subscription_id, created_sequence) ",
+            );
+            query.push_values([body], |mut row, body| {
+                row.push_bind(payment.id.as_str())
+                    .push_bind(merchant.as_str())
+                    .push_bind(payment.livemode)
+                    .push_bind(payment.status.as_str())
+                    .push_bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
+                    .push_bind(payment.order_number.as_ref().map(OrderNumber::as_str))
+                    .push_bind(&payment.currency)
+                    .push_bind(payment.amount)
+                    .push_bind(payment.amount_authorized)
+                    .push_bind(payment.amount_captured)
+                    .push_bind(payment.amount_refunded)
+                    .push_bind(payment.resource_version)
+                    .push_bind(payment.created_at.as_ms())
+                    .push_bind(body)
+                    .push_bind(payment.subscription_id.as_ref().map(SubscriptionId::as_str))
+                    .push_bind(places.first);
+            });
+            query.push(
+                " ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
                  subscription_id = excluded.subscription_id, \
                  amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
                  amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
                  body = excluded.body \
              WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
-                 AND payments.merchant_id = excluded.merchant_id AND payments.amount_refund_pending = $17",
-        )
-        .bind(payment.id.as_str())
-        .bind(merchant.as_str())
-        .bind(payment.livemode)
-        .bind(payment.status.as_str())
-        .bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
-        .bind(payment.order_number.as_ref().map(OrderNumber::as_str))
-        .bind(&payment.currency)
-        .bind(payment.amount)
-        .bind(payment.amount_authorized)
-        .bind(payment.amount_captured)
-        .bind(payment.amount_refunded)
-        .bind(payment.resource_version)
-        .bind(payment.created_at.as_ms())
-        .bind(serde_json::to_string(payment)?)
-        .bind(payment.subscription_id.as_ref().map(SubscriptionId::as_str))
-        .bind(places.first)
-        .bind(payment.amount_refund_pending)
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "payment")
+                 AND payments.merchant_id = excluded.merchant_id AND payments.amount_refund_pending = ",
+            );
+            query.push_bind(payment.amount_refund_pending);
+        });
+        Ok(())
     }
 
     async fn processor_report_claim(
@@ -155,6 +160,29 @@ impl Payments for Session<'_> {
             return Ok(None);
         }
         self.processor_report_get(processor, message, processor_event_id).await
+    }
+
+    async fn processor_report_keep(
+        &mut self,
+        processor: &str,
+        message: ProcessorMessage,
+        processor_event_id: &str,
+        resource_id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.conn.wait(Touches::Any, |query| {
+            query.push(
+                "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) ",
+            );
+            query.push_values([message.as_str()], |mut row, message| {
+                row.push_bind(processor)
+                    .push_bind(message)
+                    .push_bind(processor_event_id)
+                    .push_bind(resource_id)
+                    .push_bind(now.as_ms());
+            });
+        });
+        Ok(())
     }
 
     async fn processor_report_get(

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::{Session, one_row};
+use super::Session;
+use super::waiting::Touches;
 use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
@@ -50,27 +51,30 @@ impl Requests for Session<'_> {
 
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
         let (merchant_id, livemode) = columns(&record.scope);
-        let done = sqlx::query(
-            "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, \
-                 created_at, expires_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-             ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+        self.conn.wait(Touches::One("idempotency record"), |query| {
+            query.push(
+                "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, \
+                 created_at, expires_at) ",
+            );
+            query.push_values([record], |mut row, record| {
+                row.push_bind(merchant_id.as_ref())
+.push_bind(livemode)
+.push_bind(&record.key)
+.push_bind(record.fingerprint.as_slice())
+.push_bind(record.operation)
+.push_bind(&record.answer)
+.push_bind(record.request_id.as_str())
+.push_bind(record.created_at.as_ms())
+.push_bind(record.expires_at.as_ms());
+            });
+            query.push(
+                " ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
                  operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
                  created_at = excluded.created_at, expires_at = excluded.expires_at \
              WHERE idempotency.expires_at <= excluded.created_at",
-        )
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(&record.key)
-        .bind(record.fingerprint.as_slice())
-        .bind(record.operation)
-        .bind(&record.answer)
-        .bind(record.request_id.as_str())
-        .bind(record.created_at.as_ms())
-        .bind(record.expires_at.as_ms())
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "idempotency record")
+            );
+        });
+        Ok(())
     }
 
     async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {

@@ -1,28 +1,38 @@
-//! The writing connection of SQLite.
+//! The writing connection of SQLite. Statements that need no answer of their own travel together.
 
 use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{ConnectOptions, SqliteConnection};
 
-use super::Session;
+use super::{DbConnection, Session};
 use crate::StoreError;
 use crate::writer::{Job, Made, Ran, WritingConnection};
+
+/// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
+const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";
+
+/// From one job to the next.
+const NEXT: &str = "RELEASE job; SAVEPOINT job";
+const COMMIT: &str = "RELEASE job; COMMIT";
 
 pub(crate) struct SqliteWriting {
     options: SqliteConnectOptions,
     /// `None` after a rollback failed: the next transaction opens a new one.
-    conn: Option<SqliteConnection>,
+    conn: Option<DbConnection>,
+    /// Whether the savepoint holds a job's writes that are to stay.
+    kept: bool,
 }
 
 impl SqliteWriting {
     pub(super) fn new(options: SqliteConnectOptions, conn: SqliteConnection) -> Self {
-        Self { options, conn: Some(conn) }
+        Self { options, conn: Some(conn.into()), kept: false }
     }
 
     async fn execute(&mut self, statement: &'static str) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else {
             return Err(StoreError::Unavailable("the writing connection is gone".to_owned()));
         };
+        conn.forget();
         sqlx::query(statement).execute(conn).await?;
         Ok(())
     }
@@ -31,11 +41,11 @@ impl SqliteWriting {
 #[async_trait]
 impl WritingConnection for SqliteWriting {
     async fn begin(&mut self) -> Result<(), StoreError> {
+        self.kept = false;
         if self.conn.is_none() {
-            self.conn = Some(self.options.connect().await?);
+            self.conn = Some(self.options.connect().await?.into());
         }
-        // IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
-        let begun = self.execute("BEGIN IMMEDIATE").await;
+        let begun = self.execute(BEGIN).await;
         if begun.is_err() {
             self.rollback().await;
         }
@@ -43,7 +53,10 @@ impl WritingConnection for SqliteWriting {
     }
 
     async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
-        self.execute("SAVEPOINT job").await?;
+        if self.kept {
+            self.execute(NEXT).await?;
+        }
+        self.kept = false;
         let Some(conn) = &mut self.conn else {
             return Err(StoreError::Unavailable("the writing connection is gone".to_owned()));
         };
@@ -51,18 +64,15 @@ impl WritingConnection for SqliteWriting {
         let ran = job.run(&mut session).await;
         let made = session.made;
         match ran {
-            Ran::Keep => self.execute("RELEASE job").await?,
-            Ran::Undo => {
-                self.execute("ROLLBACK TO job").await?;
-                self.execute("RELEASE job").await?;
-            }
+            Ran::Keep => self.kept = true,
+            Ran::Undo => self.execute("ROLLBACK TO job").await?,
             Ran::Abort => {}
         }
         Ok((ran, made))
     }
 
     async fn commit(&mut self) -> Result<(), StoreError> {
-        self.execute("COMMIT").await
+        self.execute(COMMIT).await
     }
 
     async fn rollback(&mut self) {

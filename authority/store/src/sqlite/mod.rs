@@ -4,6 +4,7 @@
 //! fsync (see [`crate::writer`]), so that FULL costs next to nothing under load. A lock file keeps a second `serve`
 //! away from the same database, which is why a starting process may take back every lease it finds.
 
+mod batch;
 mod connection;
 #[cfg(test)]
 mod failures;
@@ -18,7 +19,8 @@ pub(crate) use session::Session;
 use session::{one_row, push_in};
 
 pub(crate) type Db = sqlx::Sqlite;
-pub(crate) type DbConnection = SqliteConnection;
+pub(crate) type DbConnection = waiting::Connection;
+pub(crate) type RawConnection = SqliteConnection;
 pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 
 #[path = "../sql/access.rs"]
@@ -73,6 +75,8 @@ mod shipments;
 mod signing_secrets;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
+#[path = "../sql/waiting.rs"]
+pub(crate) mod waiting;
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
 /// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have

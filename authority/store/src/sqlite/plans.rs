@@ -91,7 +91,7 @@ impl Large {
             counter.fetch_add(RESOLUTION.into(), Ordering::Relaxed);
             true
         });
-        Self { conn, steps, _directory: directory }
+        Self { conn: conn.into(), steps, _directory: directory }
     }
 
     fn session(&mut self) -> Session<'_> {

@@ -102,9 +102,8 @@ impl Shop {
     /// Opens a checkout and has it paid: six events in two commits.
     pub(crate) async fn sell(&self) -> Sale {
         let (store, tenant) = (&self.store, self.tenant.clone());
-        let n: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
-        let n = n.unwrap();
-        self.sell_as(|_| OrderNumber::generated("ORD-", n)).await
+        let number: Result<_, StoreError> = job!(store.write, tx => tx.order_number_reserve(&tenant, "ORD-"));
+        self.sell_as(|_| number.unwrap()).await
     }
 
     /// Like [`Shop::sell`], under an order number of the operator's choice.

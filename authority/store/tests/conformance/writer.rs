@@ -227,7 +227,7 @@ pub(crate) async fn a_commit_with_deliveries_wakes_the_dispatcher<D: Database>()
     // Whoever asked is answered before the dispatcher is woken; a job behind it comes after both.
     let woken = async || {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let behind: Result<i64, StoreError> = job!(store.write, tx => tx.order_number_next(&tenant));
+        let behind: Result<_, StoreError> = job!(store.write, tx => tx.order_number_reserve(&tenant, "ORD-"));
         behind.unwrap();
         committed.notified().now_or_never().is_some()
     };
