@@ -44,7 +44,7 @@ async fn postgres(url: &str, merchant: &str, copies: i64) {
     let numbers = format!("(SELECT n FROM generate_series(1, {copies}) AS s (n))");
     let mut statements = vec!["SET max_parallel_workers_per_gather = 0".to_owned()];
     statements.extend(copy(&numbers, "lpad(n.n::text, 8, '0')", "false", merchant, copies));
-    statements.extend(["VACUUM ANALYZE", "CHECKPOINT"].map(str::to_owned));
+    statements.extend(["VACUUM ANALYZE events", "VACUUM ANALYZE orders", "CHECKPOINT"].map(str::to_owned));
     for statement in statements {
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut conn).await.unwrap();
     }
