@@ -1,5 +1,6 @@
 //! The scheduler: does what time asks for (contract 3.1, 3.4, 6.3). Checkouts expire at `expires_at`; orders that stay
-//! pending longer than their merchant allows are cancelled.
+//! pending longer than their merchant allows are cancelled. With the sandbox on, refunds of test mode move by themselves
+//! where their merchant wants it.
 //!
 //! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own. Then
 //! it waits for the next checkout's time, at most a minute: nothing that is opened meanwhile can be due earlier, and an

@@ -89,7 +89,7 @@ fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
     Ok(mode.map(|mode| mode == Mode::Live))
 }
 
-/// Ready means that the database answers.
+/// Ready means that the service can do its work ([`crate::app::App::ready`]).
 async fn readyz(State(roots): State<Roots>) -> Response {
     match roots.app.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n").into_response(),
