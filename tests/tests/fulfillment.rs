@@ -219,6 +219,27 @@ async fn a_repeated_update_is_answered_again() {
     assert_eq!(merchant.events().await.len(), 7);
 }
 
+/// Beyond the retention of answers the parcel remembers its key (contract 4.3), and the order it was made for.
+#[tokio::test]
+async fn a_parcel_remembers_its_key_for_ever() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "late-parcel").await;
+    let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
+    let body = json!({ "carrier": "dhl" });
+    let made = merchant.api.post_as("ship-1", &shipments(&order), &body).await.expect(201);
+    authority.forget_answers().await;
+    let events = merchant.events().await;
+
+    let late = merchant.api.post_as("ship-1", &shipments(&order), &body).await;
+    assert_eq!((late.expect(201), late.header("idempotent-replayed")), (made, Some("true")));
+    for elsewhere in [&other, "no-such-order", "not a number"] {
+        let path = shipments(&elsewhere.replace(' ', "%20"));
+        let reused = merchant.api.post_as("ship-1", &path, &body).await;
+        assert_eq!(reused.refused(422, "idempotency_key_reused")["param"], "Idempotency-Key");
+    }
+    assert_eq!(merchant.events().await, events, "nothing happened");
+}
+
 #[tokio::test]
 async fn the_parcels_of_an_order() {
     let authority = Authority::start(&[]).await;

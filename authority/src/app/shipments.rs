@@ -1,6 +1,7 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
 use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
@@ -24,7 +25,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipping::create`].
+    /// [`shipping::create`]; `idempotency_key_reused` when the key made a shipment of another order.
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -39,11 +40,8 @@ impl App {
         mutation
             .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
                 Box::pin(async move {
-                    // Beyond the retention of the idempotency record the shipment itself remembers its key.
-                    if let Some(key) = work.key.clone()
-                        && let Some(made) = work.tx.shipment_by_key(&tenant, &key).await?
-                    {
-                        let mut answer = made_answer(&app, &made)?;
+                    if let Some(before) = made_before(work, &tenant, number.as_ref()).await? {
+                        let mut answer = made_answer(&app, &before)?;
                         answer.replayed = true;
                         return Ok(answer);
                     }
@@ -107,6 +105,23 @@ impl App {
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(|| Refusal::not_found("shipment"))?;
         Ok(Answer::new(200, body).version(version))
+    }
+}
+
+/// The parcel that the same key made before: beyond the retention of the idempotency record it remembers its key.
+async fn made_before(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    number: Option<&OrderNumber>,
+) -> Result<Option<Shipment>, Refusal> {
+    let Some(key) = work.key.clone() else { return Ok(None) };
+    match work.tx.shipment_by_key(tenant, &key).await? {
+        Some(made) if number != Some(&made.order_number) => Err(Refusal::new(
+            ErrorCode::IdempotencyKeyReused,
+            "This Idempotency-Key was used before, for a shipment of another order.",
+        )
+        .param("Idempotency-Key")),
+        made => Ok(made),
     }
 }
 
