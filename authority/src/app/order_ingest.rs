@@ -38,7 +38,8 @@ impl App {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = OrderRequest::read(&body, work.now)?;
-                    let order = ingest(work, &tenant, &merchant, request).await?;
+                    let events = request.processor_events();
+                    let order = ingest(work, &tenant, &merchant, request, &events).await?;
                     Ok(Answer::record(201, &order)?
                         .version(order.resource_version)
                         .about(order.order_number.as_str()))
@@ -48,18 +49,18 @@ impl App {
     }
 }
 
-/// Takes the order in and gives it as it is then.
+/// Takes the order in and gives it as it is then. `events` are the processors and their ids of the payments, in order.
 pub(super) async fn ingest(
     work: &mut Work<'_>,
     tenant: &Tenant,
     merchant: &Merchant,
     request: OrderRequest,
+    events: &[(String, String)],
 ) -> Result<Order, Refusal> {
     let number = match &request.order_number {
         Some(number) => own_number(work, tenant, number.clone()).await?,
         None => free_order_number(work, tenant, merchant).await?,
     };
-    let events = request.processor_events();
     let (new, payments) = request.into_new(number, work.now, &mut work.dice)?;
     let confirm_on = merchant.settings.confirm_on;
     let changes = order_flow::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
@@ -72,7 +73,7 @@ pub(super) async fn ingest(
             _ => {}
         }
     }
-    for (index, (payment, (processor, event_id))) in made.into_iter().zip(&events).enumerate() {
+    for (index, (payment, (processor, event_id))) in made.into_iter().zip(events).enumerate() {
         claim(work, index, processor, event_id, payment).await?;
     }
     work.commit(tenant, merchant, &changes).await?;

@@ -95,7 +95,8 @@ async fn orders_are_taken_in_paid_and_cancelled() {
     );
     let again =
         playground.sandbox.post(&format!("/orders/{number}/pay"), &json!({ "outcome": "failed" })).await;
-    again.refused(409, "invalid_state_transition");
+    let refused = again.refused(409, "invalid_state_transition");
+    assert_eq!([&refused["current_status"], &refused["requested_status"]], ["paid", "pending"]);
 
     let reason = json!({ "reason": "out_of_stock" });
     let cancelled = playground.play(&format!("/orders/{number}/cancel"), reason, 200).await;
@@ -106,4 +107,30 @@ async fn orders_are_taken_in_paid_and_cancelled() {
     assert_eq!(refused["errors"][0]["pointer"], "/pay");
     let unknown = json!({ "currency": "USD", "line_items": [line], "pay": "later" });
     playground.sandbox.post("/orders", &unknown).await.refused(422, "validation_failed");
+}
+
+/// Processors' events are one name space: what a test key tells of takes nobody's away, and finds out about nobody's.
+#[tokio::test]
+async fn a_payment_told_with_a_test_key_takes_no_processors_event_away() {
+    let authority = Authority::start(&[]).await;
+    let (curious, other) =
+        (Playground::open(&authority, "curious").await, Playground::open(&authority, "other").await);
+    let line = json!({ "name": "Mug", "quantity": 1, "unit_amount": 1250 });
+    let order = json!({ "currency": "USD", "line_items": [line], "payments": [{
+        "amount": 1250, "method": { "type": "card" }, "processor": { "name": "acme-pay" },
+        "processor_event_id": "evt-1" }] });
+    let told = curious.play("/orders", order.clone(), 201).await;
+    assert_eq!(told["payment_status"], "paid");
+    let again = curious.sandbox.post("/orders", &order).await.refused(422, "validation_failed");
+    assert_eq!(again["errors"][0]["pointer"], "/payments/0/processor_event_id");
+    other.play("/orders", order.clone(), 201).await;
+
+    let live = format!("/merchants/{}/live/orders", other.merchant.id);
+    let real = other.merchant.operator.post(&live, &order).await.expect(201);
+    assert_eq!([&real["livemode"], &real["payment_status"]], [&json!(true), &json!("paid")]);
+    curious.sandbox.post("/orders", &order).await.refused(422, "validation_failed");
+    let mut unknown = order;
+    unknown["payments"][0]["processor_event_id"] = json!("evt-2");
+    other.merchant.operator.post(&live, &unknown).await.expect(201);
+    curious.play("/orders", unknown, 201).await;
 }

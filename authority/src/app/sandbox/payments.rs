@@ -2,12 +2,11 @@
 //! rows 2 to 5 and 7a, 6.3).
 
 use authority_domain::checkout::Checkout;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
 use authority_domain::order_payments;
 use authority_domain::parts::Money;
-use authority_domain::payment::{CaptureMethod, Payment};
+use authority_domain::payment::{CaptureMethod, Payment, PaymentStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::sandbox::{PayOutcome, PayRequest};
 use authority_domain::requests::{PaymentReportRequest, PaymentRequest};
@@ -29,18 +28,27 @@ pub(super) struct Owed {
 impl Owed {
     /// The whole of a checkout.
     pub(super) fn of_checkout(checkout: &Checkout) -> Result<Self, Refusal> {
-        Self::some("checkout_id", checkout.id.as_str(), checkout.amounts.total, &checkout.currency)
+        let status = checkout.status.as_str();
+        Self::some("checkout_id", checkout.id.as_str(), checkout.amounts.total, &checkout.currency, status)
     }
 
     /// What nobody has paid of an order or is about to pay.
     pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self, Refusal> {
         let room = order_payments::room(order.amounts.total, payments);
-        Self::some("order_number", order.order_number.as_str(), room, &order.currency)
+        let status = order.payment_status.as_str();
+        Self::some("order_number", order.order_number.as_str(), room, &order.currency, status)
     }
 
-    fn some(member: &'static str, id: &str, amount: Money, currency: &str) -> Result<Self, Refusal> {
+    fn some(
+        member: &'static str,
+        id: &str,
+        amount: Money,
+        currency: &str,
+        status: &str,
+    ) -> Result<Self, Refusal> {
         if amount == 0 {
-            return Err(Refusal::new(ErrorCode::InvalidStateTransition, "There is nothing to pay."));
+            let asked = PaymentStatus::Pending.as_str();
+            return Err(Refusal::transition(status, asked, "There is nothing to pay."));
         }
         Ok(Self { member, id: id.to_owned(), amount, currency: currency.to_owned() })
     }
