@@ -8,7 +8,7 @@ use authority_domain::order::{CancelReason, Order};
 use authority_domain::order_flow;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{OrderCancelRequest, OrderEditRequest, no_members};
+use authority_domain::requests::{OrderCancelRequest, OrderEditRequest, read_optional_reason};
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
@@ -71,7 +71,7 @@ async fn change(
             order_flow::edit(order.clone(), edit, work.now)
         }
         OrderAction::Confirm => {
-            no_members(body)?;
+            work.reason = read_optional_reason(body)?;
             order_flow::confirm(order.clone(), work.now)?
         }
         OrderAction::Cancel => {

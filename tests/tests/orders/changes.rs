@@ -60,11 +60,13 @@ async fn an_order_is_confirmed_without_money(database: Database) {
     desk.take_in(json!({ "order_number": "COD" })).await;
     desk.told().await;
     let confirm = |body: &Value| desk.post(&desk.orders("/COD/confirm"), body);
-    let order = confirm(&json!({})).send().await.expect(200);
+    let order = confirm(&json!({ "reason": "cash on delivery" })).send().await.expect(200);
+    let noted = desk.merchant.operator.get("/audit-log?resource_id=COD&limit=1").await.expect(200);
+    assert_eq!(noted["data"][0]["reason"], "cash on delivery");
     assert_eq!((state(&order), order["confirmed_at"].is_string()), (("confirmed", "unpaid"), true));
     let again = desk.call(Method::POST, &desk.orders("/COD/confirm")).send().await;
     assert_eq!(again.expect(200), order);
-    let call = confirm(&json!({ "reason": "x" }));
+    let call = confirm(&json!({ "because": "x" }));
     assert_eq!(desk.told().await, ["order.confirmed 2"]);
     desk.refuses(call, 422, "unknown_field", json!({})).await;
     // The money comes at the door.

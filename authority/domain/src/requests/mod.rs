@@ -30,7 +30,7 @@ pub use merchants::{MerchantRequest, read_merchant_change};
 pub use order_changes::{OrderCancelRequest, OrderEditRequest, no_members};
 pub use orders::OrderRequest;
 pub use payments::{PaymentReportRequest, PaymentRequest};
-pub use reason::read_reason;
+pub use reason::{read_optional_reason, read_reason};
 pub use refunds::{RefundReportRequest, RefundRequest};
 pub use replays::ReplayRequest;
 pub use shipment_reports::ShipmentReportRequest;
