@@ -189,6 +189,7 @@ impl Payment {
         if report.status.rank() == self.status.rank() {
             return Err(self.contradicted_by(report.status));
         }
+        self.check_amounts_told(report)?;
         let at = report.occurred_at.unwrap_or(now);
         let mut next = self;
         match report.status {
@@ -221,6 +222,24 @@ impl Payment {
         self.resource_version += 1;
         self.updated_at = now.max(self.updated_at);
         self
+    }
+
+    /// An amount that the status leaves no room for is money that would go unrecorded: refused, never passed over.
+    fn check_amounts_told(&self, report: &PaymentReport) -> Result<(), Refusal> {
+        let refused =
+            |pointer: &str, detail: String| Err(Refusal::member(pointer, MemberCode::Inconsistent, detail));
+        if report.status != PaymentStatus::Succeeded && report.amount_captured.is_some_and(|told| told > 0) {
+            return refused(
+                "/amount_captured",
+                format!("nothing is captured of a payment that is {}", report.status),
+            );
+        }
+        match report.amount_authorized {
+            Some(told) if self.authorized_at.is_some() && told != self.amount_authorized => {
+                refused("/amount_authorized", format!("{} were authorized before", self.amount_authorized))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn authorize(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {

@@ -154,6 +154,30 @@ fn amounts_stay_within_what_was_asked_and_authorized() {
     }
 }
 
+/// What a report says of money is kept or refused, never passed over (contract 6.2).
+#[test]
+fn amounts_that_would_go_unrecorded_are_refused() {
+    let refused = |payment: Payment, told: PaymentReport, pointer: &str| {
+        let refusal = payment.report(&told, noon()).unwrap_err();
+        assert_eq!(
+            (refusal.members[0].pointer.as_str(), refusal.members[0].code),
+            (pointer, MemberCode::Inconsistent)
+        );
+    };
+    for status in
+        [PaymentStatus::Pending, PaymentStatus::Authorized, PaymentStatus::Failed, PaymentStatus::Cancelled]
+    {
+        let told = PaymentReport { amount_captured: Some(1), ..report(status) };
+        refused(payment_in(PaymentStatus::Created), told, "/amount_captured");
+        let nothing = PaymentReport { amount_captured: Some(0), ..report(status) };
+        reported(payment_in(PaymentStatus::Created), &nothing, noon());
+    }
+    let half = *reported(payment_in(PaymentStatus::Created), &authorizing(TOTAL / 2), noon());
+    let told = |amount| PaymentReport { amount_authorized: Some(amount), ..report(PaymentStatus::Succeeded) };
+    refused(half.clone(), told(TOTAL), "/amount_authorized");
+    assert_eq!(reported(half, &told(TOTAL / 2), noon()).amount_captured, TOTAL / 2);
+}
+
 fn authorizing(amount: Money) -> PaymentReport {
     PaymentReport { amount_authorized: Some(amount), ..report(PaymentStatus::Authorized) }
 }
