@@ -17,6 +17,10 @@ pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// 100 lines, payments, sums, dates, a note. Without it a checkout could be paid and never become an order.
 const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
 
+/// What an order leaves free when it is made, wherever it comes from: less than a checkout, which becomes one. Without
+/// it the report of its payment could be refused for ever.
+const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
+
 /// Whose stream an event goes into.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 pub struct MerchantContext {
@@ -101,6 +105,7 @@ impl NewEvent {
             .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))?;
         let bytes_max = match change.event_type {
             EventType::CheckoutCreated => EVENT_BYTES_MAX - ORDER_HEADROOM_BYTES,
+            EventType::OrderCreated => EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES,
             _ => EVENT_BYTES_MAX,
         };
         if body.len() > bytes_max {

@@ -236,6 +236,23 @@ fn an_event_of_exactly_the_limit_is_made_and_one_byte_more_is_refused() {
     assert_eq!(refusal.code, ErrorCode::PayloadTooLarge);
 }
 
+/// An order that is taken in can be paid: its money's reports are not refused for its size.
+#[test]
+fn the_largest_order_leaves_room_for_its_payments() {
+    let made = paid_order();
+    let sized = |event: EventType, bytes: usize| {
+        let mut order = made.clone();
+        order.metadata.insert("padding".into(), String::new());
+        let frame = render(&Change::order(event, &order)).unwrap().body.len();
+        order.metadata.insert("padding".into(), "x".repeat(bytes - frame));
+        render(&Change::order(event, &order))
+    };
+    let largest = 216 * 1024;
+    assert_eq!(sized(EventType::OrderCreated, largest).unwrap().body.len(), largest);
+    assert_eq!(sized(EventType::OrderCreated, largest + 1).unwrap_err().code, ErrorCode::PayloadTooLarge);
+    assert_eq!(sized(EventType::OrderConfirmed, EVENT_BYTES_MAX).unwrap().body.len(), EVENT_BYTES_MAX);
+}
+
 /// A checkout that is taken can be paid and shipped to its end: none of its events is too large to be sent.
 #[test]
 fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
