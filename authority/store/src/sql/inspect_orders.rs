@@ -63,7 +63,9 @@ async fn bodies(
     let mut query = QueryBuilder::<Db>::new("SELECT order_number, body FROM ");
     query.push(table);
     of_orders(&mut query, tenant, orders);
-    query.push(" ORDER BY created_sequence");
+    // An expression, so that SQLite finds the orders by their numbers and does not walk through the whole list, which is in
+    // this order.
+    query.push(" ORDER BY created_sequence + 0");
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in query.build().fetch_all(conn).await? {
         found.entry(row.try_get("order_number")?).or_default().push(row.try_get("body")?);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, RefundFilter};
+use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, PaymentFilter, RefundFilter};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
@@ -19,7 +19,9 @@ use tempfile::TempDir;
 
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
-use crate::ports::{Checkouts, Deliveries, DeliveryHistory, Events, HealthFigures, Lease, Orders, Refunds};
+use crate::ports::{
+    Checkouts, Deliveries, DeliveryHistory, Events, HealthFigures, Inspect, Lease, Orders, Payments, Refunds,
+};
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -206,6 +208,46 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
     assert_eq!(large.session().refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
     let steps = large.steps();
     assert!(steps < 500, "{steps} steps");
+}
+
+/// What belongs to one order or one payment is found without a look at the rest, by every use case and in every list.
+#[tokio::test]
+async fn what_belongs_to_one_order_is_found_by_itself() {
+    let mut large = Large::fill().await;
+    let payments = "INSERT INTO payments (id, merchant_id, livemode, status, order_number, currency, amount, \
+         amount_authorized, amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
+         SELECT 'pay_' || sequence, 'mer', TRUE, 'succeeded', 'ORD-' || (sequence - 1), 'USD', 1, 1, 1, 0, 1, sequence, \
+             1, '{}' FROM events WHERE sequence > 1";
+    sqlx::query(payments).execute(&mut large.conn).await.unwrap();
+    let name = || Some("ORD-7".to_owned());
+    let of_order = RefundFilter { order_number: name(), ..RefundFilter::default() };
+    let of_payment = RefundFilter { payment_id: Some("pay_7".to_owned()), ..RefundFilter::default() };
+    for before in [None, Some(MANY)] {
+        for (filter, expected) in [(&of_order, 1), (&of_payment, 0)] {
+            large.steps();
+            let page = large.session().refunds_page(&tenant(), filter, before, 101).await.unwrap();
+            let steps = large.steps();
+            assert_eq!(page.len(), expected);
+            assert!(steps < 500, "{filter:?}: {steps} steps");
+        }
+        let filter = PaymentFilter { order_number: name(), ..PaymentFilter::default() };
+        let page = large.session().payments_page(&tenant(), &filter, before, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.len(), 1);
+        assert!(steps < 500, "{steps} steps");
+    }
+    // The row holds no record, which is what the reader says of it.
+    let number = OrderNumber::parse("ORD-7").unwrap();
+    large.session().payments_of_order(&tenant(), &number).await.unwrap_err();
+    let steps = large.steps();
+    assert!(steps < 500, "{steps} steps");
+    let reserved =
+        large.session().refunds_reserved(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
+    assert_eq!(reserved.into_values().collect::<Vec<_>>(), [1]);
+    large.steps();
+    large.session().inspect_orders(&tenant(), None, 10).await.unwrap();
+    let steps = large.steps();
+    assert!(steps < 5_000, "{steps} steps");
 }
 
 /// Half of the orders pending, half of as many checkouts open: a batch of what is due costs what it holds.
