@@ -16,8 +16,10 @@ use crate::StoreError;
 use crate::writer::{Job, Made, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
-/// ASCII text `authorit`.
-const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7022647185849346420); SAVEPOINT job";
+/// ASCII text `authorit`. The level is named, because the server's default may be another one: with a single snapshot for
+/// the whole transaction, taken before the turn has come, a use case would not see what was written while it waited.
+const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7022647185849346420); SAVEPOINT job";
 
 /// From one job to the next. The release fails in a transaction that an error has ended, unlike a COMMIT, which would
 /// say that all is well and roll back.

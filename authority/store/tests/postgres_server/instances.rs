@@ -105,7 +105,20 @@ async fn two_instances_never_hold_one_delivery_and_keep_one_cap() {
 /// Two instances change one order from the same version; the rules hold as if they had come one after the other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_use_case_finds_nobody_between_its_reading_and_its_writing() {
+    take_turns(PostgresDatabase::start().await).await;
+}
+
+/// A server may be set to a level at which a transaction sees what was there before its turn came.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_servers_default_level_of_isolation_does_not_matter() {
     let database = PostgresDatabase::start().await;
+    let set = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''serializable''', \
+               current_database()); END $$";
+    database.execute(set).await.unwrap();
+    take_turns(database).await;
+}
+
+async fn take_turns(database: PostgresDatabase) {
     let first = Shop::open(&database).await;
     let instances = [first.clone(), beside(&first, &database).await];
     let counts: Vec<_> = (0..16)

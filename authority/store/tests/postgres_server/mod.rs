@@ -3,6 +3,7 @@
 mod instances;
 mod opening;
 mod restart;
+mod upgrade;
 
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;

@@ -1,0 +1,72 @@
+//! A database of an older release is brought up to date with everything that is in it.
+
+use std::borrow::Cow;
+
+use authority_domain::tenant::Tenant;
+use sqlx::Connection;
+use sqlx::migrate::Migrator;
+
+use super::PostgresDatabase;
+use crate::conformance::Database;
+use crate::conformance::shop::Shop;
+
+/// The newest migration of the older release.
+const OLDER: i64 = 2;
+
+/// A merchant with its settings and an endpoint, an event, a finished delivery and its attempt, and one that waits.
+const ROWS: [&str; 6] = [
+    "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer_1', 'old', 'active', \
+         '{\"settings\":{\"pending_order_ttl_hours\":9,\"sandbox_auto_advance\":true}}', 0, 0)",
+    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+         health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
+     VALUES ('we_1', 'mer_1', TRUE, 'https://example.com/', '[\"*\"]', 'enabled', '2026-09-01', 'x', 'healthy', 0, \
+         '{}', 1, 1, 0, 0)",
+    "INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ('we_1', 1, '\\x00')",
+    "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+     VALUES ('mer_1', TRUE, 1, 'evt_1', 'order.created', 'ORD-1', 0, '{}')",
+    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+         status, attempt_count, next_attempt_at, succeeded_at, created_at) \
+     VALUES ('dlv_1', 'mer_1', TRUE, 'evt_1', 'order.created', 1, 'we_1', 'event', 'succeeded', 1, NULL, 1, 0), \
+            ('dlv_2', 'mer_1', TRUE, 'evt_1', 'order.created', 1, 'we_1', 'replay', 'pending', 0, 5, NULL, 0)",
+    "INSERT INTO attempts (id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome) \
+     VALUES ('att_1', 'dlv_1', 1, 1, 1, 1, 'success')",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_older_database_is_migrated_with_its_rows() {
+    let database = PostgresDatabase::start().await;
+    let all = sqlx::migrate!("migrations/postgres");
+    let older = Migrator {
+        migrations: Cow::Owned(all.iter().filter(|migration| migration.version <= OLDER).cloned().collect()),
+        ..Migrator::DEFAULT
+    };
+    let mut conn = database.connect().await;
+    older.run_direct(None, &mut conn, false).await.unwrap();
+    for row in ROWS {
+        sqlx::query(row).execute(&mut conn).await.unwrap();
+    }
+    conn.close().await.unwrap();
+
+    let store = database.open().await.unwrap();
+    for (found, rows) in [
+        ("endpoint_secrets", 1),
+        ("merchants WHERE pending_order_ttl_hours = 9 AND sandbox_auto_advance", 1),
+        ("webhook_endpoints WHERE deleted_at IS NULL", 1),
+        ("deliveries JOIN events ON events.id = event_id WHERE created_sequence IN (1, 2)", 2),
+        ("deliveries WHERE id = 'dlv_1' AND deliveries.updated_at = 1", 1),
+        ("attempts WHERE delivery_id = 'dlv_1' AND endpoint_id = 'we_1'", 1),
+    ] {
+        assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {found}")).await, rows, "{found}");
+    }
+    // What refers to what else is still watched over.
+    for orphan in
+        ["UPDATE deliveries SET endpoint_id = 'we_9'", "UPDATE webhook_endpoints SET merchant_id = NULL"]
+    {
+        database.execute(orphan).await.unwrap_err();
+    }
+    // The platform may have an endpoint now, and gets what happens from now on.
+    let shop = Shop::new(&store, "new").await;
+    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    platform.endpoint(&["*"]).await;
+    assert_eq!(shop.open_checkout().await.deliveries.len(), 1);
+}
