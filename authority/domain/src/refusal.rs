@@ -25,6 +25,9 @@ pub struct Refusal {
     pub retry_after_s: Option<u32>,
     /// The query parameter or header that is wrong.
     pub param: Option<String>,
+    /// The database failed under the request: what shares its transaction is lost with it. Every other refusal, a 503
+    /// among them, concerns its own request alone.
+    pub storage_failed: bool,
 }
 
 impl Refusal {
@@ -40,6 +43,7 @@ impl Refusal {
             extra: Vec::new(),
             retry_after_s: None,
             param: None,
+            storage_failed: false,
         }
     }
 

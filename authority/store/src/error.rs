@@ -108,7 +108,8 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         tracing::error!(error = %error, "store failed");
         match error {
-            StoreError::Unavailable(_) | StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
+            StoreError::Unavailable(_) => Self { storage_failed: true, ..Self::unavailable(RETRY_AFTER_S) },
+            StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }

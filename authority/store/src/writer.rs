@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -42,7 +41,7 @@ impl JobError for StoreError {
 
 impl JobError for Refusal {
     fn ends_transaction(&self) -> bool {
-        self.code == ErrorCode::ServiceUnavailable
+        self.storage_failed
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
     let (open, holding) = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
     let refused = make(&store, "refused", || Err(Refusal::not_found("reason")));
+    // "Not now" concerns whoever asked, and nobody who happened to ask at the same time.
+    let busy = make(&store, "busy", || Err(Refusal::unavailable(1)));
     // The same slug again: the constraint fires, and only this job is told.
     let twin = merchant("kept");
     let waiting = store.clone();
@@ -50,9 +52,10 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
     holding.await.unwrap();
     assert_eq!(kept.await, Ok(()));
     assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(busy.await, Err(Refusal::unavailable(1)));
     assert!(matches!(taken.await, Err(StoreError::Conflict(Constraint::MerchantSlug))));
     assert_eq!(after.await, Ok(()));
-    assert_eq!(slugs(&database, &["kept", "refused", "after"]).await, ["kept", "after"]);
+    assert_eq!(slugs(&database, &["kept", "refused", "busy", "after"]).await, ["kept", "after"]);
 }
 
 pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>() {
@@ -67,7 +70,7 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>
         let taken: Result<(), StoreError> = job!(waiting.write, tx => tx.merchant_insert(&twin));
         taken
     });
-    let failing = make(&store, "failing", || Err(Refusal::unavailable(1)));
+    let failing = make(&store, "failing", || Err(StoreError::Unavailable("gone".to_owned()).into()));
     open.send(()).unwrap();
     assert!(matches!(holding.await, Err(StoreError::Unavailable(_))));
     assert_eq!(kept.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
