@@ -29,7 +29,8 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(missing)?;
-        Ok(Answer::new(200, body).version(version))
+        // What open refunds reserve of it is stated without a version.
+        Ok(Answer::new(200, body).version(version).volatile())
     }
 
     /// `GET /payments`: newest first.

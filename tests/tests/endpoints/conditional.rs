@@ -17,11 +17,7 @@ async fn a_reader_that_has_the_version_gets_no_body(database: Database) {
     let number = merchant.paid_order().await;
     let shipment = api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
     let payment = merchant.order(&number).await["payment_ids"][0].as_str().unwrap().to_owned();
-    let paths = [
-        format!("/orders/{number}"),
-        format!("/payments/{payment}"),
-        format!("/shipments/{}", text(&shipment, "id")),
-    ];
+    let paths = [format!("/orders/{number}"), format!("/shipments/{}", text(&shipment, "id"))];
     for path in &paths {
         let full = api.get(path).await;
         let tag = full.header("etag").unwrap().to_owned();
@@ -44,7 +40,15 @@ async fn a_reader_that_has_the_version_gets_no_body(database: Database) {
     // What is not there, or not allowed, is told all the same.
     let missing = api.call(Method::GET, "/orders/ORD-9").header("if-none-match", "*").send().await;
     missing.refused(404, "not_found");
-    // An endpoint's health changes without a version: it is always sent.
+    // What an open refund reserves of a payment, and an endpoint's health, change without a version: they are always sent.
+    let path = format!("/payments/{payment}");
+    let before = api.get(&path).await;
+    let tag = before.header("etag").unwrap().to_owned();
+    api.post(&format!("/orders/{number}/refunds"), &json!({ "amount": 100 })).await.expect(201);
+    let now = api.call(Method::GET, &path).header("if-none-match", &tag).send().await;
+    assert_eq!((now.status, now.header("etag")), (200, Some(tag.as_str())));
+    assert_eq!(before.json()["amount_refund_pending"], 0);
+    assert_eq!(now.json()["amount_refund_pending"], 100);
     let endpoint = merchant.endpoint("http://127.0.0.1:9/a", &["*"]).await;
     let full = api.call(Method::GET, &at(&endpoint.id)).header("if-none-match", "\"1\"").send().await;
     assert_eq!((full.status, full.header("etag")), (200, Some("\"1\"")));
