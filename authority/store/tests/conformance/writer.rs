@@ -125,7 +125,7 @@ pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else<D: Database>() {
     let (id, inserted) = (broken.id.clone(), broken.clone());
     let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&inserted));
     made.unwrap();
-    database.execute("UPDATE merchants SET body = 'no JSON' WHERE slug = 'broken'").await.unwrap();
+    database.execute("UPDATE merchants SET body = '{}' WHERE slug = 'broken'").await.unwrap();
     let (open, holding) = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
     let waiting = store.clone();
