@@ -1,8 +1,8 @@
 //! Who is asking: from a key to a merchant and mode, or to an operator (contract 5.3, 6.1).
 //!
 //! The checksum and the kind of the key are judged before the database is asked; unknown, revoked and foreign keys are
-//! one answer. What the database said of a good key holds for a moment ([`KeyCache`]); what this instance changes of
-//! keys and merchants holds at once ([`App::forget_keys`]).
+//! one answer. What the database said of a good key holds for a moment (`key_cache`); what this instance changes of
+//! keys and merchants holds at once (`forget_keys`).
 
 use authority_domain::api_key::{ApiKey, KeyKind};
 use authority_domain::error_code::ErrorCode;

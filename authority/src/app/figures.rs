@@ -38,7 +38,7 @@ impl fmt::Debug for RecentFigures {
 }
 
 impl RecentFigures {
-    /// The figures, at most [`KEPT`] old; `None` while the database does not give them.
+    /// The figures, at most `KEPT` old; `None` while the database does not give them.
     pub async fn get(&self, app: &App) -> Option<Figures> {
         let mut kept = self.0.lock().await;
         let moment = app.clock.monotonic();

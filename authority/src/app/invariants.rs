@@ -3,8 +3,8 @@
 //!
 //! Per merchant and mode: the stream in its order with the deliveries of every event, the events of every record with
 //! the record itself, the records that no event tells of, and every order with what belongs to it. All of it is read in
-//! one snapshot, so that a service may go on writing meanwhile, and in a bounded memory: pages of [`PAGE`] rows, and
-//! [`FINDINGS_KEPT`] findings beside their number.
+//! one snapshot, so that a service may go on writing meanwhile, and in a bounded memory: pages of `PAGE` rows, and
+//! `FINDINGS_KEPT` findings beside their number.
 
 use std::collections::BTreeMap;
 
