@@ -112,7 +112,7 @@ impl Sides {
     pub(crate) async fn ask(&self, side: Side, work: Work, time: Duration) -> Measured {
         match work {
             Work::Order => self.orders(side, time).await,
-            Work::Events => self.events(side, time, Spread::Anywhere).await,
+            Work::Events | Work::AnyPages => self.events(side, time, Spread::Anywhere).await,
             Work::SamePages => self.events(side, time, Spread::HundredPages).await,
             Work::PaidOrder => {
                 // Not measured: as many as the fastest side could pay in the time, and more.

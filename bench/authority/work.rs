@@ -7,6 +7,8 @@ pub(crate) enum Work {
     Order,
     /// `GET /events?limit=100`, from anywhere in the history.
     Events,
+    /// Pages from anywhere, in the long history and in the short one.
+    AnyPages,
     /// The same hundred pages again and again, spread over the history: what a page costs when its rows are at hand,
     /// behind many events and behind few.
     SamePages,
@@ -26,12 +28,14 @@ pub(crate) enum Side {
 }
 
 impl Work {
-    pub(crate) const ALL: [Self; 4] = [Self::Order, Self::Events, Self::SamePages, Self::PaidOrder];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Order, Self::Events, Self::AnyPages, Self::SamePages, Self::PaidOrder];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Order => "GET /orders/:order",
             Self::Events => "GET /events?limit=100",
+            Self::AnyPages => "pages from anywhere: 1,000,000 / 10,000 events",
             Self::SamePages => "the same 100 pages: 1,000,000 / 10,000 events",
             Self::PaidOrder => "paid order, 2 requests, 5 events",
         }
@@ -40,12 +44,12 @@ impl Work {
     pub(crate) fn sides(self) -> &'static [Side] {
         match self {
             Self::Order | Self::Events | Self::PaidOrder => &[Side::Authority, Side::Floor],
-            Self::SamePages => &[Side::Authority, Side::Short],
+            Self::AnyPages | Self::SamePages => &[Side::Authority, Side::Short],
         }
     }
 
     /// Beside whom the authority's figures stand.
     pub(crate) fn measure(self) -> Side {
-        if self == Self::SamePages { Side::Short } else { Side::Floor }
+        if self.sides().contains(&Side::Short) { Side::Short } else { Side::Floor }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection};
+use sqlx::{ConnectOptions, PgConnection, PgPool};
 use tokio::time::timeout;
 
 use super::{DbConnection, Session};
@@ -35,6 +35,7 @@ const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct PostgresWriting {
     options: PgConnectOptions,
+    readers: [PgPool; 2],
     /// `None` after the connection failed: the next transaction opens a new one.
     conn: Option<DbConnection>,
     /// Whether the savepoint holds a job's writes that are to stay.
@@ -42,8 +43,18 @@ pub(crate) struct PostgresWriting {
 }
 
 impl PostgresWriting {
-    pub(super) fn new(options: PgConnectOptions, conn: PgConnection) -> Self {
-        Self { options, conn: Some(conn.into()), kept: false }
+    pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: PgConnection) -> Self {
+        Self { options, readers, conn: Some(conn.into()), kept: false }
+    }
+
+    /// Lets go of the readers that rest: whatever ended the writing connection is likely to have ended theirs, and the
+    /// first to use them would be told so instead of being answered. Those in use find out by themselves.
+    fn give_up_resting_readers(&self) {
+        for readers in &self.readers {
+            while let Some(mut reader) = readers.try_acquire() {
+                reader.close_on_drop();
+            }
+        }
     }
 
     /// Runs statements without parameters. A connection that does not answer in time is given up.
@@ -94,6 +105,7 @@ impl WritingConnection for PostgresWriting {
             // The server was restarted since the last transaction: nothing is lost yet.
         }
         self.conn = Some(connect(&self.options).await?.into());
+        self.give_up_resting_readers();
         let begun = self.execute(BEGIN).await;
         if begun.is_err() {
             self.rollback().await;

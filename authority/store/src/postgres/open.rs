@@ -59,7 +59,8 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
             .connect_lazy_with(options.clone().options([("default_transaction_read_only", "on")]))
     };
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
-    Ok(Postgres { writing: PostgresWriting::new(options, conn), record_readers, list_readers })
+    let readers = [record_readers.clone(), list_readers.clone()];
+    Ok(Postgres { writing: PostgresWriting::new(options, readers, conn), record_readers, list_readers })
 }
 
 /// Brings the schema up to date; refuses one that a newer program made (T9). Several processes may do so at once: the
