@@ -251,12 +251,13 @@ fn dispatcher(app: &App, delivery: &Delivery, metrics: Arc<Metrics>) -> Result<D
         deadline: delivery.timeout,
         ..DeliveryLimits::default()
     };
+    let client = DeliveryClient::new(limits, None, Arc::new(SystemResolver), Arc::clone(&app.clock))?;
     Ok(Dispatcher {
         store: app.store.clone(),
         clock: Arc::clone(&app.clock),
         dice: Arc::clone(&app.dice),
         secrets: Arc::clone(&app.secrets),
-        client: DeliveryClient::new(limits, None, Arc::new(SystemResolver), Arc::clone(&app.clock))?,
+        transport: Arc::new(client),
         retry: delivery.retry.clone(),
         urls: app.urls.clone(),
         concurrency: delivery.concurrency.get(),

@@ -1,6 +1,6 @@
 //! One signed POST, and what came of it (contract 7.1, 7.2, 15.5).
 //!
-//! [`DeliveryClient::attempt`] takes a URL that passed the URL rules, the headers that belong to this attempt and the
+//! A [`DeliveryClient`] takes a URL that passed the URL rules, the headers that belong to this attempt and the
 //! event's bytes. One deadline runs over resolving, connecting, TLS, sending and reading the response's headers; then
 //! the outcome stands. The body is read for a bounded time after that, so no receiver holds a slot longer than the
 //! deadline and the drain time together.
@@ -17,11 +17,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::endpoint_url::{Reach, TargetUrl};
+use async_trait::async_trait;
+use authority_domain::endpoint_url::Reach;
 use authority_domain::outcome::{AttemptOutcome, honours_retry_after, parse_retry_after};
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
+use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -31,6 +32,7 @@ use rustls::ClientConfig;
 use tokio::time::timeout;
 
 use super::connector::{CheckedConnector, ConnectFailure, DeadlineConnector, Resolve};
+use super::transport::{AttemptReport, AttemptRequest, Transport};
 use super::{response, tls};
 use crate::clock::Clock;
 
@@ -92,31 +94,6 @@ pub enum DeliveryClientError {
     Tls,
 }
 
-/// What to send.
-pub struct AttemptRequest<'a> {
-    /// Where to.
-    pub url: &'a TargetUrl,
-    /// The headers of this attempt: signature, ids. What is the same for every delivery is added here.
-    pub headers: HeaderMap,
-    /// The event's bytes.
-    pub body: Bytes,
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttemptReport {
-    /// How it ended.
-    pub outcome: AttemptOutcome,
-    /// The status, when a response came.
-    pub status: Option<u16>,
-    /// The wait in milliseconds that the response asks for, on statuses where that is honoured (429, 503).
-    pub retry_after_ms: Option<u64>,
-    /// The beginning of the response's body as text, for the merchant's developers.
-    pub excerpt: Option<String>,
-    /// From the beginning to the end of the response's headers, or to the failure. The body's time does not count.
-    pub duration_ms: u64,
-}
-
 /// Sends deliveries.
 pub struct DeliveryClient {
     public: Pool,
@@ -147,9 +124,29 @@ impl DeliveryClient {
         })
     }
 
+    async fn report(&self, response: Response<Incoming>, duration: Duration) -> AttemptReport {
+        let status = response.status().as_u16();
+        let retry_after_ms = response
+            .headers()
+            .get(RETRY_AFTER)
+            .filter(|_| honours_retry_after(status))
+            .and_then(|value| parse_retry_after(value.to_str().ok()?, self.clock.now_ms()));
+        let body = response.into_body();
+        AttemptReport {
+            outcome: AttemptOutcome::of_status(status),
+            status: Some(status),
+            retry_after_ms,
+            excerpt: response::drain(body, self.limits.drain_bytes, self.limits.drain_timeout).await,
+            duration_ms: whole_ms(duration),
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for DeliveryClient {
     /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] plus [`DeliveryLimits::drain_timeout`],
     /// whatever the receiver does. A future that is dropped closes its connection.
-    pub async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
+    async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = match request.url.reach() {
             Reach::Public => &self.public,
             Reach::Loopback => &self.loopback,
@@ -171,23 +168,6 @@ impl DeliveryClient {
                 AttemptReport::without_response(outcome, duration)
             }
             Err(_) => AttemptReport::without_response(AttemptOutcome::Timeout, duration),
-        }
-    }
-
-    async fn report(&self, response: Response<Incoming>, duration: Duration) -> AttemptReport {
-        let status = response.status().as_u16();
-        let retry_after_ms = response
-            .headers()
-            .get(RETRY_AFTER)
-            .filter(|_| honours_retry_after(status))
-            .and_then(|value| parse_retry_after(value.to_str().ok()?, self.clock.now_ms()));
-        let body = response.into_body();
-        AttemptReport {
-            outcome: AttemptOutcome::of_status(status),
-            status: Some(status),
-            retry_after_ms,
-            excerpt: response::drain(body, self.limits.drain_bytes, self.limits.drain_timeout).await,
-            duration_ms: whole_ms(duration),
         }
     }
 }

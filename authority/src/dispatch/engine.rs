@@ -4,8 +4,9 @@
 //! takes due deliveries in one short transaction, as many as there is room for and never more than the cap of one
 //! endpoint; sends each in a task of its own while no transaction is open; and hands the outcomes to the settler.
 //!
-//! A dispatcher that dies keeps nothing: its leases run out, and whoever comes next sends again. To stop, it takes no
-//! more, lets what is in flight end, and waits until every outcome is written.
+//! A dispatcher that dies keeps nothing: its leases run out, and whoever comes next sends again. Dropping the future of
+//! [`Dispatcher::run`] is such a death: no task of it goes on. To stop in order, it takes no more, lets what is in flight
+//! end, and waits until every outcome is written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +21,11 @@ use bytes::Bytes;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
 
-use super::client::{AttemptReport, AttemptRequest, DeliveryClient};
 use super::settle::{Finished, Settler};
 use super::signing;
+use super::transport::{AttemptReport, AttemptRequest, Transport};
 use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::metrics::Metrics;
@@ -50,7 +52,7 @@ pub struct Dispatcher {
     /// Opens signing secrets.
     pub secrets: Arc<SecretBox>,
     /// Sends.
-    pub client: DeliveryClient,
+    pub transport: Arc<dyn Transport>,
     /// When to try again.
     pub retry: RetryPolicy,
     /// Where events may be sent; asked again at every attempt.
@@ -67,7 +69,7 @@ pub struct Dispatcher {
 struct Sender {
     clock: Arc<dyn Clock>,
     secrets: Arc<SecretBox>,
-    client: DeliveryClient,
+    transport: Arc<dyn Transport>,
     urls: UrlRules,
     metrics: Arc<Metrics>,
     finished: mpsc::Sender<Finished>,
@@ -85,11 +87,14 @@ impl Dispatcher {
             dice: StdRng::from_seed(random(self.dice.as_ref())),
             settled: Arc::clone(&settled),
         };
-        let settling = tokio::spawn(settler.run(outcomes));
+        // Dropped with this future: nothing of a dispatcher outlives it.
+        let mut settling = JoinSet::new();
+        settling.spawn(settler.run(outcomes));
+        let mut attempts = JoinSet::new();
         let sender = Arc::new(Sender {
             clock: Arc::clone(&self.clock),
             secrets: self.secrets,
-            client: self.client,
+            transport: self.transport,
             urls: self.urls,
             metrics: self.metrics,
             finished,
@@ -104,7 +109,8 @@ impl Dispatcher {
         };
         let committed = self.store.deliveries_committed();
         while !*stop.borrow() {
-            if leases.take_and_send(&room, &sender).await == Found::More {
+            while attempts.try_join_next().is_some() {}
+            if leases.take_and_send(&room, &sender, &mut attempts).await == Found::More {
                 continue;
             }
             tokio::select! {
@@ -116,7 +122,8 @@ impl Dispatcher {
         }
         // Every attempt's task holds the sender: the settler ends when the last of them has handed in its outcome.
         drop(sender);
-        if settling.await.is_err() {
+        while attempts.join_next().await.is_some() {}
+        if settling.join_next().await.is_none_or(|ended| ended.is_err()) {
             tracing::error!("the settler panicked; what it held is sent again when the leases run out");
         }
     }
@@ -139,7 +146,12 @@ struct Leases {
 }
 
 impl Leases {
-    async fn take_and_send(&self, room: &Arc<Semaphore>, sender: &Arc<Sender>) -> Found {
+    async fn take_and_send(
+        &self,
+        room: &Arc<Semaphore>,
+        sender: &Arc<Sender>,
+        attempts: &mut JoinSet<()>,
+    ) -> Found {
         let limit = room.available_permits().min(LEASE_BATCH);
         if limit == 0 {
             return Found::Rest;
@@ -174,7 +186,7 @@ impl Leases {
             let Ok(permit) = Arc::clone(room).try_acquire_owned() else { break };
             let sender = Arc::clone(sender);
             let token = token.clone();
-            tokio::spawn(async move { sender.send(delivery, token, until, permit).await });
+            attempts.spawn(async move { sender.send(delivery, token, until, permit).await });
         }
         found
     }
@@ -216,7 +228,7 @@ impl Sender {
             }
         };
         let body = Bytes::copy_from_slice(delivery.body.as_bytes());
-        self.client.attempt(AttemptRequest { url: &url, headers, body }).await
+        self.transport.attempt(AttemptRequest { url: &url, headers, body }).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Deliveries leave here (contract 7).
 //!
-//! A delivery that is due is signed and handed to [`client`], which makes exactly one attempt: [`connector`] resolves
-//! the host, judges every address and connects to one that was judged, `tls` says whom to trust, and `response` reads
+//! A delivery that is due is signed and handed to a [`transport`]. The one that sends is [`client`], which makes exactly
+//! one attempt: [`connector`] resolves the host, judges every address and connects to one that was judged, `tls` says whom to trust, and `response` reads
 //! as much of the answer as means anything. What comes back is an outcome, never an error: everything a receiver can
 //! do is an ordinary result that is recorded, with what it says of the endpoint (`verdict`), in batches (`settle`).
 
@@ -12,6 +12,7 @@ mod response;
 mod settle;
 mod signing;
 pub(crate) mod tls;
+pub mod transport;
+mod verdict;
 
 pub(crate) use tls::root_count;
-mod verdict;

@@ -17,7 +17,7 @@ use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
 use tokio::sync::{Notify, mpsc};
 
-use super::client::AttemptReport;
+use super::transport::AttemptReport;
 use super::verdict::Verdict;
 use crate::clock::Clock;
 

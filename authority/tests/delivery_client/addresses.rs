@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use authority::dispatch::client::{AttemptReport, DeliveryLimits};
+use authority::dispatch::client::DeliveryLimits;
 use authority::dispatch::connector::Resolve;
+use authority::dispatch::transport::AttemptReport;
 use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
 use authority_domain::outcome::AttemptOutcome;
 use proptest::prelude::*;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use authority::clock::{Clock as _, SystemClock};
-use authority::dispatch::client::{AttemptReport, DeliveryLimits};
+use authority::dispatch::client::DeliveryLimits;
+use authority::dispatch::transport::AttemptReport;
 use authority_domain::outcome::AttemptOutcome;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

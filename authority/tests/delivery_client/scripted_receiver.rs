@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use authority::clock::SystemClock;
-use authority::dispatch::client::{AttemptReport, AttemptRequest, DeliveryClient, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
 use authority::dispatch::connector::Resolve;
+use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
 use authority_domain::endpoint_url::{TargetUrl, UrlPolicy, UrlRules};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};

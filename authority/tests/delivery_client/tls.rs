@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority::clock::SystemClock;
-use authority::dispatch::client::{AttemptReport, DeliveryClient, DeliveryClientError, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits};
+use authority::dispatch::transport::AttemptReport;
 use authority_domain::outcome::AttemptOutcome;
 use bytes::Bytes;
 use http::{Request, Response, Version};
