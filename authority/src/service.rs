@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
 use crate::dice::Dice;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
-use crate::dispatch::connector::SystemResolver;
+use crate::dispatch::connector::{Resolve, SystemResolver};
 use crate::dispatch::engine::Dispatcher;
 use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
@@ -75,7 +75,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts everything; when it returns, both listeners accept.
+    /// Starts everything; when it returns, both listeners accept. The names of receivers are resolved by the operating
+    /// system.
     ///
     /// # Errors
     /// [`StartError`]; nothing is left running.
@@ -83,6 +84,20 @@ impl Service {
         config: Config,
         clock: Arc<dyn Clock>,
         dice: Arc<dyn Dice>,
+    ) -> Result<Self, StartError> {
+        Self::start_resolving(config, clock, dice, Arc::new(SystemResolver)).await
+    }
+
+    /// The same with another way to resolve the names of receivers. What comes out of it is judged like any other
+    /// answer (contract 7.6).
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running.
+    pub async fn start_resolving(
+        config: Config,
+        clock: Arc<dyn Clock>,
+        dice: Arc<dyn Dice>,
+        names: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
         let app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
         check_keys(&app).await?;
@@ -96,7 +111,7 @@ impl Service {
         let operator_address =
             address_of(&operator_listener, "AUTHORITY_OPERATOR_LISTEN", config.operator_listen)?;
         let metrics = Arc::new(Metrics::default());
-        let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics))?;
+        let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics), names)?;
         let (stop, stopped) = watch::channel(false);
         let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
@@ -245,13 +260,18 @@ async fn check_keys(app: &App) -> Result<(), StartError> {
     }
 }
 
-fn dispatcher(app: &App, delivery: &Delivery, metrics: Arc<Metrics>) -> Result<Dispatcher, StartError> {
+fn dispatcher(
+    app: &App,
+    delivery: &Delivery,
+    metrics: Arc<Metrics>,
+    names: Arc<dyn Resolve>,
+) -> Result<Dispatcher, StartError> {
     let limits = DeliveryLimits {
         connect_timeout: delivery.connect_timeout,
         deadline: delivery.timeout,
         ..DeliveryLimits::default()
     };
-    let client = DeliveryClient::new(limits, None, Arc::new(SystemResolver), Arc::clone(&app.clock))?;
+    let client = DeliveryClient::new(limits, None, names, Arc::clone(&app.clock))?;
     Ok(Dispatcher {
         store: app.store.clone(),
         clock: Arc::clone(&app.clock),

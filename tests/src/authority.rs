@@ -26,6 +26,7 @@ use tokio::sync::watch;
 
 use crate::eventually::{eventually, within};
 use crate::http::{Api, Reply};
+use crate::merchant::Roots;
 
 /// A key-encryption key: 32 bytes, base64.
 pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
@@ -315,17 +316,7 @@ impl Authority {
 
     /// Waits until no delivery waits for an attempt, now or later, as the database says.
     pub async fn nothing_pending(&self) {
-        let url = StoreUrl::parse(&self.variables["AUTHORITY_DATABASE_URL"]).unwrap();
-        let store = Store::open(&url, Access::Shared).await.unwrap();
-        eventually("no pending delivery", async || {
-            let beginning = Timestamp::from_ms(0);
-            let next: Result<_, StoreError> = store
-                .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_next_due(beginning).await }))
-                .await;
-            next.unwrap().is_none().then_some(())
-        })
-        .await;
-        store.close().await;
+        crate::database::nothing_pending(self.database_url()).await;
     }
 
     /// Forgets every answer that is kept under an idempotency key, as time does after the retention.
@@ -360,6 +351,16 @@ impl Authority {
     /// Nothing of the developer's own environment.
     fn equip(&self, command: &mut Command) {
         command.env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
+    }
+}
+
+impl Roots for Authority {
+    fn operator(&self) -> Api {
+        self.operator()
+    }
+
+    fn merchant(&self, key: &str) -> Api {
+        self.merchant(key)
     }
 }
 

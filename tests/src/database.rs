@@ -1,6 +1,25 @@
-//! What a test does to the database beside the service, because no operation does it yet.
+//! What a test does to the database beside the service, because no operation does it yet, and what it asks of it.
 
+use authority_domain::time::Timestamp;
+use authority_store::ports::Tx;
+use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+
+use crate::eventually::eventually;
+
+/// Waits until no delivery waits for an attempt, now or later.
+pub(crate) async fn nothing_pending(url: &str) {
+    let store = Store::open(&StoreUrl::parse(url).unwrap(), Access::Shared).await.unwrap();
+    eventually("no pending delivery", async || {
+        let beginning = Timestamp::from_ms(0);
+        let next: Result<_, StoreError> = store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_next_due(beginning).await }))
+            .await;
+        next.unwrap().is_none().then_some(())
+    })
+    .await;
+    store.close().await;
+}
 
 /// Removes a merchant's test events up to a sequence. Events refuse to be deleted: whoever may delete them has to take
 /// that rule away first.

@@ -6,7 +6,6 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::authority::Authority;
 use crate::http::Api;
 
 /// Every scope there is (contract 5.3).
@@ -25,6 +24,14 @@ pub const SCOPES: [&str; 13] = [
     "partners:read",
     "partners:write",
 ];
+
+/// A running service, by its roots: a process of its own or one inside the test.
+pub trait Roots {
+    /// The operator root.
+    fn operator(&self) -> Api;
+    /// The merchant root, asked with `key`.
+    fn merchant(&self, key: &str) -> Api;
+}
 
 /// A merchant and its test-mode key.
 #[derive(Clone, Debug)]
@@ -61,12 +68,12 @@ pub struct Told {
 
 impl Merchant {
     /// Makes one, with a key.
-    pub async fn create(authority: &Authority, slug: &str) -> Self {
+    pub async fn create(authority: &impl Roots, slug: &str) -> Self {
         Self::with_settings(authority, slug, json!({})).await
     }
 
     /// Makes one with these settings.
-    pub async fn with_settings(authority: &Authority, slug: &str, settings: Value) -> Self {
+    pub async fn with_settings(authority: &impl Roots, slug: &str, settings: Value) -> Self {
         let operator = authority.operator();
         let body = json!({ "slug": slug, "name": slug, "default_currency": "USD", "settings": settings });
         let made = operator.post("/merchants", &body).await.expect(201);

@@ -6,16 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use verify_core::event::Envelope;
@@ -62,6 +66,14 @@ impl Arrival {
     /// # Errors
     /// The code of contract 10.2.
     pub fn verify(&self, secret: &str) -> Result<Envelope<'_>, VerificationCode> {
+        self.verify_at(secret, self.arrived_at)
+    }
+
+    /// The same for a receiver that stands at another time, in Unix milliseconds.
+    ///
+    /// # Errors
+    /// The code of contract 10.2.
+    pub fn verify_at(&self, secret: &str, now_ms: i64) -> Result<Envelope<'_>, VerificationCode> {
         let verifier = Verifier::new(&[secret], Tolerance::DEFAULT).unwrap();
         let line = |name| self.headers.get(name).map(HeaderValue::as_bytes);
         let headers = Headers {
@@ -69,7 +81,7 @@ impl Arrival {
             signature: line(header::SIGNATURE),
             event_id: line(header::EVENT_ID),
         };
-        verifier.verify(Some(&self.body), &headers, self.arrived_at.div_euclid(1000))
+        verifier.verify(Some(&self.body), &headers, now_ms.div_euclid(1000))
     }
 }
 
@@ -79,13 +91,24 @@ pub struct Answer {
     status: StatusCode,
     headers: Vec<(&'static str, String)>,
     gate: Option<watch::Receiver<bool>>,
+    drips: bool,
 }
+
+/// How often a dripping body grows by a byte.
+const DRIP: Duration = Duration::from_millis(50);
 
 impl Answer {
     /// At once, with this status and nothing else.
     #[must_use]
     pub fn status(status: u16) -> Self {
-        Self { status: StatusCode::from_u16(status).unwrap(), headers: Vec::new(), gate: None }
+        Self { status: StatusCode::from_u16(status).unwrap(), headers: Vec::new(), gate: None, drips: false }
+    }
+
+    /// The same with a body that comes byte by byte and never ends.
+    #[must_use]
+    pub fn dripping(mut self) -> Self {
+        self.drips = true;
+        self
     }
 
     /// The same with a header.
@@ -182,7 +205,10 @@ impl Drop for Receiver {
 impl Receiver {
     /// Listens on a free loopback port.
     pub async fn start(script: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::listening(TcpListener::bind("127.0.0.1:0").await.unwrap(), script)
+    }
+
+    fn listening(listener: TcpListener, script: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) -> Self {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let arrivals = Arc::new(watch::Sender::new(Arrivals::default()));
         let accepting = tokio::spawn(accept(listener, Arc::clone(&arrivals), Arc::new(script)));
@@ -213,6 +239,50 @@ impl Receiver {
     }
 }
 
+/// A receiver that is down: its port is its own, and whoever connects is refused.
+#[derive(Debug)]
+pub struct Down {
+    socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl Down {
+    /// One at a free loopback port.
+    #[must_use]
+    pub fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = socket.local_addr().unwrap();
+        Self { socket, address }
+    }
+
+    /// The address of a path.
+    #[must_use]
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Comes up, at the same port.
+    #[must_use]
+    pub fn up(self, script: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) -> Receiver {
+        Receiver::listening(self.socket.listen(1024).unwrap(), script)
+    }
+}
+
+impl Default for Down {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn drip() -> UnsyncBoxBody<Bytes, Infallible> {
+    let drops = stream::unfold(tokio::time::interval(DRIP), async |mut ticks| {
+        ticks.tick().await;
+        Some((Ok(Frame::data(Bytes::from_static(b"."))), ticks))
+    });
+    StreamBody::new(drops).boxed_unsync()
+}
+
 async fn accept(listener: TcpListener, arrivals: Arc<watch::Sender<Arrivals>>, script: Arc<Script>) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
@@ -229,7 +299,7 @@ async fn answer(
     request: Request<Incoming>,
     arrivals: &watch::Sender<Arrivals>,
     script: &Script,
-) -> Result<Response<Full<Bytes>>, hyper::Error> {
+) -> Result<Response<UnsyncBoxBody<Bytes, Infallible>>, hyper::Error> {
     let (head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
     let event_id = head.headers.get(header::EVENT_ID).map_or("", |line| line.to_str().unwrap()).to_owned();
@@ -246,7 +316,8 @@ async fn answer(
             std::future::pending::<Infallible>().await;
         }
     }
-    let mut response = Response::new(Full::default());
+    let body = if answer.drips { drip() } else { Full::default().boxed_unsync() };
+    let mut response = Response::new(body);
     *response.status_mut() = answer.status;
     for (name, value) in answer.headers {
         response.headers_mut().insert(HeaderName::from_static(name), value.parse().unwrap());

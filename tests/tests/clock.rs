@@ -4,79 +4,37 @@
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use authority::app::operator_keys::operator_key_create;
 use authority::cli::{self, Exit, Process};
-use authority::clock::{Clock, SystemClock};
-use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::service::Service;
 use authority_domain::scope::OperatorScope;
-use authority_store::{Store, StoreUrl};
 use serde_json::{Value, json};
 use tests::authority::{Database, KEK};
+use tests::clock::HandClock;
 use tests::http::Api;
 use tests::merchant::{checkout_body, text};
 use tests::on_both_databases;
+use tests::service::{new_database, serve};
 use tokio::sync::watch;
 
 on_both_databases!(a_clock_that_steps_back_breaks_no_order, the_doctor_tells_of_clocks_that_disagree);
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The machine's clock, turned by hand.
-struct Turned {
-    machine: SystemClock,
-    by_ms: AtomicI64,
-}
-
-impl Turned {
-    fn new(by_ms: i64) -> Arc<Self> {
-        Arc::new(Self { machine: SystemClock::new(), by_ms: AtomicI64::new(by_ms) })
-    }
-
-    fn turn(&self, by_ms: i64) {
-        self.by_ms.store(by_ms, Ordering::SeqCst);
-    }
-}
-
-impl Clock for Turned {
-    fn now_ms(&self) -> i64 {
-        self.machine.now_ms() + self.by_ms.load(Ordering::SeqCst)
-    }
-
-    fn monotonic(&self) -> Duration {
-        self.machine.monotonic()
-    }
-}
-
-async fn new_database(database: Database, folder: &tempfile::TempDir) -> String {
-    let url = match database {
-        Database::Sqlite => format!("sqlite://{}", folder.path().join("authority.db").display()),
-        Database::Postgres => postgres_cluster::database().await,
-    };
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    url
-}
-
 fn variable(database_url: &str, name: &str) -> Option<std::ffi::OsString> {
     let value = match name {
         "AUTHORITY_DATABASE_URL" => database_url,
         "AUTHORITY_SECRET_KEK" => KEK,
-        "AUTHORITY_LISTEN" | "AUTHORITY_OPERATOR_LISTEN" => "127.0.0.1:0",
-        "AUTHORITY_RATE_LIMITS" => "off",
         _ => return None,
     };
     Some(value.into())
 }
 
 /// A service whose clock is `clock`, and its operator root.
-async fn serve(database_url: &str, clock: Arc<Turned>) -> (Service, Api) {
-    let config = Config::read(&|name| variable(database_url, name)).unwrap();
-    let service =
-        Service::start(config, Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(SystemDice)).await.unwrap();
+async fn start(database_url: &str, clock: Arc<HandClock>) -> (Service, Api) {
+    let service = serve(database_url, Arc::clone(&clock), Arc::default(), &[]).await;
     let (store, scopes) = (&service.app.store, OperatorScope::ALL.to_vec());
     let issued = operator_key_create(store, &*clock, &SystemDice, "tests".to_owned(), scopes).await.unwrap();
     let address = watch::Sender::new(Some(format!("http://{}", service.operator_address))).subscribe();
@@ -84,7 +42,7 @@ async fn serve(database_url: &str, clock: Arc<Turned>) -> (Service, Api) {
 }
 
 /// The doctor, on a machine with that clock.
-async fn doctor(database_url: &str, clock: Arc<Turned>) -> (Exit, Value) {
+async fn doctor(database_url: &str, clock: Arc<HandClock>) -> (Exit, Value) {
     let database_url = database_url.to_owned();
     let examine = move || {
         let (mut said, mut log) = (Vec::new(), Vec::new());
@@ -109,20 +67,20 @@ fn clock_check(said: &Value) -> (String, String) {
 async fn a_clock_that_steps_back_breaks_no_order(database: Database) {
     let folder = tempfile::tempdir().unwrap();
     let url = new_database(database, &folder).await;
-    let clock = Turned::new(0);
-    let (service, operator) = serve(&url, Arc::clone(&clock)).await;
+    let clock = HandClock::following(0);
+    let (service, operator) = start(&url, Arc::clone(&clock)).await;
     let body = json!({ "slug": "turned", "name": "turned", "default_currency": "USD" });
     let merchant = text(&operator.post("/merchants", &body).await.expect(201), "id");
     let checkouts = format!("/merchants/{merchant}/test/checkouts");
     let mut made = Vec::new();
     // Forward, a second back, an hour back, slowly on, and beyond where it has been.
     for by_ms in [0, 5_000, 4_000, 5_000 - HOUR_MS, 6_000 - HOUR_MS, 3 * 5_000] {
-        clock.turn(by_ms);
+        clock.follow_at(by_ms);
         let checkout = operator.post(&checkouts, &checkout_body()).await.expect(201);
         made.push(text(&checkout, "id"));
         // The same record once more: its own times do not step back either.
         let cancel = format!("/checkouts/{}/cancel", text(&checkout, "id"));
-        clock.turn(by_ms - 60_000);
+        clock.follow_at(by_ms - 60_000);
         let reason = json!({ "reason": "other" });
         let cancelled = operator.post(&cancel, &reason).await;
         let cancelled =
@@ -146,7 +104,7 @@ async fn a_clock_that_steps_back_breaks_no_order(database: Database) {
     let ids: Vec<_> = events.iter().filter(told).map(|event| text(&event["data"]["object"], "id")).collect();
     assert_eq!(ids, made, "in the order of their making");
     service.stop().await;
-    clock.turn(HOUR_MS);
+    clock.follow_at(HOUR_MS);
     let (exit, said) = doctor(&url, clock).await;
     assert_eq!((&said["findings"], &said["events"]), (&json!([]), &json!(12)), "{said}");
     assert_eq!(exit, Exit::Done, "{said}");
@@ -157,7 +115,7 @@ async fn the_doctor_tells_of_clocks_that_disagree(database: Database) {
     let url = new_database(database, &folder).await;
     let server = database == Database::Postgres;
     for (by_ms, told) in [(0, None), (1_000, None), (60_000, Some("ahead of")), (-60_000, Some("behind"))] {
-        let (exit, said) = doctor(&url, Turned::new(by_ms)).await;
+        let (exit, said) = doctor(&url, HandClock::following(by_ms)).await;
         assert_eq!(exit, Exit::Done, "a warning fails nothing: {said}");
         let (status, detail) = clock_check(&said);
         match told.filter(|_| server) {
@@ -169,14 +127,14 @@ async fn the_doctor_tells_of_clocks_that_disagree(database: Database) {
         }
     }
     // A machine whose clock has stepped back since it stored the newest event.
-    let clock = Turned::new(0);
-    let (service, operator) = serve(&url, Arc::clone(&clock)).await;
+    let clock = HandClock::following(0);
+    let (service, operator) = start(&url, Arc::clone(&clock)).await;
     let body = json!({ "slug": "ahead", "name": "ahead", "default_currency": "USD" });
     let merchant = text(&operator.post("/merchants", &body).await.expect(201), "id");
-    clock.turn(HOUR_MS);
+    clock.follow_at(HOUR_MS);
     operator.post(&format!("/merchants/{merchant}/test/checkouts"), &checkout_body()).await.expect(201);
     service.stop().await;
-    clock.turn(0);
+    clock.follow_at(0);
     let (status, detail) = clock_check(&doctor(&url, clock).await.1);
     assert_eq!(status, "warning");
     assert!(

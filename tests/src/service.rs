@@ -1,0 +1,151 @@
+//! The service inside the test, where a test has to turn its clock or to say what names resolve to.
+//!
+//! [`InProcess::start`] runs [`Service`] as `authority serve` does, on a database of its own and on sockets of its own;
+//! it is asked over those like any other. What differs is what the process would get from its machine: the time comes
+//! from a [`HandClock`], and the addresses behind names from [`Names`].
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use authority::app::operator_keys::operator_key_create;
+use authority::clock::Clock;
+use authority::config::Config;
+use authority::dice::SystemDice;
+use authority::dispatch::connector::Resolve;
+use authority::service::Service;
+use authority_domain::scope::OperatorScope;
+use authority_store::{Store, StoreUrl};
+use tokio::sync::watch;
+
+use crate::authority::{Database, KEK};
+use crate::clock::HandClock;
+use crate::http::{Address, Api, Reply};
+use crate::merchant::Roots;
+
+/// What names lead to, as the test says; an address leads to itself.
+#[derive(Debug, Default)]
+pub struct Names(Mutex<BTreeMap<String, Vec<IpAddr>>>);
+
+impl Names {
+    /// From now on `host` leads to these addresses.
+    pub fn lead(&self, host: &str, addresses: &[&str]) {
+        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        self.0.lock().unwrap().insert(host.to_owned(), addresses);
+    }
+}
+
+#[async_trait]
+impl Resolve for Names {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        if let Ok(address) = host.parse() {
+            return Ok(vec![address]);
+        }
+        let known = self.0.lock().unwrap().get(host).cloned();
+        known.ok_or_else(|| io::Error::other("no such name"))
+    }
+}
+
+/// A running service.
+#[derive(Debug)]
+pub struct InProcess {
+    service: Service,
+    /// Its clock.
+    pub clock: Arc<HandClock>,
+    /// Its resolver.
+    pub names: Arc<Names>,
+    database_url: String,
+    operator_key: String,
+    _folder: tempfile::TempDir,
+}
+
+impl InProcess {
+    /// Starts one on an empty database of this kind, with a clock that stands. `variables` come on top of those that
+    /// tests need, as for [`Authority::start`](crate::authority::Authority::start).
+    pub async fn start(database: Database, variables: &[(&str, &str)]) -> Self {
+        Self::start_at(database, HandClock::standing(), variables).await
+    }
+
+    /// The same with this clock.
+    pub async fn start_at(database: Database, clock: Arc<HandClock>, variables: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database_url = new_database(database, &folder).await;
+        let names = Arc::<Names>::default();
+        let service = serve(&database_url, Arc::clone(&clock), Arc::clone(&names), variables).await;
+        let (store, scopes) = (&service.app.store, OperatorScope::ALL.to_vec());
+        let issued =
+            operator_key_create(store, &*clock, &SystemDice, "tests".to_owned(), scopes).await.unwrap();
+        Self { service, clock, names, database_url, operator_key: issued.key.to_string(), _folder: folder }
+    }
+
+    /// The address of its database.
+    #[must_use]
+    pub fn database_url(&self) -> &str {
+        &self.database_url
+    }
+
+    /// A path of the operator's listener outside the operator root.
+    pub async fn probe(&self, path: &str) -> Reply {
+        Api::new(self.operator_address(), "", &self.operator_key).with_key(None).get(path).await
+    }
+
+    /// Waits until no delivery waits for an attempt, now or later, as the database says.
+    pub async fn nothing_pending(&self) {
+        crate::database::nothing_pending(&self.database_url).await;
+    }
+
+    /// Stops it in order: nothing is in flight then, and every outcome is written.
+    pub async fn stop(self) {
+        self.service.stop().await;
+    }
+
+    fn operator_address(&self) -> Address {
+        watch::Sender::new(Some(format!("http://{}", self.service.operator_address))).subscribe()
+    }
+}
+
+impl Roots for InProcess {
+    fn operator(&self) -> Api {
+        Api::new(self.operator_address(), "/v1/operator", &self.operator_key)
+    }
+
+    fn merchant(&self, key: &str) -> Api {
+        let address = watch::Sender::new(Some(format!("http://{}", self.service.merchant_address)));
+        Api::new(address.subscribe(), "/v1/merchant", key)
+    }
+}
+
+/// An empty database of this kind, with the schema; a file is in `folder`.
+pub async fn new_database(database: Database, folder: &tempfile::TempDir) -> String {
+    let url = match database {
+        Database::Sqlite => format!("sqlite://{}", folder.path().join("authority.db").display()),
+        Database::Postgres => postgres_cluster::database().await,
+    };
+    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
+    url
+}
+
+/// A service on this database, with this clock and these names.
+pub async fn serve(
+    database_url: &str,
+    clock: Arc<HandClock>,
+    names: Arc<Names>,
+    variables: &[(&str, &str)],
+) -> Service {
+    let usual = [
+        ("AUTHORITY_DATABASE_URL", database_url),
+        ("AUTHORITY_SECRET_KEK", KEK),
+        ("AUTHORITY_LISTEN", "127.0.0.1:0"),
+        ("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:0"),
+        ("AUTHORITY_ENV", "development"),
+        ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true"),
+        ("AUTHORITY_RATE_LIMITS", "off"),
+        ("AUTHORITY_RETRY_JITTER", "0"),
+    ];
+    let all: BTreeMap<&str, &str> = usual.iter().chain(variables).copied().collect();
+    let config = Config::read(&|name| all.get(name).map(OsString::from)).unwrap();
+    Service::start_resolving(config, clock as Arc<dyn Clock>, Arc::new(SystemDice), names).await.unwrap()
+}
