@@ -16,6 +16,7 @@ pub mod delivery;
 pub mod demo_story;
 pub mod endpoint;
 pub mod endpoint_changes;
+pub mod endpoint_hold;
 pub mod endpoint_url;
 pub mod error_code;
 pub mod event;

@@ -81,8 +81,8 @@ mod subscriptions;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
-/// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
+/// cap `$4` ([`authority_domain::endpoint_hold::room`]), and of all these the oldest `$5`. `waiting` steps through the endpoints that have
 /// unfinished work, by the index alone. Rows that somebody else has locked are passed over: they are being settled or
 /// leased right now.
 pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
@@ -92,8 +92,10 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
                  WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
          FROM waiting WHERE waiting.endpoint_id IS NOT NULL), \
      due AS ( \
-         SELECT e.id AS endpoint_id, d.id, d.next_attempt_at, d.sequence \
+         SELECT e.id AS endpoint_id, d.id, d.next_attempt_at, d.sequence, \
+             CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END AS cap \
          FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id AND e.status = 'enabled' \
+             AND (e.held_until IS NULL OR e.held_until <= $3) \
          CROSS JOIN LATERAL ( \
              SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
              WHERE w.endpoint_id = e.id AND w.status = 'pending' \
@@ -102,7 +104,7 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
      placed AS ( \
          SELECT due.id, due.next_attempt_at, due.sequence, \
              ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY next_attempt_at, sequence) AS place, \
-             $4 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = due.endpoint_id \
+             cap - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = due.endpoint_id \
                  AND l.lease_token IS NOT NULL AND l.lease_until >= $3) AS room \
          FROM due) \
      UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \

@@ -38,12 +38,15 @@ impl Figures for Session<'_> {
                  SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
                          WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
                  FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
-             SELECT MIN((SELECT MIN(d.next_attempt_at) FROM deliveries d \
-                         WHERE d.endpoint_id = e.id AND d.status = 'pending' AND d.next_attempt_at <= $1)) \
-             FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
-             WHERE e.status = 'enabled' AND NOT EXISTS ( \
-                 SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                     AND l.lease_until >= $1)",
+             SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
+                 FROM (SELECT endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
+                         WHERE d.endpoint_id = waiting.endpoint_id AND d.status = 'pending') AS due_at \
+                     FROM waiting) AS first \
+                 JOIN webhook_endpoints e ON e.id = first.endpoint_id \
+                 WHERE e.status = 'enabled' AND NOT EXISTS ( \
+                     SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                         AND l.lease_until >= $1)) AS unattended \
+             WHERE since <= $1",
         )
         .bind(now.as_ms())
         .fetch_one(&mut *self.conn)

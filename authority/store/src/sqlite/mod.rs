@@ -78,8 +78,8 @@ mod subscriptions;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as are left of its cap
-/// `$4` after what is in flight, and of all these the oldest `$5`. `waiting` steps through the endpoints that have
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
+/// cap `$4` ([`authority_domain::endpoint_hold::room`]), and of all these the oldest `$5`. `waiting` steps through the endpoints that have
 /// unfinished work, by the index alone; of each of them `$4` waiting deliveries are looked at. So it costs the same
 /// however many deliveries wait or have ended and however many endpoints are idle.
 pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
@@ -92,14 +92,15 @@ pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
      SELECT id FROM ( \
          SELECT d.id, d.next_attempt_at, d.sequence, \
              ROW_NUMBER() OVER (PARTITION BY e.id ORDER BY d.next_attempt_at, d.sequence) AS place, \
-             $4 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+             CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
+                 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                  AND l.lease_until >= $3) AS room \
          FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
          CROSS JOIN deliveries d ON d.id IN ( \
              SELECT w.id FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
                  AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
              ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
-         WHERE e.status = 'enabled') \
+         WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
      WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
      RETURNING id";
 

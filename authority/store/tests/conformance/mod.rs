@@ -23,6 +23,7 @@ pub(crate) mod operator_reads;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
 pub(crate) mod requests;
+pub(crate) mod rooms;
 pub(crate) mod rotation;
 pub(crate) mod schema;
 pub(crate) mod settling;
@@ -108,6 +109,7 @@ macro_rules! conformance {
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
+            rooms: a_claim_takes_what_there_is_room_for, what_is_held_back_is_not_unattended;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
