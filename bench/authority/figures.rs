@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use bench_kit::figures::median;
+
 use crate::load::Measured;
 use crate::work::{Side, Work};
 
@@ -64,9 +66,4 @@ impl fmt::Display for Figures {
             pair(|m| m.database_cpu_us, 0),
         )
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -5,7 +5,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
-use crate::database::sqlite_options;
+use bench_kit::database::sqlite_options;
 
 /// Events of one order, its checkout's among them.
 pub(crate) const EVENTS_PER_ORDER: i64 = 6;

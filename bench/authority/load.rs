@@ -2,60 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bench_kit::connection::Connection;
+use bench_kit::process::Processes;
 use futures_util::future::join_all;
-use http::{HeaderValue, Method, Request, header};
-use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-
-use crate::process::Processes;
-
-/// One connection that stays.
-pub(crate) struct Connection {
-    sender: SendRequest<Full<Bytes>>,
-    host: HeaderValue,
-    authorization: Option<HeaderValue>,
-}
-
-impl Connection {
-    pub(crate) async fn open(address: &str, key: Option<&str>) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
-        tokio::spawn(connection);
-        Self {
-            sender,
-            host: HeaderValue::try_from(address).unwrap(),
-            authorization: key.map(|key| HeaderValue::try_from(format!("Bearer {key}")).unwrap()),
-        }
-    }
-
-    pub(crate) async fn get(&mut self, path: &str) -> Bytes {
-        self.call(Method::GET, path, Bytes::new()).await
-    }
-
-    pub(crate) async fn post(&mut self, path: &str, body: &serde_json::Value) -> Bytes {
-        self.call(Method::POST, path, body.to_string().into()).await
-    }
-
-    async fn call(&mut self, method: Method, path: &str, body: Bytes) -> Bytes {
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, &self.host);
-        if let Some(authorization) = &self.authorization {
-            request = request.header(header::AUTHORIZATION, authorization);
-        }
-        if !body.is_empty() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
-        }
-        self.sender.ready().await.unwrap();
-        let response = self.sender.send_request(request.body(Full::new(body)).unwrap()).await.unwrap();
-        let status = response.status();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&body));
-        body
-    }
-}
 
 /// What one side did in its turn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +26,7 @@ pub(crate) async fn drive(
     processes: &Processes,
     unit: impl AsyncFn(&mut Connection, usize),
 ) -> Measured {
-    let before = processes.cpu();
+    let before = processes.taken();
     let started = Instant::now();
     let clients = connections.iter_mut().enumerate().map(async |(number, connection)| {
         let mut took = Vec::new();
@@ -90,7 +39,7 @@ pub(crate) async fn drive(
     });
     let mut took: Vec<Duration> = join_all(clients).await.into_iter().flatten().collect();
     let elapsed = started.elapsed();
-    let spent = processes.cpu() - before;
+    let spent = processes.taken() - before;
     took.sort_unstable();
     let units = took.len() as f64;
     let at = |share: usize| took[(took.len() * share / 100).min(took.len() - 1)].as_secs_f64() * 1e3;

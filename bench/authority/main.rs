@@ -21,18 +21,16 @@
 )]
 #![expect(clippy::duplicate_mod, reason = "one text of the floor's SQL, compiled for each database")]
 
-mod database;
 mod figures;
 mod fill;
 mod floor;
 mod load;
-mod process;
 mod sides;
 mod work;
 
 use std::time::Duration;
 
-use database::{Database, Kind};
+use bench_kit::database::{Database, Kind};
 use figures::{Figures, Round};
 use sides::Sides;
 use work::Work;
@@ -60,7 +58,7 @@ async fn run(only: &[String]) {
     println!("{}", Figures::HEAD);
     for kind in Kind::ALL {
         if chosen(only, kind.name(), |word| Kind::ALL.iter().any(|kind| kind.name() == word)) {
-            measure(&Database::make(kind).await, only).await;
+            measure(&Database::make(kind), only).await;
         }
     }
 }

@@ -4,6 +4,9 @@ use std::cell::RefCell;
 use std::process::Stdio;
 use std::time::Duration;
 
+use bench_kit::connection::Connection;
+use bench_kit::database::Database;
+use bench_kit::process::{Processes, peak_memory_mib};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
@@ -15,10 +18,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::CLIENTS;
-use crate::database::Database;
 use crate::fill::{EVENTS_PER_ORDER, fill, order_number};
-use crate::load::{Connection, Measured, drive};
-use crate::process::{Processes, peak_memory_mib};
+use crate::load::{Measured, drive};
 use crate::work::{Side, Work};
 
 const LONG: i64 = 1_000_000;
@@ -169,8 +170,9 @@ impl Sides {
             let start = payment_body(&checkout, "automatic", &format!("start:{}", text(&checkout, "id")));
             let root = if side == Side::Floor { "" } else { "/v1/operator" };
             let tenant = if side == Side::Floor { merchant } else { format!("{merchant}/test") };
-            let payment =
-                read(&connection.post(&format!("{root}/merchants/{tenant}/payments"), &start).await);
+            let payment = read(
+                &connection.post(&format!("{root}/merchants/{tenant}/payments"), start.to_string()).await,
+            );
             let id = text(&payment, "id");
             let mut report = report_body("succeeded", &format!("succeeded:{id}"));
             let path = if side == Side::Floor {
@@ -179,7 +181,7 @@ impl Sides {
             } else {
                 format!("{root}/payments/{id}/reports")
             };
-            connection.post(&path, &report).await;
+            connection.post(&path, report.to_string()).await;
         })
         .await
     }
@@ -187,13 +189,13 @@ impl Sides {
     /// Opens checkouts until there are `wanted`, at all merchants in turn.
     async fn open_checkouts(&self, wanted: usize) {
         let mut connections = self.connections(Side::Authority, Root::Operator).await;
-        let body = checkout_body();
+        let body = checkout_body().to_string();
         let missing = wanted.saturating_sub(self.checkouts.borrow().len());
         let clients = connections.iter_mut().enumerate().map(async |(number, connection)| {
             for n in (number..missing).step_by(CLIENTS) {
                 let merchant = &self.merchants[n % MERCHANTS];
                 let opened = connection
-                    .post(&format!("/v1/operator/merchants/{merchant}/test/checkouts"), &body)
+                    .post(&format!("/v1/operator/merchants/{merchant}/test/checkouts"), body.clone())
                     .await;
                 let opened = read(&opened);
                 let kept = json!({

@@ -13,8 +13,12 @@ use crate::{package, prerequisites, process};
 pub(crate) enum Benchmark {
     /// Verification in Node: the npm package beside `node:crypto` alone.
     Verify,
-    /// The authority on SQLite: from the operator's request to the receiver's door.
-    Deliver,
+    /// From the operator's request to the receiver's door, beside a program that commits and sends the same and does
+    /// nothing else, on both databases.
+    Deliver {
+        /// What is measured, as `bench/deliver/choice.rs` reads it: `sqlite grid clients=64`. All when nothing is said.
+        words: Vec<String>,
+    },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
     Authority,
 }
@@ -27,12 +31,12 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             package::build(workspace)?;
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))
         }
-        Benchmark::Deliver => program(workspace, "bench-deliver"),
-        Benchmark::Authority => program(workspace, "bench-authority"),
+        Benchmark::Deliver { words } => program(workspace, "bench-deliver", words),
+        Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }
 
-fn program(workspace: &Workspace, name: &str) -> Result<()> {
-    let arguments = ["run", "--release", "--package", "bench", "--bin", name];
-    process::run(process::cargo().current_dir(workspace.root()).args(arguments))
+fn program(workspace: &Workspace, name: &str, words: &[String]) -> Result<()> {
+    let arguments = ["run", "--release", "--package", "bench", "--bin", name, "--"];
+    process::run(process::cargo().current_dir(workspace.root()).args(arguments).args(words))
 }

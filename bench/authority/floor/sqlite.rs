@@ -3,7 +3,7 @@
 use axum::Router;
 use sqlx::sqlite::{Sqlite, SqlitePoolOptions};
 
-use crate::database::sqlite_options;
+use bench_kit::database::sqlite_options;
 
 #[path = "handlers.rs"]
 mod handlers;

@@ -6,15 +6,20 @@ use tempfile::TempDir;
 
 /// Which database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A file, through the library that is linked in.
     Sqlite,
+    /// A server of its own, on a socket of its own.
     Postgres,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
-    pub(crate) fn name(self) -> &'static str {
+    /// As it is written in tables and on command lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
@@ -23,20 +28,24 @@ impl Kind {
 }
 
 /// A place for databases of one kind; gone with the value.
-pub(crate) struct Database {
-    pub(crate) kind: Kind,
+#[derive(Debug)]
+pub struct Database {
+    /// Of this kind.
+    pub kind: Kind,
     folder: TempDir,
     cluster: Option<Cluster>,
 }
 
 impl Database {
-    pub(crate) async fn make(kind: Kind) -> Self {
+    /// Makes the place: a folder, or a server that flushes.
+    #[must_use]
+    pub fn make(kind: Kind) -> Self {
         let cluster = (kind == Kind::Postgres).then(|| Cluster::start(Durability::On));
         Self { kind, folder: tempfile::Builder::new().prefix("bench-").tempdir().unwrap(), cluster }
     }
 
     /// The address of a new, empty database.
-    pub(crate) async fn url(&self, name: &str) -> String {
+    pub async fn url(&self, name: &str) -> String {
         match &self.cluster {
             Some(cluster) => cluster.database().await,
             None => format!("sqlite://{}", self.folder.path().join(name).display()),
@@ -44,13 +53,15 @@ impl Database {
     }
 
     /// The database server's process.
-    pub(crate) fn server(&self) -> Option<u32> {
+    #[must_use]
+    pub fn server(&self) -> Option<u32> {
         self.cluster.as_ref().map(Cluster::pid)
     }
 }
 
 /// How the authority opens its SQLite file, its path read from an address: the floor does the same.
-pub(crate) fn sqlite_options(path: &str) -> SqliteConnectOptions {
+#[must_use]
+pub fn sqlite_options(path: &str) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)

@@ -1,0 +1,84 @@
+//! What the command line asks for: `sqlite grid clients=16,64 fanout=1 delay=0 rounds=5 seconds=1`.
+//!
+//! A database or a part that is named leaves the others out; what is not said is as in the whole run.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use bench_kit::database::Kind;
+
+/// One of the three parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Grid,
+}
+
+impl Part {
+    const ALL: [(&'static str, Self); 1] = [("grid", Self::Grid)];
+}
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) databases: Vec<Kind>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) clients: Vec<usize>,
+    pub(crate) fanouts: Vec<usize>,
+    /// How long a receiver takes to answer, in ms.
+    pub(crate) delays: Vec<u64>,
+    /// Figures are medians over so many rounds.
+    pub(crate) rounds: usize,
+    /// How long one side is asked in one round.
+    pub(crate) turn: Duration,
+}
+
+impl Choice {
+    pub(crate) fn read(words: &[String]) -> Self {
+        let mut choice = Self {
+            databases: Vec::new(),
+            parts: Vec::new(),
+            clients: vec![1, 16, 64, 128],
+            fanouts: vec![1, 5],
+            delays: vec![0, 100],
+            rounds: 3,
+            turn: Duration::from_millis(1_500),
+        };
+        for word in words {
+            choice.take(word);
+        }
+        if choice.databases.is_empty() {
+            choice.databases = Kind::ALL.to_vec();
+        }
+        if choice.parts.is_empty() {
+            choice.parts = Part::ALL.map(|(_, part)| part).to_vec();
+        }
+        choice
+    }
+
+    fn take(&mut self, word: &str) {
+        let part = Part::ALL.iter().find(|(name, _)| *name == word);
+        match word.split_once('=') {
+            Some(("clients", list)) => self.clients = numbers(list),
+            Some(("fanout", list)) => self.fanouts = numbers(list),
+            Some(("delay", list)) => self.delays = numbers(list),
+            Some(("rounds", count)) => self.rounds = number(count),
+            Some(("seconds", seconds)) => self.turn = Duration::from_secs_f64(number(seconds)),
+            None if part.is_some() => self.parts.extend(part.map(|(_, part)| part)),
+            _ => {
+                let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+                self.databases.push(kind.unwrap_or_else(|| panic!("{word} says nothing: {USAGE}")));
+            }
+        }
+    }
+}
+
+const USAGE: &str =
+    "[sqlite] [postgres] [grid] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] [rounds=3] [seconds=1.5]";
+
+fn numbers<T: FromStr>(list: &str) -> Vec<T> {
+    list.split(',').map(number).collect()
+}
+
+fn number<T: FromStr>(text: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("{text} is no number: {USAGE}"))
+}

@@ -1,0 +1,95 @@
+//! How much is delivered with so many clients, endpoints and receivers of such a speed.
+
+use std::time::Duration;
+
+use bench_kit::database::Database;
+
+use crate::choice::Choice;
+use crate::load::{Bound, closed};
+use crate::stand::{MERCHANTS, Side, Stand};
+use crate::turn::{Turn, of, turn};
+
+/// Asked before the first round, and not counted.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+const HEAD: &str = "\
+| database | clients | fan-out | delay ms | accepted/s: authority / floor | delivered/s: authority / floor | ratio | \
+asked to arrival ms, p50 p95 p99: authority / floor | answer to arrival ms, p50 p95 p99: authority / floor | \
+CPU µs each: authority / floor (database server; load) | KiB written each | peak MiB |\n\
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
+
+pub(crate) async fn measure(database: &Database, choice: &Choice) {
+    println!("{HEAD}");
+    for fanout in choice.fanouts.iter().copied() {
+        for delay in choice.delays.iter().copied() {
+            let stand = Stand::start(database, fanout).await;
+            stand.receivers.delay(delay);
+            for clients in choice.clients.iter().copied() {
+                let bound = bound(choice, fanout, delay);
+                for side in Side::BOTH {
+                    ask(&stand, side, clients, fanout, Bound { time: WARM_UP, ..bound }).await;
+                }
+                let mut turns = [Vec::new(), Vec::new()];
+                for _ in 0..choice.rounds {
+                    for (side, turns) in Side::BOTH.into_iter().zip(&mut turns) {
+                        turns.push(ask(&stand, side, clients, fanout, bound).await);
+                    }
+                }
+                let memory = Side::BOTH.map(|side| stand.peak_memory_mib(side));
+                let name = database.kind.name();
+                println!("| {name} | {clients} | {fanout} | {delay} | {}", line(&turns, memory));
+            }
+        }
+    }
+}
+
+pub(crate) async fn ask(stand: &Stand, side: Side, clients: usize, fanout: usize, bound: Bound) -> Turn {
+    let (connections, paths) = stand.connections(side, clients).await;
+    turn(stand, side, fanout, async || closed(connections, paths, bound, &stand.receivers.journal).await)
+        .await
+}
+
+/// Slow receivers get no more than they can take in the time: what waits is delivered before the next turn.
+fn bound(choice: &Choice, fanout: usize, delay: u64) -> Bound {
+    let time = choice.turn;
+    let requests = match allowed(fanout, delay) {
+        Some(allowed) => (allowed * time.as_secs_f64() / fanout as f64) as usize,
+        None => usize::MAX,
+    };
+    Bound { time, requests }
+}
+
+/// What the caps on requests in flight allow with such a delay, per second; `None` when receivers do not wait.
+pub(crate) fn allowed(fanout: usize, delay: u64) -> Option<f64> {
+    let in_flight = (MERCHANTS * fanout * 8).min(256);
+    (delay > 0).then(|| in_flight as f64 * 1e3 / delay as f64)
+}
+
+fn line(turns: &[Vec<Turn>; 2], memory: [u64; 2]) -> String {
+    let [authority, floor] = turns;
+    let pair = |figure: fn(&Turn) -> f64, digits: usize| {
+        format!("{:.digits$} / {:.digits$}", of(authority, figure), of(floor, figure))
+    };
+    let ratios: Vec<f64> =
+        authority.iter().zip(floor).map(|(authority, floor)| authority.delivered / floor.delivered).collect();
+    let waits = |turns: &[Turn], which: fn(&Turn) -> crate::turn::Percentiles| {
+        let p = |f: fn(&crate::turn::Percentiles) -> f64| of(turns, |turn| f(&which(turn)));
+        format!("{:.2} {:.2} {:.2}", p(|p| p.p50), p(|p| p.p95), p(|p| p.p99))
+    };
+    format!(
+        "{} | {} | {:.2} | {} / {} | {} / {} | {} ({}; {}) | {} | {} / {} |",
+        pair(|turn| turn.accepted, 0),
+        pair(|turn| turn.delivered, 0),
+        bench_kit::figures::median(ratios),
+        waits(authority, |turn| turn.from_due),
+        waits(floor, |turn| turn.from_due),
+        waits(authority, |turn| turn.from_answer),
+        waits(floor, |turn| turn.from_answer),
+        pair(|turn| turn.cpu_us, 0),
+        pair(|turn| turn.database_cpu_us, 0),
+        pair(|turn| turn.load_cpu_us, 0),
+        pair(|turn| turn.written_kib, 1),
+        memory[0],
+        memory[1],
+    )
+}

@@ -1,0 +1,72 @@
+//! What one side did in one turn, and what many turns make of it.
+
+use std::time::Duration;
+
+use bench_kit::figures::{median, percentile};
+use bench_kit::process::own_time;
+
+use crate::journal::Waits;
+use crate::load::Asked;
+use crate::stand::{Side, Stand};
+
+/// After the last arrival: its outcome is still to be written.
+const SETTLING: Duration = Duration::from_millis(50);
+
+/// How long something took, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Percentiles {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+}
+
+/// What one side did in one turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    /// Requests answered per second.
+    pub(crate) accepted: f64,
+    /// Deliveries that arrived per second, from the first request to the last arrival.
+    pub(crate) delivered: f64,
+    pub(crate) from_due: Percentiles,
+    pub(crate) from_answer: Percentiles,
+    /// Processor time per delivery in µs: the side's, its database server's, and that of the load and the receivers.
+    pub(crate) cpu_us: f64,
+    pub(crate) database_cpu_us: f64,
+    pub(crate) load_cpu_us: f64,
+    /// Written towards the disk per delivery.
+    pub(crate) written_kib: f64,
+}
+
+impl Percentiles {
+    fn of(sorted: &[f64]) -> Self {
+        Self { p50: percentile(sorted, 50), p95: percentile(sorted, 95), p99: percentile(sorted, 99) }
+    }
+}
+
+/// Lets `ask` ask, waits until everything has arrived at `fanout` endpoints, and tells what it took.
+pub(crate) async fn turn(stand: &Stand, side: Side, fanout: usize, ask: impl AsyncFnOnce() -> Asked) -> Turn {
+    let processes = stand.processes(side);
+    let (before, load_before) = (processes.taken(), own_time(std::process::id()));
+    let asked = ask().await;
+    let deliveries = asked.requests * fanout;
+    let Waits { from_due, from_answer, last } = stand.receivers.journal.take(deliveries).await;
+    tokio::time::sleep(SETTLING).await;
+    let taken = processes.taken() - before;
+    let load = own_time(std::process::id()).saturating_sub(load_before);
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / deliveries as f64;
+    Turn {
+        accepted: asked.requests as f64 / (asked.ended - asked.begun).as_secs_f64(),
+        delivered: deliveries as f64 / (last - asked.begun).as_secs_f64(),
+        from_due: Percentiles::of(&from_due),
+        from_answer: Percentiles::of(&from_answer),
+        cpu_us: each(taken.asked),
+        database_cpu_us: each(taken.database),
+        load_cpu_us: each(load),
+        written_kib: taken.written_bytes as f64 / 1024.0 / deliveries as f64,
+    }
+}
+
+/// One figure of a side: the median over its turns.
+pub(crate) fn of(turns: &[Turn], figure: impl Fn(&Turn) -> f64) -> f64 {
+    median(turns.iter().map(figure).collect())
+}

@@ -1,0 +1,16 @@
+//! What the benchmarks share: a place for databases, a connection that asks, what processes took of the machine, and
+//! how many measurements become one figure.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a benchmark reads the clock and fails loudly"
+)]
+
+pub mod connection;
+pub mod database;
+pub mod figures;
+pub mod process;

@@ -1,0 +1,111 @@
+//! What processes took of the machine, as Linux tells under `/proc`.
+
+use std::fs;
+use std::ops::Sub;
+use std::time::Duration;
+
+/// The kernel counts processor time in hundredths of a second, whatever its own clock does.
+const TICK: Duration = Duration::from_millis(10);
+
+/// The process that is asked, and the database server behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Processes {
+    /// The one that is asked.
+    pub asked: u32,
+    /// The database server, where there is one.
+    pub database: Option<u32>,
+}
+
+/// What they took since they began.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Processor time of the process that is asked, in user and kernel mode.
+    pub asked: Duration,
+    /// The same of the database server with its children.
+    pub database: Duration,
+    /// What all of them wrote towards the disk.
+    pub written_bytes: u64,
+}
+
+impl Sub for Taken {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            asked: self.asked.saturating_sub(earlier.asked),
+            database: self.database.saturating_sub(earlier.database),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+        }
+    }
+}
+
+impl Processes {
+    /// Until now.
+    #[must_use]
+    pub fn taken(&self) -> Taken {
+        let ticks = |pid| stat(pid).map_or(0, |stat| stat.own);
+        let mut taken = Taken {
+            asked: TICK * ticks(self.asked),
+            database: Duration::ZERO,
+            written_bytes: written_bytes(self.asked),
+        };
+        // A server's connections are its children; the time of those that ended is counted with itself.
+        if let Some(server) = self.database {
+            let own = stat(server).map_or(0, |stat| stat.own + stat.waited_for);
+            taken.database = TICK * own;
+            for child in children(server) {
+                taken.database += TICK * ticks(child);
+                taken.written_bytes += written_bytes(child);
+            }
+        }
+        taken
+    }
+}
+
+/// Processor time since the process began, in user and kernel mode.
+#[must_use]
+pub fn own_time(pid: u32) -> Duration {
+    TICK * stat(pid).map_or(0, |stat| stat.own)
+}
+
+/// The most memory that the process ever held, in MiB.
+#[must_use]
+pub fn peak_memory_mib(pid: u32) -> u64 {
+    status_kb(pid, "VmHWM:") / 1024
+}
+
+fn status_kb(pid: u32, member: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(member)).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// 0 when the process is gone.
+fn written_bytes(pid: u32) -> u64 {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let member = |name| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    // Pages that were thrown away before they were written are told apart.
+    member("write_bytes:").unwrap_or(0).saturating_sub(member("cancelled_write_bytes:").unwrap_or(0))
+}
+
+struct Stat {
+    parent: u32,
+    own: u32,
+    waited_for: u32,
+}
+
+/// `None` when the process is gone.
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name, which may hold anything: state, parent, …; user and system time are the 14th and 15th.
+    let (_, fields) = text.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u32>().ok();
+    Some(Stat { parent: field(4)?, own: field(14)? + field(15)?, waited_for: field(16)? + field(17)? })
+}
+
+fn children(parent: u32) -> impl Iterator<Item = u32> {
+    let pids =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(move |pid| stat(*pid).is_some_and(|stat| stat.parent == parent))
+}
