@@ -49,6 +49,12 @@ impl Api {
         Self { key: key.map(str::to_owned), ..self.clone() }
     }
 
+    /// Whether the authority is there, as far as is known.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.address.borrow().is_some()
+    }
+
     /// Reads.
     pub async fn get(&self, path: &str) -> Reply {
         self.call(Method::GET, path).send().await

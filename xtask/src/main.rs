@@ -1,6 +1,6 @@
 //! `cargo xtask`: one command for everything a person would otherwise have to remember.
 //!
-//! A person (or the build server) says `cargo xtask build`, `test`, `tidy` or `bench`. This program finds the
+//! A person (or the build server) says `cargo xtask build`, `test`, `tidy`, `bench` or `prove`. This program finds the
 //! workspace, checks that the machine has what the step needs, and runs the steps in order with their output
 //! visible, stopping at the first failure with one sentence that says what failed.
 //!
@@ -22,6 +22,7 @@ mod npm;
 mod package;
 mod prerequisites;
 mod process;
+mod prove;
 mod tidy;
 mod wasm;
 mod worker;
@@ -55,6 +56,9 @@ enum Task {
     /// Measure something.
     #[command(subcommand)]
     Bench(bench::Benchmark),
+    /// Prove something that takes longer than the tests may.
+    #[command(subcommand)]
+    Prove(prove::Proof),
 }
 
 fn main() -> ExitCode {
@@ -73,6 +77,7 @@ fn run(task: Task) -> Result<()> {
         Task::Build { worker: true } => worker::build(&workspace),
         Task::Build { worker: false } => build::everything(&workspace),
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
+        Task::Prove(proof) => prove::run(&workspace, &proof),
         Task::Tidy => tidy::run(&workspace),
         Task::Test { steps } => checks::run(&workspace, &steps),
     }

@@ -103,6 +103,45 @@ impl Cluster {
         text.lines().next().and_then(|line| line.trim().parse().ok()).expect("the first line is the process")
     }
 
+    /// Holds every process of the server still, as a machine that is migrated or starved does.
+    ///
+    /// # Panics
+    /// When the server is stopped.
+    pub fn pause(&self) {
+        // First the one that starts others.
+        self.signal("-STOP", &[self.pid()]);
+        self.signal("-STOP", &self.children());
+    }
+
+    /// Lets every process of the server go on.
+    ///
+    /// # Panics
+    /// When the server is stopped.
+    pub fn go_on(&self) {
+        self.signal("-CONT", &self.children());
+        self.signal("-CONT", &[self.pid()]);
+    }
+
+    /// The processes that serve a connection each, and those that the server keeps for itself.
+    fn children(&self) -> Vec<u32> {
+        let parent = self.pid().to_string();
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        ids.filter(|id| {
+            let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            // The name, in parentheses, may have blanks; behind it come the state and the parent.
+            stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(parent.as_str())
+        })
+        .collect()
+    }
+
+    /// A process that has ended meanwhile needs no signal.
+    fn signal(&self, signal: &str, processes: &[u32]) {
+        let mut kill = command(self.owner, "kill");
+        kill.arg(signal).args(processes.iter().map(u32::to_string)).stderr(Stdio::null());
+        kill.status().expect("kill runs");
+    }
+
     /// Stops the server; when this returns it is gone.
     ///
     /// # Panics

@@ -1,0 +1,75 @@
+//! A run in numbers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::judge::{Evidence, Findings};
+use crate::plan::Plan;
+
+/// What was done to the service.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Deeds {
+    pub(crate) kills: usize,
+    pub(crate) stops: usize,
+    /// What happened to the database server, and how often.
+    pub(crate) faults: BTreeMap<String, usize>,
+    /// Under load, until the last kill.
+    pub(crate) lasted: Duration,
+    /// From when the receiver was well until nothing waited.
+    pub(crate) healed_in: Duration,
+}
+
+/// The table that a run ends with.
+pub(crate) struct Figures {
+    rows: Vec<(String, String)>,
+}
+
+impl Figures {
+    pub(crate) fn of(plan: &Plan, deeds: &Deeds, evidence: &Evidence, findings: &Findings) -> Self {
+        let Evidence { acknowledged, facts, record, histories } = evidence;
+        let mut rows = Vec::new();
+        let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
+        row("seed", plan.seed.to_string());
+        row("database, instances", format!("{:?}, {}", plan.database, plan.instances()));
+        row("kills", deeds.kills.to_string());
+        row("stops in order", deeds.stops.to_string());
+        for (fault, times) in &deeds.faults {
+            row(&format!("database server: {fault}"), times.to_string());
+        }
+        row("under load", format!("{} s", deeds.lasted.as_secs()));
+        row("acknowledged writes", acknowledged.len().to_string());
+        let changes: usize = histories.iter().map(|history| history.eras.len()).sum();
+        row("endpoints, their changes", format!("{}, {changes}", histories.len()));
+        row("events", facts.events.len().to_string());
+        row("deliveries", facts.deliveries.len().to_string());
+        let mut fates: BTreeMap<String, usize> = BTreeMap::new();
+        for delivery in &facts.deliveries {
+            let reason = delivery.failure_reason.as_deref().map(|reason| format!(" ({reason})"));
+            *fates.entry(format!("  {}{}", delivery.status, reason.unwrap_or_default())).or_default() += 1;
+        }
+        for (fate, count) in fates {
+            row(&fate, count.to_string());
+        }
+        row("attempts recorded", facts.attempts.len().to_string());
+        row("arrivals", record.arrivals.len().to_string());
+        let mut acknowledged: BTreeMap<&str, usize> = BTreeMap::new();
+        for arrival in record.arrivals.iter().filter(|arrival| arrival.acknowledged()) {
+            *acknowledged.entry(&arrival.delivery).or_default() += 1;
+        }
+        let duplicates: usize = acknowledged.values().map(|arrivals| arrivals - 1).sum();
+        let share = duplicates as f64 * 1000.0 / acknowledged.len().max(1) as f64;
+        row("duplicates", format!("{duplicates}, {share:.1} per 1,000 deliveries that arrived"));
+        row("time to heal", format!("{:.1} s", deeds.healed_in.as_secs_f64()));
+        row("lost", findings.lost.len().to_string());
+        row("wrong", findings.wrong.len().to_string());
+        Self { rows }
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        self.rows.iter().try_for_each(|(name, value)| writeln!(f, "| {name:width$} | {value:>40} |"))
+    }
+}

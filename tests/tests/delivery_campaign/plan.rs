@@ -1,0 +1,79 @@
+//! The numbers of a run: small ones for the tests, those of the environment for `cargo xtask prove`.
+
+use std::time::Duration;
+
+use tests::authority::Database;
+use tests::clock::now_ms;
+
+/// Waits before the attempts of one delivery, in seconds: `AUTHORITY_RETRY_SCHEDULE`.
+pub(crate) const SCHEDULE: &str = "0,1,1,1,1,1,1,1,1,1,1,1";
+/// As many as the schedule has.
+pub(crate) const ATTEMPTS: i64 = 12;
+/// Attempts of a test delivery (contract 4.10).
+pub(crate) const TEST_ATTEMPTS: i64 = 3;
+/// Attempts when the receiver refuses: `AUTHORITY_REJECTED_ATTEMPTS`.
+pub(crate) const REJECTED_ATTEMPTS: i64 = 4;
+/// `AUTHORITY_DELIVERY_TIMEOUT_MS`.
+pub(crate) const TIMEOUT_MS: i64 = 1_500;
+
+/// What a run does.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) database: Database,
+    /// What everything random is drawn from.
+    pub(crate) seed: u64,
+    /// Instances killed.
+    pub(crate) kills: usize,
+    /// After so many kills an instance is stopped in order.
+    pub(crate) stop_every: usize,
+    /// After so many kills something happens to the database server, where there is one.
+    pub(crate) fault_every: usize,
+    pub(crate) merchants: usize,
+    /// Per merchant.
+    pub(crate) clients: usize,
+    /// Writes per second of all clients together.
+    pub(crate) rate: u32,
+    /// How long everything may take to be delivered at the end.
+    pub(crate) heal_within: Duration,
+}
+
+impl Plan {
+    /// For the tests.
+    pub(crate) fn short(database: Database, seed: u64, kills: usize) -> Self {
+        Self {
+            database,
+            seed,
+            kills,
+            stop_every: 9,
+            fault_every: 6,
+            merchants: 3,
+            clients: 2,
+            rate: 40,
+            heal_within: Duration::from_secs(300),
+        }
+    }
+
+    /// The numbers that the environment names; a seed of its own where it names none.
+    pub(crate) fn of_environment(database: Database) -> Self {
+        let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
+        let seed = number("CAMPAIGN_SEED").unwrap_or_else(|| now_ms().unsigned_abs());
+        let kills = number("CAMPAIGN_KILLS").unwrap_or(200);
+        let rate = number("CAMPAIGN_RATE").unwrap_or(60);
+        Self {
+            stop_every: 15,
+            fault_every: 10,
+            clients: 4,
+            rate: u32::try_from(rate).expect("CAMPAIGN_RATE"),
+            heal_within: Duration::from_secs(900),
+            ..Self::short(database, seed, usize::try_from(kills).expect("CAMPAIGN_KILLS"))
+        }
+    }
+
+    /// Instances on the one database.
+    pub(crate) fn instances(&self) -> usize {
+        match self.database {
+            Database::Sqlite => 1,
+            Database::Postgres => 3,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `cargo xtask prove`: the proofs that take too long for `cargo xtask test`. One file per proof.
+//!
+//! A proof is code that a test runs with small numbers; here it runs in a release build, with the numbers that are asked
+//! for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds anything.
+//! What is proved, and what was found, is in `docs/reliability.md`.
+
+mod delivery_campaign;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::workspace::Workspace;
+use crate::{prerequisites, process};
+
+/// What can be proved.
+#[derive(Subcommand)]
+pub(crate) enum Proof {
+    /// Kills instances under load, restarts the database, and accounts for every delivery.
+    DeliveryCampaign(delivery_campaign::Numbers),
+    /// Everything above, one after the other, with the usual numbers.
+    All,
+}
+
+/// Runs a proof, or all of them, up to the first that fails.
+pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
+    match proof {
+        Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
+        Proof::All => delivery_campaign::run(workspace, &delivery_campaign::Numbers::default()),
+    }
+}
+
+/// Runs one test that `cargo xtask test` leaves out, with its output visible: `name` in `tests/<file>` of a package.
+/// `variables` are its numbers.
+fn ignored_test(
+    workspace: &Workspace,
+    [package, file, name]: [&str; 3],
+    variables: &[(&str, String)],
+) -> Result<()> {
+    prerequisites::postgres()?;
+    let arguments = ["test", "--release", "--package", package, "--test", file, "--", name];
+    process::run(
+        process::cargo()
+            .current_dir(workspace.root())
+            .args(arguments)
+            .args(["--exact", "--ignored", "--nocapture"])
+            .envs(variables.iter().map(|(variable, value)| (variable, value))),
+    )
+}
