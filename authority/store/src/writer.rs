@@ -79,8 +79,21 @@ pub(crate) trait Job: Send {
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
 
     /// Tells whoever waits; called exactly once, after the commit or the rollback.
-    fn answer(self: Box<Self>, committed: bool);
+    fn answer(self: Box<Self>, end: End);
 }
+
+/// How it ended for a job.
+pub(crate) enum End {
+    /// Committed, as the job left it.
+    Committed,
+    /// The transaction is gone.
+    Lost,
+    /// The others' writes were committed, those of this job were refused and are not there.
+    Refused(StoreError),
+}
+
+/// The jobs, by their places in the transaction, whose writes the database refused after they had ended.
+pub(crate) type Failed = Vec<(usize, StoreError)>;
 
 /// A job with its result type.
 pub(crate) struct TypedJob<F, T, E> {
@@ -106,11 +119,7 @@ where
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
             // A panic in one job must not take the writer, and with it every other request, away.
-            let worked = async {
-                let value = work(tx).await?;
-                tx.flush().await?;
-                Ok::<T, E>(value)
-            };
+            let worked = async { work(tx).await };
             let (result, ran) = match AssertUnwindSafe(worked).catch_unwind().await {
                 Ok(Ok(value)) => (Ok(value), Ran::Keep),
                 Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
@@ -125,12 +134,13 @@ where
         })
     }
 
-    fn answer(self: Box<Self>, committed: bool) {
+    fn answer(self: Box<Self>, end: End) {
         // A refusal, too, holds only when the transaction does: it may rest on what another job of it wrote. The error
         // that ended the transaction is its own reason.
-        let result = match self.result {
-            Some(result) if committed => result,
-            Some(Err(error)) if error.ends_transaction() => Err(error),
+        let result = match (self.result, end) {
+            (Some(result), End::Committed) => result,
+            (_, End::Refused(error)) => Err(error.into()),
+            (Some(Err(error)), End::Lost) if error.ends_transaction() => Err(error),
             _ => Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into()),
         };
         // Whoever asked may have hung up; the work is done all the same.
@@ -143,10 +153,10 @@ where
 pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
-    /// Runs one job behind a savepoint and undoes it when it refused. Tells what the job made.
-    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
-    /// Makes everything since `begin` durable.
-    async fn commit(&mut self) -> Result<(), StoreError>;
+    /// Runs the `place`-th job of the transaction, and undoes it alone when it refused. Tells what the job made.
+    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
+    /// Makes everything since `begin` durable, but for the jobs that failed by it.
+    async fn commit(&mut self) -> Result<Failed, StoreError>;
     /// Undoes everything since `begin`, whatever state the transaction is in.
     async fn rollback(&mut self);
     /// Leaves the database tidy at the end.
@@ -216,26 +226,25 @@ async fn batch(
         tracing::error!(error = %error, "no transaction could be opened");
         return refuse_waiting(first, queue);
     }
-    let mut ran = Vec::new();
-    let mut made = Made::default();
+    let mut ran: Vec<(Box<dyn Job>, Made)> = Vec::new();
     let mut closing = None;
     let mut next = Some(first);
     let mut sound = true;
     while let Some(mut job) = next.take() {
-        let outcome = connection.run(&mut *job).await;
-        ran.push(job);
-        match outcome {
-            Ok((Ran::Keep, more)) => {
-                made.deliveries |= more.deliveries;
-                made.events += more.events;
+        let made = match connection.run(ran.len(), &mut *job).await {
+            Ok((Ran::Keep, made)) => made,
+            Ok((Ran::Undo, _)) => Made::default(),
+            Ok((Ran::Abort, _)) => {
+                sound = false;
+                Made::default()
             }
-            Ok((Ran::Undo, _)) => {}
-            Ok((Ran::Abort, _)) => sound = false,
             Err(error) => {
                 tracing::error!(error = %error, "the transaction is lost");
                 sound = false;
+                Made::default()
             }
-        }
+        };
+        ran.push((job, made));
         if sound && ran.len() < BATCH_MAX {
             match queue.try_recv() {
                 Ok(Message::Job(job)) => next = Some(job),
@@ -244,41 +253,58 @@ async fn batch(
             }
         }
     }
-    let done = sound && commit(connection).await;
-    if done {
-        told.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-    if !done {
+    let committed = if sound { commit(connection).await } else { None };
+    if committed.is_none() {
         connection.rollback().await;
     }
-    for job in ran {
-        job.answer(done);
+    answer(ran, committed, told);
+    closing
+}
+
+/// Answers every job, and tells the world what was made.
+fn answer(ran: Vec<(Box<dyn Job>, Made)>, committed: Option<Failed>, told: &Told) {
+    let Some(mut failed) = committed else {
+        for (job, _) in ran {
+            job.answer(End::Lost);
+        }
+        return;
+    };
+    let mut made = Made::default();
+    for (place, (_, by_job)) in ran.iter().enumerate() {
+        if failed.iter().all(|(failed, _)| *failed != place) {
+            made.deliveries |= by_job.deliveries;
+            made.events += by_job.events;
+        }
     }
-    if done && made.deliveries {
+    told.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
+    for (place, (job, _)) in ran.into_iter().enumerate() {
+        let refused = failed.iter().position(|(failed, _)| *failed == place);
+        job.answer(refused.map_or(End::Committed, |refused| End::Refused(failed.swap_remove(refused).1)));
+    }
+    if made.deliveries {
         told.deliveries.notify_one();
     }
-    closing
 }
 
 /// Refuses `first` and everyone who waits behind it: what could not be begun for one cannot be begun for the others,
 /// and each of them would wait for the database's lock in its turn.
 fn refuse_waiting(first: Box<dyn Job>, queue: &mut mpsc::Receiver<Message>) -> Option<oneshot::Sender<()>> {
-    first.answer(false);
+    first.answer(End::Lost);
     loop {
         match queue.try_recv() {
-            Ok(Message::Job(job)) => job.answer(false),
+            Ok(Message::Job(job)) => job.answer(End::Lost),
             Ok(Message::Close(done)) => return Some(done),
             Err(_) => return None,
         }
     }
 }
 
-async fn commit(connection: &mut dyn WritingConnection) -> bool {
+async fn commit(connection: &mut dyn WritingConnection) -> Option<Failed> {
     match connection.commit().await {
-        Ok(()) => true,
+        Ok(failed) => Some(failed),
         Err(error) => {
             tracing::error!(error = %error, "the commit failed");
-            false
+            None
         }
     }
 }

@@ -29,7 +29,6 @@ mod sealed;
 mod shipments;
 mod signing_secrets;
 mod subscriptions;
-mod writes;
 
 pub use authority_domain::delivery::Trigger;
 
@@ -58,7 +57,6 @@ pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
-pub use writes::Writes;
 
 /// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,6 @@ pub trait Tx:
     + Shipments
     + SigningSecrets
     + Subscriptions
-    + Writes
     + Send
 {
 }
@@ -121,7 +118,6 @@ impl<T> Tx for T where
         + Shipments
         + SigningSecrets
         + Subscriptions
-        + Writes
         + Send
 {
 }

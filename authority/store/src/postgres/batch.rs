@@ -1,29 +1,81 @@
-//! Writes that travel together, on PostgreSQL: one statement with a part for each, and the counts of all parts as its
-//! one row. Foreign keys are judged at its end, so that a part may refer to what another one makes.
+//! Writes that travel together, on PostgreSQL: one statement with a part for each table, whose rows come as one array per
+//! column, and the counts of all parts as its one row. Its text depends on the tables alone, so the server prepares it
+//! once. All parts see the rows as they were before the statement; foreign keys are judged at its end, so that a part
+//! may refer to what another one makes.
 
-use std::fmt::Write;
+use sqlx::{Error, PgConnection, QueryBuilder, Row};
 
-use sqlx::{Error, PgConnection, Row};
+use super::Db;
+use super::rows::{Group, Kind, Line, Value, number};
 
-use super::waiting::Waiting;
-
-/// What stands before the `n`-th part.
-pub(super) fn before(n: usize) -> String {
-    if n == 0 { "WITH w0 AS (".to_owned() } else { format!(", w{n} AS (") }
+/// Runs statements without parameters.
+pub(super) async fn control(conn: &mut PgConnection, statements: &'static str) -> Result<(), Error> {
+    sqlx::raw_sql(statements).execute(conn).await?;
+    Ok(())
 }
 
-/// What stands behind each.
-pub(super) const AFTER: &str = " RETURNING 1)";
-
-/// Runs them; tells how many rows each touched.
-pub(super) async fn send(conn: &mut PgConnection, mut waiting: Waiting) -> Result<Vec<u64>, Error> {
-    let mut counts = String::from(" SELECT ");
-    for n in 0..waiting.touches.len() {
-        let comma = if n == 0 { "" } else { ", " };
-        // Writing to a string does not fail.
-        let _ = write!(counts, "{comma}(SELECT COUNT(*) FROM w{n})");
+/// Sends the groups; tells how many rows each touched.
+pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
+    let parts = groups.len();
+    let mut query = QueryBuilder::<Db>::default();
+    for (n, Group { table, mut lines }) in groups.into_iter().enumerate() {
+        number(table, &mut lines);
+        query.push(if n == 0 { "WITH w" } else { ", w" }).push(n).push(" AS (").push(table.into);
+        query.push(" SELECT ").push(table.select.unwrap_or("*")).push(" FROM UNNEST(");
+        let mut between = "";
+        for (column, kind) in table.columns.iter().enumerate() {
+            query.push(between);
+            push_column(&mut query, &lines, column, *kind);
+            between = ", ";
+        }
+        query.push(") AS v (");
+        let mut between = "column";
+        for n in 1..=table.columns.len() {
+            query.push(between).push(n);
+            between = ", column";
+        }
+        query.push(") ").push(table.rest).push(" RETURNING 1)");
     }
-    waiting.query.push(counts);
-    let row = waiting.query.build().fetch_one(conn).await?;
-    (0..waiting.touches.len()).map(|n| Ok(row.try_get::<i64, _>(n)?.unsigned_abs())).collect()
+    let mut between = " SELECT ";
+    for n in 0..parts {
+        query.push(between).push("(SELECT COUNT(*) FROM w").push(n).push(")");
+        between = ", ";
+    }
+    let row = query.build().fetch_one(conn).await?;
+    (0..parts).map(|n| Ok(row.try_get::<i64, _>(n)?.unsigned_abs())).collect()
+}
+
+/// One column of all rows, as an array.
+fn push_column(query: &mut QueryBuilder<Db>, lines: &[Line<'_>], column: usize, kind: Kind) {
+    let values = lines.iter().map(|line| line.values().nth(column));
+    match kind {
+        Kind::Text => {
+            let texts = values.map(|value| match value {
+                Some(Value::Text(text)) => text.as_deref(),
+                _ => None,
+            });
+            query.push_bind(texts.collect::<Vec<Option<&str>>>()).push("::TEXT[]");
+        }
+        Kind::Int => {
+            let numbers = values.map(|value| match value {
+                Some(Value::Int(number)) => *number,
+                _ => None,
+            });
+            query.push_bind(numbers.collect::<Vec<Option<i64>>>()).push("::BIGINT[]");
+        }
+        Kind::Bool => {
+            let answers = values.map(|value| match value {
+                Some(Value::Bool(yes)) => *yes,
+                _ => None,
+            });
+            query.push_bind(answers.collect::<Vec<Option<bool>>>()).push("::BOOLEAN[]");
+        }
+        Kind::Bytes => {
+            let texts = values.map(|value| match value {
+                Some(Value::Bytes(bytes)) => bytes.as_deref(),
+                _ => None,
+            });
+            query.push_bind(texts.collect::<Vec<Option<&[u8]>>>()).push("::BYTEA[]");
+        }
+    }
 }

@@ -1,19 +1,19 @@
 //! The writing connection of PostgreSQL.
 //!
 //! It says BEGIN and COMMIT itself: sqlx 0.9.0's own `begin` can leave a connection inside a transaction when the
-//! future around it is dropped (upstream #4385). Statements that need no answer of their own travel together, so that
-//! a job costs one round trip beside its own statements.
+//! future around it is dropped (upstream #4385).
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection, PgPool};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::{DbConnection, Session};
+use super::{DbConnection, Session, batch};
 use crate::StoreError;
-use crate::writer::{Job, Made, Ran, WritingConnection};
+use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
 /// ASCII text `authorit`. The level is named, because the server's default may be another one: with a single snapshot for
@@ -21,9 +21,8 @@ use crate::writer::{Job, Made, Ran, WritingConnection};
 const BEGIN: &str =
     "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7022647185849346420); SAVEPOINT job";
 
-/// From one job to the next. The release fails in a transaction that an error has ended, unlike a COMMIT, which would
-/// say that all is well and roll back.
-const NEXT: &str = "RELEASE SAVEPOINT job; SAVEPOINT job";
+/// The release fails in a transaction that an error has ended, unlike a COMMIT, which would say that all is well and roll
+/// back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
 
 /// How long to wait for the server to accept a connection.
@@ -38,13 +37,11 @@ pub(crate) struct PostgresWriting {
     readers: [PgPool; 2],
     /// `None` after the connection failed: the next transaction opens a new one.
     conn: Option<DbConnection>,
-    /// Whether the savepoint holds a job's writes that are to stay.
-    kept: bool,
 }
 
 impl PostgresWriting {
     pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: PgConnection) -> Self {
-        Self { options, readers, conn: Some(conn.into()), kept: false }
+        Self { options, readers, conn: Some(conn.into()) }
     }
 
     /// Lets go of the readers that rest: whatever ended the writing connection is likely to have ended theirs, and the
@@ -60,14 +57,25 @@ impl PostgresWriting {
     /// Runs statements without parameters. A connection that does not answer in time is given up.
     async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
-        conn.forget();
-        match timeout(ANSWER_WAIT, sqlx::raw_sql(statements).execute(conn)).await {
-            Ok(done) => Ok(done.map(|_| ())?),
-            Err(_) => {
-                self.conn = None;
-                Err(gone())
-            }
+        let done = timeout(ANSWER_WAIT, batch::control(conn.raw(), statements)).await;
+        self.in_time(done.map(|done| done.map_err(StoreError::from)))
+    }
+
+    /// What came in time. A connection that was left in the middle of a statement cannot be used again.
+    fn in_time<T>(&mut self, done: Result<Result<T, StoreError>, Elapsed>) -> Result<T, StoreError> {
+        done.unwrap_or_else(|_| {
+            self.conn = None;
+            Err(gone())
+        })
+    }
+
+    async fn begin_now(&mut self) -> Result<(), StoreError> {
+        let begun = self.execute(BEGIN).await;
+        match &mut self.conn {
+            Some(conn) if begun.is_ok() => conn.begun(),
+            _ => self.rollback().await,
         }
+        begun
     }
 }
 
@@ -92,55 +100,48 @@ fn gone() -> StoreError {
 #[async_trait]
 impl WritingConnection for PostgresWriting {
     async fn begin(&mut self) -> Result<(), StoreError> {
-        self.kept = false;
         if self.conn.is_some() {
-            let begun = self.execute(BEGIN).await;
-            if begun.is_ok() {
-                return begun;
-            }
-            self.rollback().await;
-            if self.conn.is_some() {
+            let begun = self.begin_now().await;
+            if begun.is_ok() || self.conn.is_some() {
                 return begun;
             }
             // The server was restarted since the last transaction: nothing is lost yet.
         }
         self.conn = Some(connect(&self.options).await?.into());
         self.give_up_resting_readers();
-        let begun = self.execute(BEGIN).await;
-        if begun.is_err() {
-            self.rollback().await;
-        }
-        begun
+        self.begin_now().await
     }
 
-    async fn run(&mut self, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
-        if self.kept {
-            self.execute(NEXT).await?;
-        }
-        self.kept = false;
+    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let mut session = Session::new(conn);
-        let Ok(ran) = timeout(ANSWER_WAIT, job.run(&mut session)).await else {
-            // Dropped in the middle of a statement: the connection cannot be used again.
-            self.conn = None;
-            return Err(gone());
+        conn.begin_job(place);
+        let running = async {
+            let mut session = Session::new(conn);
+            let ran = job.run(&mut session).await;
+            let made = session.made;
+            Ok((conn.end_job(ran).await?, made))
         };
-        let made = session.made;
-        match ran {
-            Ran::Keep => self.kept = true,
-            Ran::Undo => self.execute("ROLLBACK TO SAVEPOINT job").await?,
-            Ran::Abort => {}
-        }
-        Ok((ran, made))
+        let ran = timeout(ANSWER_WAIT, running).await;
+        self.in_time(ran)
     }
 
-    async fn commit(&mut self) -> Result<(), StoreError> {
-        self.execute(COMMIT).await
+    async fn commit(&mut self) -> Result<Failed, StoreError> {
+        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        let failed = timeout(ANSWER_WAIT, conn.finish()).await;
+        let failed = self.in_time(failed)?;
+        self.execute(COMMIT).await?;
+        if let Some(conn) = &mut self.conn {
+            conn.ended();
+        }
+        Ok(failed)
     }
 
     async fn rollback(&mut self) {
         // Outside a transaction this is a warning only. A connection that cannot even do this is given up; the server
         // rolls back what it had begun.
+        if let Some(conn) = &mut self.conn {
+            conn.ended();
+        }
         if self.execute("ROLLBACK").await.is_err() {
             self.conn = None;
         }

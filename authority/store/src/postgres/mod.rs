@@ -66,8 +66,12 @@ mod orders;
 mod payments;
 #[path = "../sql/refunds.rs"]
 mod refunds;
+#[path = "../sql/remembered.rs"]
+mod remembered;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/rows.rs"]
+mod rows;
 #[path = "../sql/sealed.rs"]
 mod sealed;
 #[path = "../sql/session.rs"]
@@ -78,6 +82,8 @@ mod shipments;
 mod signing_secrets;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
+#[path = "../sql/turn.rs"]
+mod turn;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 

@@ -6,10 +6,33 @@ use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Audit, AuditFilter, Written};
+
+static AUDIT_LOG: Table = Table {
+    place: Place::AuditEntry,
+    touches: Touches::Any,
+    into: "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
+        version_before, resource_version, reason)",
+    columns: &[
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+    ],
+    select: None,
+    rest: "",
+    together: Together::Apart,
+};
 
 #[async_trait]
 impl Audit for Session<'_> {
@@ -22,25 +45,23 @@ impl Audit for Session<'_> {
     }
 
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        self.conn.wait(Touches::Any, |query| {
-            query.push(
-                "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
-                 version_before, resource_version, reason) ",
-            );
-            query.push_values([entry], |mut row, entry| {
-                row.push_bind(entry.id.as_str())
-        .push_bind(entry.created_at.as_ms())
-        .push_bind(entry.created_by.as_str())
-        .push_bind(entry.request_id.as_str())
-        .push_bind(&entry.operation)
-        .push_bind(entry.merchant_id.as_ref().map(MerchantId::as_str))
-        .push_bind(entry.livemode)
-        .push_bind(&entry.resource_id)
-        .push_bind(entry.version_before)
-        .push_bind(entry.version_after)
-        .push_bind(&entry.reason);
-            });
-        });
+        self.conn.wait(
+            &AUDIT_LOG,
+            [],
+            [
+                entry.id.as_str().into(),
+                entry.created_at.as_ms().into(),
+                entry.created_by.as_str().into(),
+                entry.request_id.as_str().into(),
+                entry.operation.as_str().into(),
+                entry.merchant_id.as_ref().map(MerchantId::as_str).into(),
+                entry.livemode.into(),
+                entry.resource_id.as_deref().into(),
+                entry.version_before.into(),
+                entry.version_after.into(),
+                entry.reason.as_deref().into(),
+            ],
+        );
         Ok(())
     }
 

@@ -7,10 +7,36 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Session, bodies};
 use crate::StoreError;
 use crate::ports::{Checkouts, DueCheckout, Places};
+
+/// A version of a checkout.
+static CHECKOUTS: Table = Table {
+    place: Place::Checkout,
+    touches: Touches::Each("checkout"),
+    into: "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
+        created_sequence)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+    ],
+    select: None,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
+             expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
+         WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
+             AND checkouts.merchant_id = excluded.merchant_id",
+    together: Together::Apart,
+};
 
 #[async_trait]
 impl Checkouts for Session<'_> {
@@ -95,30 +121,22 @@ impl Checkouts for Session<'_> {
         places: Places,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(checkout)?;
-        self.conn.wait(Touches::One("checkout"), |query| {
-            query.push(
-                "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
-                 created_sequence) ",
-            );
-            query.push_values([body], |mut row, body| {
-                row.push_bind(checkout.id.as_str())
-                    .push_bind(merchant.as_str())
-                    .push_bind(checkout.livemode)
-                    .push_bind(checkout.status.as_str())
-                    .push_bind(&checkout.currency)
-                    .push_bind(checkout.amounts.total)
-                    .push_bind(checkout.expires_at.as_ms())
-                    .push_bind(checkout.resource_version)
-                    .push_bind(body)
-                    .push_bind(places.first);
-            });
-            query.push(
-                " ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
-                 expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
-             WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
-                 AND checkouts.merchant_id = excluded.merchant_id",
-            );
-        });
+        self.conn.wait(
+            &CHECKOUTS,
+            [checkout.id.to_string()],
+            [
+                checkout.id.as_str().into(),
+                merchant.as_str().into(),
+                checkout.livemode.into(),
+                checkout.status.as_str().into(),
+                checkout.currency.as_str().into(),
+                checkout.amounts.total.into(),
+                checkout.expires_at.as_ms().into(),
+                checkout.resource_version.into(),
+                body.into(),
+                places.first.into(),
+            ],
+        );
         Ok(())
     }
 }

@@ -9,10 +9,39 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
+
+/// New deliveries. The places of an endpoint's deliveries go on from its last one; the statement sees none of its own
+/// rows.
+static DELIVERIES: Table = Table {
+    place: Place::Delivery,
+    touches: Touches::Any,
+    into: "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+        status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+    ],
+    select: Some(
+        "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
+         v.column9, v.column9, v.column9, (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
+             WHERE d.endpoint_id = v.column7) + v.column10",
+    ),
+    rest: "",
+    // By their endpoint.
+    together: Together::Numbered(6),
+};
 
 #[async_trait]
 impl Deliveries for Session<'_> {
@@ -25,34 +54,23 @@ impl Deliveries for Session<'_> {
         if deliveries.is_empty() {
             return Ok(());
         }
-        // The places of an endpoint's deliveries go on from its last one; the statement sees none of its own rows.
-        let mut made: BTreeMap<&EndpointId, i64> = BTreeMap::new();
-        self.conn.wait(Touches::Any, |query| {
-            query.push(
-                "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
-                 triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence) ",
+        for delivery in deliveries {
+            self.conn.wait(
+                &DELIVERIES,
+                [],
+                [
+                    delivery.id.as_str().into(),
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    delivery.event_id.as_str().into(),
+                    delivery.event_type.into(),
+                    delivery.sequence.into(),
+                    delivery.endpoint_id.as_str().into(),
+                    delivery.trigger.as_str().into(),
+                    now.as_ms().into(),
+                ],
             );
-            query.push_values(deliveries, |mut row, delivery| {
-                let nth = made.entry(&delivery.endpoint_id).or_default();
-                *nth += 1;
-                row.push_bind(delivery.id.as_str())
-                    .push_bind(tenant.merchant_id.as_str())
-                    .push_bind(tenant.livemode)
-                    .push_bind(delivery.event_id.as_str())
-                    .push_bind(delivery.event_type)
-                    .push_bind(delivery.sequence)
-                    .push_bind(delivery.endpoint_id.as_str())
-                    .push_bind(delivery.trigger.as_str())
-                    .push("'pending', 0")
-                    .push_bind(now.as_ms())
-                    .push_bind(now.as_ms())
-                    .push_bind(now.as_ms())
-                    .push("(SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = ")
-                    .push_bind_unseparated(delivery.endpoint_id.as_str())
-                    .push_unseparated(") + ")
-                    .push_bind_unseparated(*nth);
-            });
-        });
+        }
         self.made.deliveries = true;
         Ok(())
     }

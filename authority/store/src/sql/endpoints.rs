@@ -116,7 +116,7 @@ impl Endpoints for Session<'_> {
         .bind(tenant.livemode)
         .bind(operator.merchant_id.as_str())
         .bind(operator.livemode)
-        .fetch_all(&mut *self.conn)
+        .fetch_all(self.conn.about(&[]).await?)
         .await?;
         let subscriber = |(id, filters, owner): (String, String, String)| {
             let theirs = owner == tenant.merchant_id.as_str();

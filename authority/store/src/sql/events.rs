@@ -8,19 +8,44 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::waiting::Touches;
+use super::remembered::Stream;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
 use crate::ports::{Endpoints, Events, StreamPosition, StreamRange, Subscriber};
 
-#[async_trait]
-impl Events for Session<'_> {
-    async fn stream_advance(
-        &mut self,
-        tenant: &Tenant,
-        count: i64,
-        now: Timestamp,
-    ) -> Result<StreamPosition, StoreError> {
+/// The counter of a stream, moved on from where it was read.
+static STREAMS: Table = Table {
+    place: Place::Stream,
+    touches: Touches::Each("stream"),
+    into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
+    select: Some("v.column1, v.column2, v.column3, v.column4"),
+    rest: "WHERE v.column5 = COALESCE((SELECT s.last_sequence FROM streams s \
+             WHERE s.merchant_id = v.column1 AND s.livemode = v.column2), 0) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+             last_created_at = excluded.last_created_at",
+    together: Together::Merged,
+};
+
+static EVENTS: Table = Table {
+    place: Place::Event,
+    touches: Touches::Any,
+    into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Text, Kind::Text, Kind::Text, Kind::Int, Kind::Text],
+    select: None,
+    rest: "",
+    together: Together::Apart,
+};
+
+/// What a stream's counter waits under.
+fn waits_under(tenant: &Tenant) -> String {
+    format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
+}
+
+impl Session<'_> {
+    /// Reads where a stream stands and who wants to hear of it.
+    async fn stream(&mut self, tenant: &Tenant) -> Result<Stream, StoreError> {
         let operator = Tenant::operator();
         let rows = sqlx::query(
             "SELECT s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id FROM streams s \
@@ -32,47 +57,75 @@ impl Events for Session<'_> {
         .bind(tenant.livemode)
         .bind(operator.merchant_id.as_str())
         .bind(operator.livemode)
-        .fetch_all(&mut *self.conn)
+        .fetch_all(self.conn.about(&[waits_under(tenant)]).await?)
         .await?;
-        let (before, created_at, subscribers) = match rows.first() {
-            Some(first) => {
-                let last: i64 = first.try_get(1)?;
-                (first.try_get(0)?, now.as_ms().max(last), subscribers(&rows, tenant)?)
-            }
-            None => (0, now.as_ms(), self.endpoints_enabled(tenant).await?),
+        let stream = match rows.first() {
+            Some(first) => Stream {
+                last_sequence: first.try_get(0)?,
+                last_created_at: first.try_get(1)?,
+                subscribers: subscribers(&rows, tenant)?,
+            },
+            None => Stream {
+                last_sequence: 0,
+                last_created_at: i64::MIN,
+                subscribers: self.endpoints_enabled(tenant).await?,
+            },
         };
-        let last_sequence: i64 = before + count;
-        self.conn.wait(Touches::One("stream"), |query| {
-            query.push("INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) ");
-            query.push_values([(last_sequence, created_at)], |mut row, (last_sequence, created_at)| {
-                row.push_bind(tenant.merchant_id.as_str())
-                    .push_bind(tenant.livemode)
-                    .push_bind(last_sequence)
-                    .push_bind(created_at);
-            });
-            query.push(
-                " ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
-                 last_created_at = excluded.last_created_at WHERE streams.last_sequence = ",
-            );
-            query.push_bind(before);
-        });
-        Ok(StreamPosition { last_sequence, created_at: Timestamp::from_ms(created_at), subscribers })
+        self.conn.remembered.note_stream(tenant, stream.clone());
+        Ok(stream)
+    }
+}
+
+#[async_trait]
+impl Events for Session<'_> {
+    async fn stream_advance(
+        &mut self,
+        tenant: &Tenant,
+        count: i64,
+        now: Timestamp,
+    ) -> Result<StreamPosition, StoreError> {
+        let found = match self.conn.remembered.stream(tenant) {
+            Some(stream) => stream.clone(),
+            None => self.stream(tenant).await?,
+        };
+        let last_sequence: i64 = found.last_sequence + count;
+        let created_at = now.as_ms().max(found.last_created_at);
+        self.conn.remembered.move_stream(tenant, last_sequence, created_at);
+        self.conn.wait(
+            &STREAMS,
+            [waits_under(tenant)],
+            [
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                last_sequence.into(),
+                created_at.into(),
+                found.last_sequence.into(),
+            ],
+        );
+        Ok(StreamPosition {
+            last_sequence,
+            created_at: Timestamp::from_ms(created_at),
+            subscribers: found.subscribers,
+        })
     }
 
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {
-        self.conn.wait(Touches::Any, |query| {
-            query.push("INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) ");
-            query.push_values(events, |mut row, event| {
-                row.push_bind(tenant.merchant_id.as_str())
-                    .push_bind(tenant.livemode)
-                    .push_bind(event.sequence)
-                    .push_bind(event.id.as_str())
-                    .push_bind(event.event_type.as_str())
-                    .push_bind(&event.resource_id)
-                    .push_bind(event.created_at.as_ms())
-                    .push_bind(&event.body);
-            });
-        });
+        for event in events {
+            self.conn.wait(
+                &EVENTS,
+                [],
+                [
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    event.sequence.into(),
+                    event.id.as_str().into(),
+                    event.event_type.as_str().into(),
+                    event.resource_id.as_str().into(),
+                    event.created_at.as_ms().into(),
+                    event.body.as_str().into(),
+                ],
+            );
+        }
         self.made.events += events.len();
         Ok(())
     }

@@ -28,11 +28,18 @@ impl Merchants for Session<'_> {
     }
 
     async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+        if let Some(merchant) = self.conn.remembered.merchant(id) {
+            return Ok(Some(merchant.clone()));
+        }
         let body: Option<String> = sqlx::query_scalar("SELECT body FROM merchants WHERE id = $1")
             .bind(id.as_str())
-            .fetch_optional(&mut *self.conn)
+            .fetch_optional(self.conn.about(&[]).await?)
             .await?;
-        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        let merchant = body.map(|body| serde_json::from_str(&body)).transpose()?;
+        if let Some(merchant) = &merchant {
+            self.conn.remembered.note_merchant(merchant);
+        }
+        Ok(merchant)
     }
 
     async fn merchants_page(

@@ -9,13 +9,60 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Db, Session, bodies, push_in};
 use crate::StoreError;
 use crate::ports::{Orders, PendingLimit, PendingOrder, Places, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;
+
+/// A version of an order.
+static ORDERS: Table = Table {
+    place: Place::Order,
+    touches: Touches::Each("order"),
+    into: "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+        currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
+        last_sequence)",
+    columns: &[
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+    ],
+    select: None,
+    rest: "ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
+             payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
+             customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
+             updated_at = excluded.updated_at, body = excluded.body, last_sequence = excluded.last_sequence \
+         WHERE orders.resource_version < excluded.resource_version",
+    together: Together::Apart,
+};
+
+/// What is done of an order's line.
+static ORDER_LINES: Table = Table {
+    place: Place::OrderLine,
+    touches: Touches::Any,
+    into: "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
+        shipped_quantity, delivered_quantity)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
+    select: None,
+    rest: "ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
+             fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
+             delivered_quantity = excluded.delivered_quantity",
+    together: Together::Apart,
+};
 
 #[async_trait]
 impl Orders for Session<'_> {
@@ -150,59 +197,49 @@ impl Orders for Session<'_> {
         places: Places,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(order)?;
-        self.conn.wait(Touches::One("order"), |query| {
-            query.push(
-                "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
-                 currency, total, customer_reference, resource_version, created_at, updated_at, body, \
-                 created_sequence, last_sequence) ",
+        let number = order.order_number.as_str();
+        self.conn.wait(
+            &ORDERS,
+            [waits_under(merchant, order.livemode, number)],
+            [
+                merchant.as_str().into(),
+                order.livemode.into(),
+                number.into(),
+                order.status.as_str().into(),
+                order.payment_status.as_str().into(),
+                order.fulfillment_status.as_str().into(),
+                order.currency.as_str().into(),
+                order.amounts.total.into(),
+                order.customer.as_ref().and_then(|customer| customer.reference.as_deref()).into(),
+                order.resource_version.into(),
+                order.created_at.as_ms().into(),
+                order.updated_at.as_ms().into(),
+                body.into(),
+                places.first.into(),
+                places.last.into(),
+            ],
+        );
+        for line in &order.line_items {
+            self.conn.wait(
+                &ORDER_LINES,
+                [format!("{}/{}", waits_under(merchant, order.livemode, number), line.id)],
+                [
+                    merchant.as_str().into(),
+                    order.livemode.into(),
+                    number.into(),
+                    line.id.as_str().into(),
+                    line.quantity.into(),
+                    line.fulfilled_quantity.into(),
+                    line.shipped_quantity.into(),
+                    line.delivered_quantity.into(),
+                ],
             );
-            query.push_values([body], |mut row, body| {
-                row.push_bind(merchant.as_str())
-                    .push_bind(order.livemode)
-                    .push_bind(order.order_number.as_str())
-                    .push_bind(order.status.as_str())
-                    .push_bind(order.payment_status.as_str())
-                    .push_bind(order.fulfillment_status.as_str())
-                    .push_bind(&order.currency)
-                    .push_bind(order.amounts.total)
-                    .push_bind(order.customer.as_ref().and_then(|customer| customer.reference.as_deref()))
-                    .push_bind(order.resource_version)
-                    .push_bind(order.created_at.as_ms())
-                    .push_bind(order.updated_at.as_ms())
-                    .push_bind(body)
-                    .push_bind(places.first)
-                    .push_bind(places.last);
-            });
-            query.push(
-                " ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
-                 payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
-                 customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
-                 updated_at = excluded.updated_at, body = excluded.body, \
-                 last_sequence = excluded.last_sequence \
-             WHERE orders.resource_version < excluded.resource_version",
-            );
-        });
-        self.conn.wait(Touches::Any, |query| {
-            query.push(
-                "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
-                 shipped_quantity, delivered_quantity) ",
-            );
-            query.push_values(&order.line_items, |mut row, line| {
-                row.push_bind(merchant.as_str())
-                    .push_bind(order.livemode)
-                    .push_bind(order.order_number.as_str())
-                    .push_bind(line.id.as_str())
-                    .push_bind(line.quantity)
-                    .push_bind(line.fulfilled_quantity)
-                    .push_bind(line.shipped_quantity)
-                    .push_bind(line.delivered_quantity);
-            });
-            query.push(
-                " ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
-                 fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
-                 delivered_quantity = excluded.delivered_quantity",
-            );
-        });
+        }
         Ok(())
     }
+}
+
+/// What an order waits under.
+fn waits_under(merchant: &MerchantId, livemode: bool, number: &str) -> String {
+    format!("order/{merchant}/{livemode}/{number}")
 }

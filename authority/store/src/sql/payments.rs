@@ -9,10 +9,64 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Payments, Places, ProcessorMessage};
+
+/// A version of a payment. Its `amount_refund_pending` is judged and not written: a new payment has none.
+static PAYMENTS: Table = Table {
+    place: Place::Payment,
+    touches: Touches::Each("payment"),
+    into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+        amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
+        subscription_id, created_sequence)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+    ],
+    select: None,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+             subscription_id = excluded.subscription_id, \
+             amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
+             amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
+             AND payments.merchant_id = excluded.merchant_id \
+             AND payments.amount_refund_pending = excluded.amount_refund_pending",
+    together: Together::Apart,
+};
+
+/// A processor's message that was counted.
+static PROCESSOR_REPORTS: Table = Table {
+    place: Place::ProcessorReport,
+    touches: Touches::Any,
+    into: "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at)",
+    columns: &[Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
+    select: None,
+    rest: "",
+    together: Together::Apart,
+};
+
+/// What a message waits under.
+fn report_key(processor: &str, message: ProcessorMessage, processor_event_id: &str) -> String {
+    format!("{}/{processor}/{processor_event_id}", message.as_str())
+}
 
 #[async_trait]
 impl Payments for Session<'_> {
@@ -99,41 +153,31 @@ impl Payments for Session<'_> {
         places: Places,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(payment)?;
-        self.conn.wait(Touches::One("payment"), |query| {
-            query.push(
-                "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
-                 amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, \
-                 subscription_id, created_sequence) ",
-            );
-            query.push_values([body], |mut row, body| {
-                row.push_bind(payment.id.as_str())
-                    .push_bind(merchant.as_str())
-                    .push_bind(payment.livemode)
-                    .push_bind(payment.status.as_str())
-                    .push_bind(payment.checkout_id.as_ref().map(CheckoutId::as_str))
-                    .push_bind(payment.order_number.as_ref().map(OrderNumber::as_str))
-                    .push_bind(&payment.currency)
-                    .push_bind(payment.amount)
-                    .push_bind(payment.amount_authorized)
-                    .push_bind(payment.amount_captured)
-                    .push_bind(payment.amount_refunded)
-                    .push_bind(payment.resource_version)
-                    .push_bind(payment.created_at.as_ms())
-                    .push_bind(body)
-                    .push_bind(payment.subscription_id.as_ref().map(SubscriptionId::as_str))
-                    .push_bind(places.first);
-            });
-            query.push(
-                " ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
-                 subscription_id = excluded.subscription_id, \
-                 amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
-                 amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
-                 body = excluded.body \
-             WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
-                 AND payments.merchant_id = excluded.merchant_id AND payments.amount_refund_pending = ",
-            );
-            query.push_bind(payment.amount_refund_pending);
-        });
+        let checkout = payment.checkout_id.as_ref().map(CheckoutId::as_str);
+        let order = payment.order_number.as_ref().map(OrderNumber::as_str);
+        self.conn.wait(
+            &PAYMENTS,
+            [payment.id.as_str()].into_iter().chain(checkout).map(str::to_owned),
+            [
+                payment.id.as_str().into(),
+                merchant.as_str().into(),
+                payment.livemode.into(),
+                payment.status.as_str().into(),
+                checkout.into(),
+                order.into(),
+                payment.currency.as_str().into(),
+                payment.amount.into(),
+                payment.amount_authorized.into(),
+                payment.amount_captured.into(),
+                payment.amount_refunded.into(),
+                payment.amount_refund_pending.into(),
+                payment.resource_version.into(),
+                payment.created_at.as_ms().into(),
+                body.into(),
+                payment.subscription_id.as_ref().map(SubscriptionId::as_str).into(),
+                places.first.into(),
+            ],
+        );
         Ok(())
     }
 
@@ -170,18 +214,17 @@ impl Payments for Session<'_> {
         resource_id: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.conn.wait(Touches::Any, |query| {
-            query.push(
-                "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) ",
-            );
-            query.push_values([message.as_str()], |mut row, message| {
-                row.push_bind(processor)
-                    .push_bind(message)
-                    .push_bind(processor_event_id)
-                    .push_bind(resource_id)
-                    .push_bind(now.as_ms());
-            });
-        });
+        self.conn.wait(
+            &PROCESSOR_REPORTS,
+            [report_key(processor, message, processor_event_id)],
+            [
+                processor.into(),
+                message.as_str().into(),
+                processor_event_id.into(),
+                resource_id.into(),
+                now.as_ms().into(),
+            ],
+        );
         Ok(())
     }
 

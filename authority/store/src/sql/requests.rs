@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 use sqlx::Row;
 
 use super::Session;
-use super::waiting::Touches;
+use super::rows::{Kind, Place, Table, Together, Touches};
 use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
@@ -22,6 +22,35 @@ fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
     }
 }
 
+/// The answer to a request that has a key. One that has expired makes room.
+static IDEMPOTENCY: Table = Table {
+    place: Place::Idempotency,
+    touches: Touches::Each("idempotency record"),
+    into: "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
+        expires_at)",
+    columns: &[
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Bytes,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+    ],
+    select: None,
+    rest: "ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+             operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
+             created_at = excluded.created_at, expires_at = excluded.expires_at \
+         WHERE idempotency.expires_at <= excluded.created_at",
+    together: Together::Apart,
+};
+
+fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
+    format!("key/{merchant_id}/{livemode}/{key}")
+}
+
 #[async_trait]
 impl Requests for Session<'_> {
     async fn idempotency_get(
@@ -31,6 +60,7 @@ impl Requests for Session<'_> {
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>, StoreError> {
         let (merchant_id, livemode) = columns(scope);
+        let conn = self.conn.about(&[waits_under(&merchant_id, livemode, key)]).await?;
         let row = sqlx::query(
             "SELECT fingerprint, answer FROM idempotency \
              WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
@@ -39,7 +69,7 @@ impl Requests for Session<'_> {
         .bind(livemode)
         .bind(key)
         .bind(now.as_ms())
-        .fetch_optional(&mut *self.conn)
+        .fetch_optional(conn)
         .await?;
         let Some(row) = row else { return Ok(None) };
         let fingerprint: Vec<u8> = row.try_get("fingerprint")?;
@@ -51,29 +81,21 @@ impl Requests for Session<'_> {
 
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
         let (merchant_id, livemode) = columns(&record.scope);
-        self.conn.wait(Touches::One("idempotency record"), |query| {
-            query.push(
-                "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, \
-                 created_at, expires_at) ",
-            );
-            query.push_values([record], |mut row, record| {
-                row.push_bind(merchant_id.as_ref())
-.push_bind(livemode)
-.push_bind(&record.key)
-.push_bind(record.fingerprint.as_slice())
-.push_bind(record.operation)
-.push_bind(&record.answer)
-.push_bind(record.request_id.as_str())
-.push_bind(record.created_at.as_ms())
-.push_bind(record.expires_at.as_ms());
-            });
-            query.push(
-                " ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
-                 operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
-                 created_at = excluded.created_at, expires_at = excluded.expires_at \
-             WHERE idempotency.expires_at <= excluded.created_at",
-            );
-        });
+        self.conn.wait(
+            &IDEMPOTENCY,
+            [waits_under(&merchant_id, livemode, &record.key)],
+            [
+                merchant_id.as_ref().into(),
+                livemode.into(),
+                record.key.as_str().into(),
+                record.fingerprint.as_slice().into(),
+                record.operation.into(),
+                record.answer.as_str().into(),
+                record.request_id.as_str().into(),
+                record.created_at.as_ms().into(),
+                record.expires_at.as_ms().into(),
+            ],
+        );
         Ok(())
     }
 

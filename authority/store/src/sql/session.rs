@@ -1,11 +1,10 @@
 //! What the ports of every database stand on: one connection, and the small pieces that statements share.
 
-use async_trait::async_trait;
 use sqlx::QueryBuilder;
 
 use super::{Db, DbConnection};
 use crate::StoreError;
-use crate::ports::{Writes, Written};
+use crate::ports::Written;
 use crate::writer::Made;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
@@ -19,15 +18,7 @@ pub(crate) struct Session<'c> {
 
 impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
-        conn.forget();
         Self { conn, made: Made::default(), written: Vec::new() }
-    }
-}
-
-#[async_trait]
-impl Writes for Session<'_> {
-    async fn flush(&mut self) -> Result<(), StoreError> {
-        Ok(self.conn.flush().await?)
     }
 }
 

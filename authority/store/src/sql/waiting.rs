@@ -1,45 +1,67 @@
 //! A connection whose writes wait for one another and travel together.
 //!
 //! What a job costs is the number of times it talks to its database: on PostgreSQL a round trip, during which nobody
-//! else writes; on SQLite a step to the thread that the driver keeps for the connection. The statements that only write
-//! need no answer before the job's end, so they wait ([`Connection::wait`]) until somebody asks the database for
-//! something, or until the job is over ([`Connection::flush`]); then they are sent as one. Every other statement sends
-//! what waits before itself, so nobody can see that it had waited, except in this: what the database has to say against
-//! a write is said later, at the latest when the job ends.
+//! else writes; on SQLite a step to the thread that the driver keeps for the connection. Rows that are only written
+//! need no answer before the transaction's end, so they wait ([`Connection::wait`]), those of one job beside those of
+//! the jobs before it, and are sent as one statement per table ([`super::turn`]): before a statement that could see
+//! them, and at the commit.
 //!
-//! On PostgreSQL they become one statement with a part for each, which all see the rows as they were before it: so no
-//! two that wait together may concern the same row.
+//! Who reads says about what ([`Connection::about`]), by the keys that the rows wait under, and sends nothing while none
+//! of them waits. Every statement that does not say so sends all that waits before itself. So nobody can see that a row
+//! had waited, except in this: what the database has to say against it is said later, at the latest at the commit.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection as _, Database, Describe, Either, Error, Execute, Executor, QueryBuilder, SqlStr};
+use sqlx::{Connection as _, Database, Describe, Either, Error, Execute, Executor, SqlStr};
 
-use super::{Db, RawConnection, batch};
-
-/// How many rows a write must touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touches {
-    /// This one. Else the version before it is not the one that was read, or the row is another tenant's, and the
-    /// transaction cannot go on.
-    One(&'static str),
-    /// Whatever there is.
-    Any,
-}
-
-/// Writes that wait.
-pub(crate) struct Waiting {
-    pub(super) query: QueryBuilder<Db>,
-    pub(super) touches: Vec<Touches>,
-}
+use super::remembered::Remembered;
+use super::rows::{Row, Table, Value};
+use super::turn::Turn;
+use super::{Db, RawConnection};
 
 /// One connection, with the writes that wait for it.
 pub(crate) struct Connection {
     raw: Raw,
-    waiting: Option<Waiting>,
+    pub(super) waiting: Waiting,
+    /// The transaction of a connection that writes.
+    pub(super) turn: Option<Turn>,
+    /// What this transaction has read and will find again.
+    pub(super) remembered: Remembered,
+}
+
+/// Rows that wait, in the order of jobs.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) rows: Vec<Row>,
+    keys: HashSet<String>,
+}
+
+impl Waiting {
+    pub(super) fn push(&mut self, row: Row) {
+        self.keys.extend(row.keys.iter().cloned());
+        self.rows.push(row);
+    }
+
+    /// Takes the first `count` rows.
+    pub(super) fn take(&mut self, count: usize) -> Vec<Row> {
+        let rest = self.rows.split_off(count.min(self.rows.len()));
+        let taken = std::mem::replace(&mut self.rows, rest);
+        self.keys = self.rows.iter().flat_map(|row| row.keys.iter().cloned()).collect();
+        taken
+    }
+
+    /// Forgets all but the first `count` rows.
+    pub(super) fn truncate(&mut self, count: usize) {
+        if self.rows.len() > count {
+            self.rows.truncate(count);
+            self.keys = self.rows.iter().flat_map(|row| row.keys.iter().cloned()).collect();
+        }
+    }
 }
 
 enum Raw {
@@ -55,18 +77,22 @@ impl fmt::Debug for Connection {
 
 impl From<RawConnection> for Connection {
     fn from(own: RawConnection) -> Self {
-        Self { raw: Raw::Own(own), waiting: None }
+        Self::new(Raw::Own(own))
     }
 }
 
 impl From<PoolConnection<Db>> for Connection {
     fn from(pooled: PoolConnection<Db>) -> Self {
-        Self { raw: Raw::Pooled(pooled), waiting: None }
+        Self::new(Raw::Pooled(pooled))
     }
 }
 
 impl Connection {
-    /// The connection itself, past what waits: for a session that writes nothing.
+    fn new(raw: Raw) -> Self {
+        Self { raw, waiting: Waiting::default(), turn: None, remembered: Remembered::default() }
+    }
+
+    /// The connection itself, past what waits.
     pub(crate) fn raw(&mut self) -> &mut RawConnection {
         match &mut self.raw {
             Raw::Own(own) => own,
@@ -82,37 +108,35 @@ impl Connection {
         }
     }
 
-    /// Throws away what a job left waiting that did not come to its end.
-    pub(crate) fn forget(&mut self) {
-        self.waiting = None;
+    /// Lets a row of `table` wait. `keys` are what a read must be about to see it ([`Connection::about`]); the first is
+    /// the row's own name in its table, where it has one.
+    pub(crate) fn wait<const N: usize>(
+        &mut self,
+        table: &'static Table,
+        keys: impl IntoIterator<Item = String>,
+        values: [Value; N],
+    ) {
+        let job = self.turn.as_ref().map_or(0, Turn::job);
+        self.waiting.push(Row { job, table, keys: keys.into_iter().collect(), values: values.into() });
     }
 
-    /// Lets an `INSERT`, `UPDATE` or `DELETE` wait. It has no `RETURNING`, and its values are pushed as binds.
-    pub(crate) fn wait(&mut self, touches: Touches, write: impl FnOnce(&mut QueryBuilder<Db>)) {
-        let waiting = self
-            .waiting
-            .get_or_insert_with(|| Waiting { query: QueryBuilder::default(), touches: Vec::new() });
-        waiting.query.push(batch::before(waiting.touches.len()));
-        write(&mut waiting.query);
-        waiting.query.push(batch::AFTER);
-        waiting.touches.push(touches);
-    }
-
-    /// Sends what waits.
-    pub(crate) async fn flush(&mut self) -> Result<(), Error> {
-        let Some(waiting) = self.waiting.take() else { return Ok(()) };
-        let expected = waiting.touches.clone();
-        let touched = batch::send(self.raw(), waiting).await?;
-        for (expected, touched) in expected.into_iter().zip(touched) {
-            if let Touches::One(what) = expected
-                && touched != 1
-            {
-                let story = format!("the {what} was written by nobody or by others");
-                return Err(Error::Decode(story.into()));
-            }
+    /// The connection, for a read that sees nothing but rows of these keys and rows that never wait.
+    ///
+    /// # Errors
+    /// What the database has to say against what waited under one of them.
+    pub(crate) async fn about(&mut self, keys: &[String]) -> Result<&mut RawConnection, Error> {
+        if keys.iter().any(|key| self.waiting.keys.contains(key)) {
+            self.settle().await?;
+        } else {
+            self.ready().await?;
         }
-        Ok(())
+        Ok(self.raw())
     }
+}
+
+/// Whether a statement only reads.
+fn only_reads(sql: &SqlStr) -> bool {
+    sql.as_str().starts_with("SELECT ")
 }
 
 impl<'s> Executor<'s> for &'s mut Connection {
@@ -120,18 +144,23 @@ impl<'s> Executor<'s> for &'s mut Connection {
 
     fn fetch_many<'e, 'q: 'e, E>(
         self,
-        query: E,
+        mut query: E,
     ) -> BoxStream<'e, Result<Either<<Db as Database>::QueryResult, <Db as Database>::Row>, Error>>
     where
         's: 'e,
         E: 'q + Execute<'q, Db>,
     {
-        if self.waiting.is_none() {
+        if self.turn.is_none() {
             return self.raw().fetch_many(query);
         }
         async move {
-            self.flush().await?;
-            Ok(self.raw().fetch_many(query))
+            let arguments = query.take_arguments().map_err(Error::Encode)?;
+            let sql = query.sql();
+            self.settle().await?;
+            if !only_reads(&sql) {
+                self.writes();
+            }
+            Ok(self.raw().fetch_many((sql, arguments)))
         }
         .try_flatten_stream()
         .boxed()
@@ -139,18 +168,23 @@ impl<'s> Executor<'s> for &'s mut Connection {
 
     fn fetch_optional<'e, 'q: 'e, E>(
         self,
-        query: E,
+        mut query: E,
     ) -> BoxFuture<'e, Result<Option<<Db as Database>::Row>, Error>>
     where
         's: 'e,
         E: 'q + Execute<'q, Db>,
     {
-        if self.waiting.is_none() {
+        if self.turn.is_none() {
             return self.raw().fetch_optional(query);
         }
         async move {
-            self.flush().await?;
-            self.raw().fetch_optional(query).await
+            let arguments = query.take_arguments().map_err(Error::Encode)?;
+            let sql = query.sql();
+            self.settle().await?;
+            if !only_reads(&sql) {
+                self.writes();
+            }
+            self.raw().fetch_optional((sql, arguments)).await
         }
         .boxed()
     }

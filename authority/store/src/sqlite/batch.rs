@@ -1,27 +1,59 @@
-//! Writes that travel together, on SQLite: statements behind one another in one text, which the driver prepares once
-//! and runs on its thread without coming back between them. Placeholders are counted through.
+//! Writes that travel together, on SQLite: one statement per table with many rows. The driver prepares a text once and
+//! keeps it, so the number of rows in one is among a few, and what is left over goes in smaller ones.
 
-use futures_util::TryStreamExt;
-use sqlx::{Either, Error, Executor, SqliteConnection};
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments, AssertSqlSafe, Error, SqliteConnection};
 
-use super::waiting::Waiting;
+use super::rows::{Group, Line, Table, Value, number};
 
-/// What stands before the `n`-th statement.
-pub(super) fn before(n: usize) -> &'static str {
-    if n == 0 { "" } else { "; " }
+/// How many rows a statement may have, largest first.
+const ROWS: [usize; 4] = [64, 16, 4, 1];
+
+/// Runs statements without parameters.
+pub(super) async fn control(conn: &mut SqliteConnection, statements: &'static str) -> Result<(), Error> {
+    sqlx::query(statements).execute(conn).await?;
+    Ok(())
 }
 
-/// What stands behind each.
-pub(super) const AFTER: &str = "";
-
-/// Runs them in their order; tells how many rows each touched.
-pub(super) async fn send(conn: &mut SqliteConnection, mut waiting: Waiting) -> Result<Vec<u64>, Error> {
-    let mut touched = Vec::with_capacity(waiting.touches.len());
-    let mut done = conn.fetch_many(waiting.query.build());
-    while let Some(step) = done.try_next().await? {
-        if let Either::Left(statement) = step {
-            touched.push(statement.rows_affected());
+/// Sends the groups in their order; tells how many rows each touched.
+pub(super) async fn send(conn: &mut SqliteConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
+    let mut touched = Vec::with_capacity(groups.len());
+    for Group { table, mut lines } in groups {
+        let mut rest = lines.as_mut_slice();
+        let mut count = 0;
+        for size in ROWS {
+            while rest.len() >= size {
+                let (piece, behind) = rest.split_at_mut(size);
+                number(table, piece);
+                count += insert(conn, table, piece).await?;
+                rest = behind;
+            }
         }
+        touched.push(count);
     }
     Ok(touched)
+}
+
+async fn insert(conn: &mut SqliteConnection, table: &Table, lines: &[Line<'_>]) -> Result<u64, Error> {
+    let mut arguments = SqliteArguments::default();
+    for value in lines.iter().flat_map(Line::values) {
+        match value.clone() {
+            Value::Text(text) => arguments.add(text),
+            Value::Int(number) => arguments.add(number),
+            Value::Bool(yes) => arguments.add(yes),
+            Value::Bytes(bytes) => arguments.add(bytes),
+        }
+        .map_err(Error::Encode)?;
+    }
+    let query = sqlx::query_with(AssertSqlSafe(text(table, lines.len())), arguments);
+    Ok(query.execute(conn).await?.rows_affected())
+}
+
+fn text(table: &Table, rows: usize) -> String {
+    let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
+    let values = format!("VALUES {}", vec![row; rows].join(", "));
+    match table.select {
+        Some(select) => format!("{} SELECT {select} FROM ({values}) AS v {}", table.into, table.rest),
+        None => format!("{} {values} {}", table.into, table.rest),
+    }
 }

@@ -1,0 +1,225 @@
+//! Rows that are written together: what a table needs to know so that the rows of many jobs can be sent as one
+//! statement.
+//!
+//! The text of the statement is the same however many rows it carries on PostgreSQL (columns travel as arrays), and one
+//! of a few on SQLite, so that it is prepared once. What a row must find in the database for its write to count stands
+//! in the table's own words ([`Table::rest`]); how many rows counted is compared with how many were sent.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// How many rows a write must touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touches {
+    /// Each of them, called by this name. Else the version before it is not the one that was read, or the row is
+    /// another tenant's, and the job cannot be committed.
+    Each(&'static str),
+    /// Whatever there is.
+    Any,
+}
+
+/// The order in which tables are written: parents before those that refer to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    Stream,
+    Checkout,
+    Payment,
+    Order,
+    OrderLine,
+    Event,
+    Delivery,
+    ProcessorReport,
+    AuditEntry,
+    Idempotency,
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Int,
+    Bool,
+    Bytes,
+}
+
+/// A table whose rows may wait.
+pub(crate) struct Table {
+    pub(super) place: Place,
+    pub(super) touches: Touches,
+    /// `INSERT INTO … (…)`, the columns as [`Table::select`] gives them.
+    pub(super) into: &'static str,
+    /// What a row is made of.
+    pub(super) columns: &'static [Kind],
+    /// What is made of a row `v (column1, …)`; `None`: it is written as it is.
+    pub(super) select: Option<&'static str>,
+    /// What follows: `WHERE TRUE ON CONFLICT …` with `select`, ` ON CONFLICT …` without.
+    pub(super) rest: &'static str,
+    /// How rows of the same key get along in one statement.
+    pub(super) together: Together,
+}
+
+/// How rows get along in one statement, which sees the rows as they were before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// A second row of the same key waits for the statement after.
+    Apart,
+    /// A counter: the second row is the first one moved on. Its last column, what it goes on from, stays the first one's.
+    Merged,
+    /// Every row gets, as one more column, the how-manieth of the statement it is with the same value in this column.
+    Numbered(usize),
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(Option<String>),
+    Int(Option<i64>),
+    Bool(Option<bool>),
+    Bytes(Option<Vec<u8>>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(Some(text.to_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Self {
+        Self::Text(text.map(str::to_owned))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Int(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(number: Option<i64>) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(yes: bool) -> Self {
+        Self::Bool(Some(yes))
+    }
+}
+
+impl From<Option<bool>> for Value {
+    fn from(yes: Option<bool>) -> Self {
+        Self::Bool(yes)
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(bytes: &[u8]) -> Self {
+        Self::Bytes(Some(bytes.to_vec()))
+    }
+}
+
+/// A row that waits.
+pub(crate) struct Row {
+    /// The job that wrote it, by its place in the transaction.
+    pub(super) job: usize,
+    pub(super) table: &'static Table,
+    /// What a read must name to see it; the first is the row's own.
+    pub(super) keys: Vec<String>,
+    pub(super) values: Vec<Value>,
+}
+
+/// Rows of one table, for one statement.
+pub(super) struct Group<'r> {
+    pub(super) table: &'static Table,
+    pub(super) lines: Vec<Line<'r>>,
+}
+
+/// A row as it is sent.
+pub(super) struct Line<'r> {
+    values: &'r [Value],
+    /// What follows them.
+    end: Option<Value>,
+}
+
+impl<'r> Line<'r> {
+    /// The value of every column.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter().chain(&self.end)
+    }
+
+    /// This row moved on: `later` goes on from where it went on from.
+    fn moved_on(&mut self, later: &'r [Value]) {
+        let from = self.end.take().or_else(|| self.values.last().cloned());
+        self.values = later.split_last().map_or(later, |(_, values)| values);
+        self.end = from;
+    }
+}
+
+/// Numbers the rows of one statement, where their table numbers them.
+pub(super) fn number(table: &Table, lines: &mut [Line<'_>]) {
+    let Together::Numbered(column) = table.together else { return };
+    let mut count: HashMap<&str, i64> = HashMap::new();
+    for line in lines {
+        if let Some(Value::Text(Some(key))) = line.values.get(column) {
+            let nth = count.entry(key).or_default();
+            *nth += 1;
+            line.end = Some(Value::from(*nth));
+        }
+    }
+}
+
+/// Sorts rows into steps, to be sent one after the other, each of one group per table in the order of tables.
+pub(super) fn steps(rows: &[Row]) -> Vec<Vec<Group<'_>>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    for row in rows {
+        match steps.last_mut().filter(|step| step.takes(row)) {
+            Some(step) => step.add(row),
+            None => {
+                let mut step = Step::default();
+                step.add(row);
+                steps.push(step);
+            }
+        }
+    }
+    steps.into_iter().map(|step| step.groups.into_values().collect()).collect()
+}
+
+#[derive(Default)]
+struct Step<'r> {
+    groups: BTreeMap<Place, Group<'r>>,
+    /// Where in its group the row of a key stands.
+    places: HashMap<(Place, &'r str), usize>,
+}
+
+impl<'r> Step<'r> {
+    fn takes(&self, row: &Row) -> bool {
+        match (row.table.together, row.keys.first()) {
+            (Together::Apart, Some(key)) => !self.places.contains_key(&(row.table.place, key.as_str())),
+            _ => true,
+        }
+    }
+
+    fn add(&mut self, row: &'r Row) {
+        let place = row.table.place;
+        let lines = &mut self
+            .groups
+            .entry(place)
+            .or_insert_with(|| Group { table: row.table, lines: Vec::new() })
+            .lines;
+        if let Some(key) = row.keys.first() {
+            let at = *self.places.entry((place, key)).or_insert(lines.len());
+            if let (Together::Merged, Some(earlier)) = (row.table.together, lines.get_mut(at)) {
+                earlier.moved_on(&row.values);
+                return;
+            }
+        }
+        lines.push(Line { values: &row.values, end: None });
+    }
+}
