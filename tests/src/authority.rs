@@ -319,6 +319,13 @@ impl Authority {
         crate::database::nothing_pending(self.database_url()).await;
     }
 
+    /// Ends every lease that a killed process has left, as time does within a minute.
+    pub async fn leases_run_out(&self) {
+        assert!(self.running.is_none(), "a lease of a running process is its own");
+        let sql = "UPDATE deliveries SET lease_until = 0 WHERE lease_token IS NOT NULL";
+        crate::damage::execute(self.database_url(), sql).await;
+    }
+
     /// Forgets every answer that is kept under an idempotency key, as time does after the retention.
     pub async fn forget_answers(&self) {
         let url = StoreUrl::parse(&self.variables["AUTHORITY_DATABASE_URL"]).unwrap();
@@ -362,6 +369,14 @@ impl Roots for Authority {
     fn merchant(&self, key: &str) -> Api {
         self.merchant(key)
     }
+}
+
+/// A command of the binary on nothing that a test has made: no file, no variable.
+#[must_use]
+pub fn lone(arguments: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command.args(arguments).env_clear().stdin(Stdio::null()).kill_on_drop(true);
+    command
 }
 
 /// Asks a process to end, as Ctrl-C and supervisors do.

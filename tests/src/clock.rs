@@ -37,6 +37,12 @@ impl HandClock {
         Arc::new(Self { machine: SystemClock::new(), shows: AtomicI64::new(by_ms), stands: false })
     }
 
+    /// What it shows, in Unix milliseconds.
+    #[must_use]
+    pub fn shown(&self) -> i64 {
+        self.now_ms()
+    }
+
     /// Turns a standing clock on by so many milliseconds.
     pub fn turn(&self, by_ms: i64) {
         assert!(self.stands, "a clock that follows the machine is set to a distance");

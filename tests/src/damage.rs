@@ -65,3 +65,38 @@ pub async fn execute(url: &str, statements: &str) {
     sqlx::raw_sql(script).execute(&mut conn).await.unwrap();
     conn.close().await.unwrap();
 }
+
+/// What a statement counts.
+pub async fn count(url: &str, statement: &str) -> i64 {
+    let counted = AssertSqlSafe(statement.to_owned());
+    if let Some(path) = url.strip_prefix("sqlite://") {
+        let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        let count = sqlx::query_scalar(counted).fetch_one(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+        return count;
+    }
+    let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let count = sqlx::query_scalar(counted).fetch_one(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+    count
+}
+
+/// Holds a SQLite database's only place for a writer, as a backup or a shell that was left open does.
+#[derive(Debug)]
+pub struct Locked(sqlx::SqliteConnection);
+
+impl Locked {
+    /// Takes it.
+    pub async fn take(url: &str) -> Self {
+        let path = url.strip_prefix("sqlite://").expect("a file");
+        let mut conn = SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut conn).await.unwrap();
+        Self(conn)
+    }
+
+    /// Gives it back.
+    pub async fn release(mut self) {
+        sqlx::raw_sql("ROLLBACK").execute(&mut self.0).await.unwrap();
+        self.0.close().await.unwrap();
+    }
+}

@@ -7,6 +7,34 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 use crate::eventually::eventually;
 
+/// What has not ended.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// Deliveries in flight.
+    pub(crate) leased: i64,
+    /// When the next attempt may begin, Unix milliseconds; its endpoint may be held back for longer than the delivery.
+    pub(crate) next_ms: Option<i64>,
+}
+
+/// What has not ended in the database at `url`.
+pub(crate) async fn waiting(url: &str) -> Waiting {
+    let sql = "SELECT COUNT(d.lease_token), \
+                   MIN(CASE WHEN e.held_until > d.next_attempt_at THEN e.held_until ELSE d.next_attempt_at END) \
+               FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.status = 'pending'";
+    let (leased, next_ms) = if url.starts_with("postgres") {
+        let mut conn = url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap();
+        let row: (i64, Option<i64>) = sqlx::query_as(sql).fetch_one(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+        row
+    } else {
+        let mut conn = url.parse::<sqlx::sqlite::SqliteConnectOptions>().unwrap().connect().await.unwrap();
+        let row: (i64, Option<i64>) = sqlx::query_as(sql).fetch_one(&mut conn).await.unwrap();
+        conn.close().await.unwrap();
+        row
+    };
+    Waiting { leased, next_ms }
+}
+
 /// Waits until no delivery waits for an attempt, now or later.
 pub(crate) async fn nothing_pending(url: &str) {
     let store = Store::open(&StoreUrl::parse(url).unwrap(), Access::Shared).await.unwrap();

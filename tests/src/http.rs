@@ -43,6 +43,12 @@ impl Api {
         Self { client, address, root, key: Some(key.to_owned()) }
     }
 
+    /// A root at a fixed address, such as `http://127.0.0.1:8080/v1/merchant`.
+    #[must_use]
+    pub fn at(root: &str, key: &str) -> Self {
+        Self::new(watch::Sender::new(Some(root.to_owned())).subscribe(), "", key)
+    }
+
     /// The same root, asked with another key, or with none.
     #[must_use]
     pub fn with_key(&self, key: Option<&str>) -> Self {

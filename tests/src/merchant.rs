@@ -99,6 +99,33 @@ impl Merchant {
         self.api.get(&format!("/webhook-endpoints/{}", endpoint.id)).await.expect(200)
     }
 
+    /// Every delivery to an endpoint, the newest first, without attempts.
+    pub async fn deliveries(&self, endpoint: &Endpoint) -> Vec<Value> {
+        let first = format!("/webhook-endpoints/{}/deliveries?limit=100", endpoint.id);
+        let (mut rows, mut path) = (Vec::new(), first.clone());
+        loop {
+            let mut page = self.api.get(&path).await.expect(200);
+            rows.append(page["data"].as_array_mut().unwrap());
+            let Some(cursor) = page["next_cursor"].as_str() else { return rows };
+            path = format!("{first}&cursor={cursor}");
+        }
+    }
+
+    /// Status, reason and number of attempts of every delivery to an endpoint, the newest first, such as
+    /// `failed attempts_exhausted 3`.
+    pub async fn fates(&self, endpoint: &Endpoint) -> Vec<String> {
+        let fate = |row: &Value| {
+            let reason = row["failure_reason"].as_str().unwrap_or("null");
+            format!("{} {reason} {}", text(row, "status"), row["attempt_count"])
+        };
+        self.deliveries(endpoint).await.iter().map(fate).collect()
+    }
+
+    /// A delivery with its attempts.
+    pub async fn delivery(&self, id: &str) -> Value {
+        self.api.get(&format!("/deliveries/{id}")).await.expect(200)
+    }
+
     /// The path on the operator root under which the platform writes this merchant's test data.
     #[must_use]
     pub fn platform_path(&self, collection: &str) -> String {

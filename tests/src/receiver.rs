@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -91,6 +92,7 @@ pub struct Answer {
     status: StatusCode,
     headers: Vec<(&'static str, String)>,
     gate: Option<watch::Receiver<bool>>,
+    after: Duration,
     drips: bool,
 }
 
@@ -101,7 +103,20 @@ impl Answer {
     /// At once, with this status and nothing else.
     #[must_use]
     pub fn status(status: u16) -> Self {
-        Self { status: StatusCode::from_u16(status).unwrap(), headers: Vec::new(), gate: None, drips: false }
+        Self {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: Vec::new(),
+            gate: None,
+            after: Duration::ZERO,
+            drips: false,
+        }
+    }
+
+    /// The same, so much later: a receiver that takes its time.
+    #[must_use]
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.after = delay;
+        self
     }
 
     /// The same with a body that comes byte by byte and never ends.
@@ -192,6 +207,7 @@ type Script = dyn Fn(&Arrival) -> Answer + Send + Sync;
 #[derive(Debug)]
 pub struct Receiver {
     base: String,
+    connections: Arc<AtomicUsize>,
     arrivals: Arc<watch::Sender<Arrivals>>,
     accepting: AbortHandle,
 }
@@ -211,8 +227,10 @@ impl Receiver {
     fn listening(listener: TcpListener, script: impl Fn(&Arrival) -> Answer + Send + Sync + 'static) -> Self {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let arrivals = Arc::new(watch::Sender::new(Arrivals::default()));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&arrivals), Arc::new(script)));
-        Self { base, arrivals, accepting: accepting.abort_handle() }
+        let connections = Arc::<AtomicUsize>::default();
+        let accepting =
+            tokio::spawn(accept(listener, Arc::clone(&connections), Arc::clone(&arrivals), Arc::new(script)));
+        Self { base, connections, arrivals, accepting: accepting.abort_handle() }
     }
 
     /// One that accepts everything.
@@ -224,6 +242,12 @@ impl Receiver {
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
+    }
+
+    /// How many connections were made to it, whatever came over them.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// What has arrived so far.
@@ -283,9 +307,15 @@ fn drip() -> UnsyncBoxBody<Bytes, Infallible> {
     StreamBody::new(drops).boxed_unsync()
 }
 
-async fn accept(listener: TcpListener, arrivals: Arc<watch::Sender<Arrivals>>, script: Arc<Script>) {
+async fn accept(
+    listener: TcpListener,
+    connections: Arc<AtomicUsize>,
+    arrivals: Arc<watch::Sender<Arrivals>>,
+    script: Arc<Script>,
+) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
+        connections.fetch_add(1, Ordering::SeqCst);
         let (arrivals, script) = (Arc::clone(&arrivals), Arc::clone(&script));
         tokio::spawn(async move {
             let answering = service_fn(|request| answer(request, &arrivals, script.as_ref()));
@@ -315,6 +345,9 @@ async fn answer(
         if gate.wait_for(|open| *open).await.is_err() {
             std::future::pending::<Infallible>().await;
         }
+    }
+    if !answer.after.is_zero() {
+        tokio::time::sleep(answer.after).await;
     }
     let body = if answer.drips { drip() } else { Full::default().boxed_unsync() };
     let mut response = Response::new(body);

@@ -23,18 +23,31 @@ use tokio::sync::watch;
 
 use crate::authority::{Database, KEK};
 use crate::clock::HandClock;
+use crate::eventually::eventually;
 use crate::http::{Address, Api, Reply};
 use crate::merchant::Roots;
 
 /// What names lead to, as the test says; an address leads to itself.
 #[derive(Debug, Default)]
-pub struct Names(Mutex<BTreeMap<String, Vec<IpAddr>>>);
+pub struct Names(Mutex<BTreeMap<String, Name>>);
+
+#[derive(Debug, Default)]
+struct Name {
+    addresses: Vec<IpAddr>,
+    asked: usize,
+}
 
 impl Names {
     /// From now on `host` leads to these addresses.
     pub fn lead(&self, host: &str, addresses: &[&str]) {
         let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
-        self.0.lock().unwrap().insert(host.to_owned(), addresses);
+        self.0.lock().unwrap().entry(host.to_owned()).or_default().addresses = addresses;
+    }
+
+    /// How often it was asked for `host`.
+    #[must_use]
+    pub fn asked(&self, host: &str) -> usize {
+        self.0.lock().unwrap().get(host).map_or(0, |name| name.asked)
     }
 }
 
@@ -44,8 +57,10 @@ impl Resolve for Names {
         if let Ok(address) = host.parse() {
             return Ok(vec![address]);
         }
-        let known = self.0.lock().unwrap().get(host).cloned();
-        known.ok_or_else(|| io::Error::other("no such name"))
+        let mut names = self.0.lock().unwrap();
+        let known = names.get_mut(host).ok_or_else(|| io::Error::other("no such name"))?;
+        known.asked += 1;
+        Ok(known.addresses.clone())
     }
 }
 
@@ -95,6 +110,35 @@ impl InProcess {
     /// Waits until no delivery waits for an attempt, now or later, as the database says.
     pub async fn nothing_pending(&self) {
         crate::database::nothing_pending(&self.database_url).await;
+    }
+
+    /// Lets time pass from one thing that is due to the next, until nothing is pending. The clock is turned while
+    /// nothing is in flight, so every attempt begins and ends at the moment at which it was due.
+    pub async fn play_out(&self) {
+        self.play_until(i64::MAX).await;
+    }
+
+    /// The same until the clock shows `end_ms` (Unix milliseconds) or nothing is pending; whatever is due by then is
+    /// done.
+    pub async fn play_until(&self, end_ms: i64) {
+        loop {
+            let next = self.quiet().await;
+            let Some(next_ms) = next.filter(|next_ms| *next_ms <= end_ms) else { break };
+            self.clock.turn_to(next_ms);
+        }
+        if end_ms < i64::MAX {
+            self.clock.turn_to(end_ms.max(self.clock.shown()));
+        }
+    }
+
+    /// Waits until nothing is in flight or due. When the next attempt may begin, if any is to be made.
+    async fn quiet(&self) -> Option<i64> {
+        eventually("nothing in flight or due", async || {
+            let waiting = crate::database::waiting(&self.database_url).await;
+            let later = waiting.next_ms.is_none_or(|next_ms| next_ms > self.clock.shown());
+            (waiting.leased == 0 && later).then_some(waiting.next_ms)
+        })
+        .await
     }
 
     /// Stops it in order: nothing is in flight then, and every outcome is written.

@@ -76,6 +76,29 @@ pub struct Trigger {
     pub json: bool,
 }
 
+/// `authority listen`
+#[derive(Debug, Args)]
+pub struct Listen {
+    /// Where to: an http or https URL of this machine.
+    #[arg(long, value_name = "URL")]
+    pub forward_to: String,
+    /// Which events: now (what happens from now on), start (all there are), or a position that an earlier run printed.
+    #[arg(long, value_name = "WHERE", default_value = "now")]
+    pub from: String,
+    /// Event types or category.*, separated by commas; all when left out.
+    #[arg(long, value_name = "TYPES")]
+    pub events: Option<String>,
+    /// Environment variable that holds the signing secret; a new one is made when left out.
+    #[arg(long, value_name = "NAME")]
+    pub secret_env: Option<OsString>,
+    /// Address of the merchant API; AUTHORITY_LISTEN when left out.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print one JSON line per event.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `authority sign`
 #[derive(Debug, Args)]
 pub struct Sign {

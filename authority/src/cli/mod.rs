@@ -8,9 +8,11 @@
 //! environment or standard input, and no message repeats an argument that could be one.
 
 pub mod args;
+mod caller;
 mod dev;
 mod doctor;
 mod exit;
+mod listen;
 mod manage;
 mod migrate;
 mod rewrap;
@@ -64,6 +66,8 @@ enum Command {
     Sandbox(manage::SandboxCommand),
     /// Have an event of a catalog type happen in test mode.
     Trigger(args::Trigger),
+    /// Forward a merchant's test events to a receiver on this machine, signed as deliveries are.
+    Listen(args::Listen),
     /// Manage what is sealed under the key-encryption key.
     Secrets(args::Secrets),
     /// Try everything on this machine without any configuration: one order from checkout to verified event.
@@ -113,6 +117,7 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Events(args) => manage::events(args, process),
         Command::Sandbox(args) => manage::sandbox(args, process),
         Command::Trigger(args) => trigger::run(&args, process),
+        Command::Listen(args) => listen::run(args, process),
         Command::Secrets(args) => rewrap::run(&args, process),
         Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),

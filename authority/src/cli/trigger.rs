@@ -6,28 +6,20 @@
 
 mod paths;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-
 use verify_core::catalog::EventType;
 
+use super::caller::{address, test_key};
 use super::serve::block_on;
 use super::{Exit, Failure, Process, args};
-use crate::config::{Lookup, read_listen};
 use crate::dev::client::{Api, Http};
 use crate::dice::{Dice as _, SystemDice};
 use paths::Stage;
 
-/// Where the test key is.
-const KEY: &str = "AUTHORITY_API_KEY";
-
 /// Has it happen and prints the event's id.
 pub(super) fn run(command: &args::Trigger, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let event_type = event_type(&command.event_type)?;
-    let key = key(process.environment)?;
-    let url = match &command.url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{}", reachable(read_listen(process.environment)?)),
-    };
+    let key = test_key(process.environment)?;
+    let url = address(command.url.as_deref(), process.environment)?;
     let event_id = block_on(async {
         let http = Http::new().map_err(failed)?;
         let api = |root: &str| Api::new(http.clone(), &url, root, key.clone());
@@ -56,26 +48,6 @@ fn event_type(name: &str) -> Result<EventType, Failure> {
         )));
     }
     Ok(known)
-}
-
-fn key(environment: Lookup<'_>) -> Result<String, Failure> {
-    let wrong = |what: &str| Failure::Usage(format!("{KEY} {what}"));
-    let key = environment(KEY).ok_or_else(|| wrong("is not set: it must hold a test key (svc_test_…)"))?;
-    let key = key.into_string().map_err(|_| wrong("must be text"))?;
-    if !key.starts_with("svc_test_") {
-        return Err(wrong("must hold a test key (svc_test_…)"));
-    }
-    Ok(key)
-}
-
-/// An address that listens everywhere is reached on this machine.
-fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
 }
 
 /// What the idempotency keys of this run begin with.

@@ -4,10 +4,13 @@
 //! row 1); the router answers; a panic in it becomes a 500; a refusal gets its body; and every answer, whatever it is,
 //! leaves with the headers of contract 5.4. [`dress`] puts the layer and the two fallbacks around a router.
 //!
+//! Each request is counted, and logged under its id.
+//!
 //! Deliberately absent: CORS headers and an answer to `OPTIONS` other than 405. The API is server-to-server.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
@@ -17,7 +20,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 
 use super::problem::{Problem, ProblemWriter};
 use super::request_id::{RequestId, SERVICE_REQUEST_ID};
@@ -82,7 +85,26 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     let route = route.as_ref().map(MatchedPath::as_str);
     let took = door.clock.monotonic().saturating_sub(begun);
     door.metrics.request(door.problems.realm, &method, route, response.status().as_u16(), took);
+    log(&request_id, door.problems.realm, &method, route, response.status(), took);
     response
+}
+
+/// One line for each request, with the id that its client has. The route is the template: what a client wrote into a
+/// path or a query stays out of the log.
+fn log(
+    request_id: &RequestId,
+    api: &str,
+    method: &Method,
+    route: Option<&str>,
+    status: StatusCode,
+    took: Duration,
+) {
+    let (route, status, ms) = (route.unwrap_or("other"), status.as_u16(), took.as_millis());
+    if status >= 500 {
+        tracing::warn!(%request_id, api, %method, route, status, ms, "a request could not be served");
+    } else {
+        tracing::debug!(%request_id, api, %method, route, status, ms, "answered");
+    }
 }
 
 /// Runs the router; a panic becomes a 500. Its message goes to the panic hook alone.

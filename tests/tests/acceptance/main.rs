@@ -1,9 +1,16 @@
 //! The acceptance checks of contract section 13, by number and name, each on both databases. What they have in common
 //! with every user: they see the service through its sockets, its commands and its files alone.
 //!
-//! A12 to A18 belong to the delivery engine, A19 to partners, A21 and A24 to the verifier; they stand with those.
+//! Where a check is about times or about what names lead to, the service runs inside the test, which turns its clock and
+//! answers for its names. A19 belongs to partners, A21 and A24 to the verifier; they stand with those.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod a01_tenancy;
 mod a02_scopes;
@@ -16,6 +23,14 @@ mod a08_catalog;
 mod a09_sequences;
 mod a10_catch_up;
 mod a11_cursors;
+mod a12_classes;
+mod a12_delivery;
+mod a13_crash;
+mod a14_rotation;
+mod a15_addresses;
+mod a16_replay;
+mod a17_test_event;
+mod a18_health;
 mod a20_secrets;
 mod a22_tolerance;
 mod a23_limits;

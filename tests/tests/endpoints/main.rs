@@ -1,5 +1,5 @@
-//! What merchants do with webhook endpoints and ask of deliveries (contract 2.8, 2.9, 2.12, 4.4, 4.9, 4.10; acceptance
-//! A14, A16, A17, A18), with a real receiver, on both databases.
+//! What merchants do with webhook endpoints and ask of deliveries (contract 2.8, 2.9, 2.12, 4.4, 4.9, 4.10), beyond
+//! the acceptance checks A14 to A18, with a real receiver, on both databases.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,6 @@ mod conditional;
 mod deliveries;
 mod health;
 mod replay;
-mod rotation;
 
 use http::Method;
 use serde_json::Value;

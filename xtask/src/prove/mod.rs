@@ -5,6 +5,7 @@
 //! What is proved, and what was found, is in `docs/reliability.md`.
 
 mod delivery_campaign;
+mod noisy_neighbour;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -17,6 +18,8 @@ use crate::{prerequisites, process};
 pub(crate) enum Proof {
     /// Kills instances under load, restarts the database, and accounts for every delivery.
     DeliveryCampaign(delivery_campaign::Numbers),
+    /// Measures one merchant's latency beside 1,500 deliveries that wait for another's slow receiver.
+    NoisyNeighbour(noisy_neighbour::Numbers),
     /// Everything above, one after the other, with the usual numbers.
     All,
 }
@@ -25,7 +28,11 @@ pub(crate) enum Proof {
 pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
-        Proof::All => delivery_campaign::run(workspace, &delivery_campaign::Numbers::default()),
+        Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
+        Proof::All => {
+            delivery_campaign::run(workspace, &delivery_campaign::Numbers::default())?;
+            noisy_neighbour::run(workspace, &noisy_neighbour::Numbers::default())
+        }
     }
 }
 

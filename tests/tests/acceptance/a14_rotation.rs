@@ -1,14 +1,18 @@
-//! Rotating signing secrets (contract 4.10; acceptance A14).
+//! A14: rotating signing secrets (contract 4.10): two candidates during the overlap, the newest first; one after; `force`,
+//! `overlap_seconds: 0`, and a second rotation.
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
-use tests::damage::damage;
 use tests::http::Reply;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 use tests::receiver::{Arrival, Receiver};
+use tests::service::InProcess;
 
-use super::at;
+/// The path of an endpoint.
+fn at(id: &str) -> String {
+    format!("/webhook-endpoints/{id}")
+}
 
 /// Which of `secrets` signed, in the order of the candidates.
 fn signed_by(arrival: &Arrival, secrets: &[&str]) -> Vec<usize> {
@@ -66,7 +70,7 @@ impl Rotating {
     }
 }
 
-async fn two_candidates_during_the_overlap_the_newest_first(database: Database) {
+async fn a14_two_candidates_during_the_overlap_the_newest_first(database: Database) {
     let (rotating, first) = Rotating::start(database).await;
     assert_eq!(rotating.test(&[&first]).await, [0]);
     let rotated = rotating.rotate(json!({})).await;
@@ -115,22 +119,40 @@ async fn two_candidates_during_the_overlap_the_newest_first(database: Database) 
     assert!(!rotating.authority.log().contains("whsec_"));
 }
 
-/// What has run out signs nothing and shows nowhere, whether or not it was removed yet.
-async fn an_overlap_ends_by_the_clock(database: Database) {
-    let (rotating, first) = Rotating::start(database).await;
-    let second = text(&rotating.rotate(json!({})).await.expect(200), "secret");
-    let url = rotating.authority.database_url();
-    damage(url, "UPDATE endpoint_secrets SET expires_at = 1000 WHERE expires_at IS NOT NULL").await;
-    damage(url, "UPDATE webhook_endpoints SET previous_secret_expires_at = 1000").await;
-    assert_eq!(rotating.test(&[&second, &first]).await, [0]);
-    let now = rotating.merchant.api.get(&at(&rotating.endpoint)).await.expect(200);
+/// To the millisecond: what has run out signs nothing and shows nowhere, whether or not it was removed yet.
+async fn a14_an_overlap_ends_by_the_clock(database: Database) {
+    let service = InProcess::start(database, &[]).await;
+    let receiver = Receiver::accepting().await;
+    let merchant = Merchant::create(&service, "overlapping").await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let path = at(&endpoint.id);
+    let rotated =
+        merchant.api.post(&format!("{path}/rotate-secret"), &json!({ "overlap_seconds": 600 })).await;
+    let second = text(&rotated.expect(200), "secret");
+    let secrets = [&*second, &endpoint.secret];
+    let test = async || {
+        merchant.api.post(&format!("{path}/test"), &json!({})).await.expect(202);
+        service.play_out().await;
+        signed_by(receiver.arrivals().all.last().unwrap(), &secrets)
+    };
+    service.clock.turn(600_000 - 1);
+    assert_eq!(test().await, [0, 1]);
+    service.clock.turn(1);
+    assert_eq!(test().await, [0]);
+    let now = merchant.endpoint_now(&endpoint).await;
     assert_eq!((&now["previous_secret_expires_at"], &now["resource_version"]), (&Value::Null, &json!(2)));
-    assert_eq!(rotating.overlap_alerts().await, 0);
-    let third = text(&rotating.rotate(json!({})).await.expect(200), "secret");
-    assert_eq!(rotating.test(&[&third, &second, &first]).await, [0, 1]);
+    let health = merchant.api.get("/integration-health").await.expect(200);
+    assert_eq!((&health["alerts"], &health["status"]), (&json!([]), &json!("healthy")));
+    // A further one is possible again.
+    let third = merchant.api.post(&format!("{path}/rotate-secret"), &json!({})).await.expect(200);
+    merchant.api.post(&format!("{path}/test"), &json!({})).await.expect(202);
+    service.play_out().await;
+    let signed = signed_by(receiver.arrivals().all.last().unwrap(), &[&text(&third, "secret"), &second]);
+    assert_eq!(signed, [0, 1]);
+    service.stop().await;
 }
 
-async fn a_repeated_rotation_shows_the_same_secret(database: Database) {
+async fn a14_a_repeated_rotation_shows_the_same_secret(database: Database) {
     let (rotating, old) = Rotating::start(database).await;
     let path = format!("{}/rotate-secret", at(&rotating.endpoint));
     let rotate = async |body: Value| rotating.merchant.api.post_as("rotate-1", &path, &body).await;
@@ -143,7 +165,7 @@ async fn a_repeated_rotation_shows_the_same_secret(database: Database) {
 }
 
 on_both_databases!(
-    two_candidates_during_the_overlap_the_newest_first,
-    an_overlap_ends_by_the_clock,
-    a_repeated_rotation_shows_the_same_secret,
+    a14_two_candidates_during_the_overlap_the_newest_first,
+    a14_an_overlap_ends_by_the_clock,
+    a14_a_repeated_rotation_shows_the_same_secret,
 );

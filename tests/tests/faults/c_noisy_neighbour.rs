@@ -1,0 +1,67 @@
+//! Fault C: 1,500 deliveries wait for a receiver that takes its time over every request. The peer's other tenants waited
+//! for it too: 37.8 s instead of 36 ms.
+//!
+//! What is asserted here is the mechanism, which does not depend on the machine: the slow receiver never holds more
+//! than its cap, and while it does, everything of everybody else arrives. The figure of contract 15.4 comes from
+//! `cargo xtask prove`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+use tests::authority::{Authority, Database};
+use tests::merchant::Merchant;
+use tests::on_both_databases;
+use tests::receiver::{Answer, Gate, Receiver};
+
+on_both_databases!(others_are_delivered_while_a_slow_receiver_holds_its_cap_and_no_more);
+
+/// Requests that one endpoint may have in flight (contract 7.4).
+const CAP: usize = 8;
+/// Events of the other merchant.
+const EVENTS: usize = 60;
+
+async fn others_are_delivered_while_a_slow_receiver_holds_its_cap_and_no_more(database: Database) {
+    // Two slots more than the slow receiver may hold.
+    let variables = [("AUTHORITY_DELIVERY_CONCURRENCY", "10"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
+    let authority = Authority::on(database, &variables).await;
+    let gate = Gate::closed();
+    let (held, slow) = (gate.clone(), Arc::<AtomicUsize>::default());
+    let slow_so_far = Arc::clone(&slow);
+    // For each arrival of the others: how many requests the slow receiver held at that moment.
+    let receiver = Receiver::start(move |arrival| {
+        if arrival.path == "/slow" {
+            slow_so_far.fetch_add(1, Ordering::SeqCst);
+            return Answer::status(200).held_by(&held);
+        }
+        Answer::status(200).with("x-held", &slow_so_far.load(Ordering::SeqCst).to_string())
+    })
+    .await;
+    let (noisy, quiet) =
+        (Merchant::create(&authority, "noisy").await, Merchant::create(&authority, "quiet").await);
+    noisy.endpoint(&receiver.url("/slow"), &["*"]).await;
+    let sandbox = authority.sandbox(&noisy.key);
+    sandbox.post("/seed", &json!({ "orders": 250, "seed": 1 })).await.expect(201);
+    let waiting = authority.operator().get("/outbox").await.expect(200);
+    assert!(waiting["pending"].as_u64().unwrap() >= 1_500, "{waiting}");
+    receiver.until("as many as it may hold", |arrivals| arrivals.at("/slow").count() == CAP).await;
+
+    quiet.endpoint(&receiver.url("/quiet"), &["checkout.created"]).await;
+    for n in 1..=EVENTS {
+        quiet.checkout().await;
+        // Each arrives while the slow receiver still holds what it held: none has waited for a slot of it.
+        receiver.until("the quiet merchant's event", |arrivals| arrivals.accepted("/quiet") == n).await;
+    }
+    let arrivals = receiver.arrivals();
+    assert_eq!((arrivals.at("/slow").count(), arrivals.at("/quiet").count()), (CAP, EVENTS));
+    assert_eq!(slow.load(Ordering::SeqCst), CAP);
+    let quiet_events: Vec<_> = quiet.events().await.iter().map(|event| event["id"].clone()).collect();
+    let arrived: Vec<_> = arrivals.at("/quiet").map(|arrival| json!(arrival.event_id)).collect();
+    assert_eq!(arrived, quiet_events, "in the order of their making");
+    // It goes on being so when the slow receiver's requests end one after the other.
+    gate.open();
+    let all = waiting["pending"].as_u64().unwrap() as usize;
+    receiver.until("everything", |arrivals| arrivals.accepted("/slow") == all).await;
+    authority.nothing_pending().await;
+    assert_eq!(receiver.arrivals().at("/slow").count(), all, "each of them once");
+}

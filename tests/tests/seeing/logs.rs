@@ -1,0 +1,85 @@
+//! The log as JSON (contract 16): one object per line, with the ids that an operator searches for, and no secret.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database, KEK};
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
+
+on_both_databases!(json_lines_carry_ids_and_never_a_secret);
+
+/// The lines of the log that say `message`.
+fn saying<'l>(lines: &'l [Value], message: &str) -> Vec<&'l Value> {
+    lines.iter().filter(|line| line["message"] == message).collect()
+}
+
+async fn json_lines_carry_ids_and_never_a_secret(database: Database) {
+    let variables =
+        [("AUTHORITY_LOG_FORMAT", "json"), ("AUTHORITY_LOG", "trace"), ("AUTHORITY_RETRY_SCHEDULE", "0,0")];
+    let mut authority = Authority::on(database, &variables).await;
+    let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
+    let merchant = Merchant::create(&authority, "logged").await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook?token=urlsecret"), &["*"]).await;
+    merchant.paid_order().await;
+    authority.nothing_pending().await;
+    let path = format!("/webhook-endpoints/{}/rotate-secret", endpoint.id);
+    let rotated = text(&merchant.api.post(&path, &json!({})).await.expect(200), "secret");
+    let asked = merchant.api.get("/orders/ORD-9").await;
+    let request_id = asked.header("service-request-id").unwrap().to_owned();
+    let wrong = format!("{}x", merchant.key);
+    merchant.api.with_key(Some(&wrong)).get("/orders").await.refused(401, "invalid_api_key");
+    let sink = authority.operator().post("/sink", &json!({ "url": receiver.url("/sink") })).await.expect(201);
+    merchant.checkout().await;
+    authority.nothing_pending().await;
+    authority.terminate().await;
+
+    let log = authority.log();
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
+        .collect();
+    for line in &lines {
+        for member in ["timestamp", "level", "target", "message"] {
+            assert!(line[member].is_string(), "no {member}: {line}");
+        }
+    }
+    // A request is found by the id that its client was given.
+    let answered = saying(&lines, "answered");
+    let [found] = answered.iter().filter(|line| line["request_id"] == request_id).collect::<Vec<_>>()[..]
+    else {
+        panic!("{request_id} is not there once")
+    };
+    assert_eq!(
+        (&found["route"], &found["status"], &found["method"]),
+        (&json!("/v1/merchant/orders/{order}"), &json!(404), &json!("GET"))
+    );
+    // An attempt by its delivery, its event, its endpoint.
+    let attempts: BTreeSet<(String, String, String)> =
+        [saying(&lines, "attempt failed"), saying(&lines, "delivered")]
+            .concat()
+            .iter()
+            .map(|line| (text(line, "delivery_id"), text(line, "event_id"), line["attempt"].to_string()))
+            .collect();
+    let arrived: BTreeSet<(String, String, String)> = receiver
+        .arrivals()
+        .all
+        .iter()
+        .map(|arrival| {
+            let header = |name: &str| arrival.header(name).to_owned();
+            (header("service-delivery-id"), arrival.event_id.clone(), header("service-attempt"))
+        })
+        .collect();
+    assert_eq!(attempts, arrived);
+    assert!(saying(&lines, "delivered").iter().any(|line| line["endpoint_id"] == endpoint.id));
+    // And nothing else of anybody: no key, no secret, no URL, no word of a body.
+    let key = &merchant.key;
+    let sink_secret = text(&sink, "secret");
+    for secret in [key, &endpoint.secret, &rotated, &sink_secret, authority.operator_key(), KEK] {
+        assert!(!log.contains(&secret[secret.len() - 30..]), "a secret is in the log");
+    }
+    for word in ["urlsecret", "T-shirt", "Bearer", "v1=", "Authorization"] {
+        assert!(!log.contains(word), "{word} is in the log");
+    }
+}

@@ -1,0 +1,58 @@
+//! `GET /healthz` says that the process lives; `GET /readyz` says whether it can do its work, and why not (contract
+//! 15.10). A database that is away, and one with a schema that nobody knows, are fault F.
+
+use tests::authority::Database;
+use tests::merchant::Merchant;
+use tests::on_both_databases;
+use tests::receiver::{Answer, Gate, Receiver};
+use tests::service::InProcess;
+
+on_both_databases!(deliveries_that_nobody_sends_are_not_ready);
+
+const VARIABLES: [(&str, &str); 4] = [
+    ("AUTHORITY_READY_MAX_DELAY_SECONDS", "60"),
+    ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
+    ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
+    ("AUTHORITY_RETRY_SCHEDULE", "0,3600"),
+];
+
+async fn readyz(service: &InProcess) -> u16 {
+    let reply = service.probe("/readyz").await;
+    match reply.status {
+        200 => assert_eq!(reply.text(), "ready\n"),
+        _ => {
+            reply.refused(503, "service_unavailable");
+            assert!(reply.header("retry-after").is_some());
+        }
+    }
+    reply.status
+}
+
+/// The only slot is held, and another endpoint's delivery has been due for longer than it may be.
+async fn deliveries_that_nobody_sends_are_not_ready(database: Database) {
+    let service = InProcess::start(database, &VARIABLES).await;
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let receiver = Receiver::start(move |arrival| {
+        let answer = Answer::status(200);
+        if arrival.path == "/held" { answer.held_by(&held) } else { answer }
+    })
+    .await;
+    let merchant = Merchant::create(&service, "late").await;
+    merchant.endpoint(&receiver.url("/held"), &["checkout.created"]).await;
+    merchant.checkout().await;
+    receiver.until("the request that is held", |arrivals| arrivals.all.len() == 1).await;
+    merchant.endpoint(&receiver.url("/waits"), &["payment.*"]).await;
+    merchant.paid_order().await;
+    assert_eq!(readyz(&service).await, 200);
+    service.clock.turn(60_000);
+    assert_eq!(readyz(&service).await, 200, "a minute is what it may be");
+    service.clock.turn(1);
+    assert_eq!(readyz(&service).await, 503);
+    let health = service.probe("/healthz").await;
+    assert_eq!((health.status, health.text()), (200, "ok\n"));
+    gate.open();
+    service.play_out().await;
+    assert_eq!(readyz(&service).await, 200);
+    service.stop().await;
+}

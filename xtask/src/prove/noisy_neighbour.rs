@@ -1,0 +1,32 @@
+//! What one bad receiver costs everybody else (contract 15.4): `tests/tests/noisy_neighbour.rs`.
+
+use anyhow::Result;
+use clap::Args;
+
+use super::ignored_test;
+use crate::workspace::Workspace;
+
+const EVENTS: u32 = 1_000;
+
+/// How much.
+#[derive(Args)]
+pub(crate) struct Numbers {
+    /// Events measured on each side.
+    #[arg(long, default_value_t = EVENTS)]
+    events: u32,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { events: EVENTS }
+    }
+}
+
+/// Measures on both databases.
+pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
+    let variables = [("NEIGHBOUR_EVENTS", numbers.events.to_string())];
+    for test in ["proof_on_sqlite", "proof_on_postgres"] {
+        ignored_test(workspace, ["tests", "noisy_neighbour", test], &variables)?;
+    }
+    Ok(())
+}
