@@ -4,14 +4,14 @@ use authority_domain::id::MerchantId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
-use sqlx::{QueryBuilder, Row};
+use sqlx::{Executor, QueryBuilder, Row};
 
 use super::{Db, DbConnection, DbRow};
 use crate::StoreError;
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
-pub(super) async fn record<T: DeserializeOwned>(
-    conn: &mut DbConnection,
+pub(super) async fn record<'c, T: DeserializeOwned>(
+    conn: impl Executor<'c, Database = Db>,
     statement: &'static str,
     tenant: &Tenant,
     key: &str,

@@ -46,7 +46,7 @@ impl Checkouts for Session<'_> {
         id: &CheckoutId,
     ) -> Result<Option<Checkout>, StoreError> {
         let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
-        bodies::record(self.conn, statement, tenant, id.as_str()).await
+        bodies::record(self.conn.about(&[id.to_string()]).await?, statement, tenant, id.as_str()).await
     }
 
     async fn checkout_to_pay(
@@ -62,7 +62,7 @@ impl Checkouts for Session<'_> {
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .bind(id.as_str())
-        .fetch_optional(&mut *self.conn)
+        .fetch_optional(self.conn.about(&[id.to_string()]).await?)
         .await?;
         found.map(|(body, open)| Ok((serde_json::from_str(&body)?, open))).transpose()
     }

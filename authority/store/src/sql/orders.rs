@@ -50,6 +50,19 @@ static ORDERS: Table = Table {
     together: Together::Apart,
 };
 
+/// The counter of generated numbers, moved on from where it was read; it begins at [`NUMBERS_START_ABOVE`].
+static ORDER_COUNTERS: Table = Table {
+    place: Place::OrderCounter,
+    touches: Touches::Each("counter of orders"),
+    into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
+    select: Some("v.column1, v.column2, v.column3"),
+    rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
+             WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
+    together: Together::Merged,
+};
+
 /// What is done of an order's line.
 static ORDER_LINES: Table = Table {
     place: Place::OrderLine,
@@ -64,6 +77,48 @@ static ORDER_LINES: Table = Table {
     together: Together::Apart,
 };
 
+impl Session<'_> {
+    /// Where the counter of generated numbers stands, and whether an order has the next number.
+    async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool), StoreError> {
+        let found: (i64, bool) = sqlx::query_as(
+            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
+                 AND o.order_number = $4 || CAST(c.n + 1 AS TEXT)) \
+             FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
+                 WHERE merchant_id = $1 AND livemode = $2), $3) AS n) c",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(NUMBERS_START_ABOVE)
+        .bind(prefix)
+        .fetch_one(self.conn.about(&[counter_waits_under(tenant)]).await?)
+        .await?;
+        self.conn.remembered.note_counter(tenant, found.0);
+        Ok(found)
+    }
+
+    /// Whether an order has this number; `stored` is what the database said of it, if it was asked.
+    async fn order_number_taken(
+        &mut self,
+        tenant: &Tenant,
+        prefix: &str,
+        number: i64,
+        stored: Option<bool>,
+    ) -> Result<bool, StoreError> {
+        let number = OrderNumber::generated(prefix, number);
+        let key = waits_under(&tenant.merchant_id, tenant.livemode, number.as_str());
+        if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
+            return Ok(stored);
+        }
+        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3)";
+        Ok(sqlx::query_scalar(statement)
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .bind(number.as_str())
+            .fetch_one(self.conn.about(&[key]).await?)
+            .await?)
+    }
+}
+
 #[async_trait]
 impl Orders for Session<'_> {
     async fn order_number_reserve(
@@ -71,24 +126,23 @@ impl Orders for Session<'_> {
         tenant: &Tenant,
         prefix: &str,
     ) -> Result<OrderNumber, StoreError> {
-        loop {
-            let (n, taken): (i64, bool) = sqlx::query_as(
-                "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, $3) \
-                 ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
-                 RETURNING last_number, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
-                     AND o.order_number = $4 || CAST(last_number AS TEXT))",
-            )
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .bind(NUMBERS_START_ABOVE + 1)
-            .bind(prefix)
-            .fetch_one(&mut *self.conn)
-            .await?;
-            // An operator may have taken it by hand.
-            if !taken {
-                return Ok(OrderNumber::generated(prefix, n));
-            }
+        let (from, taken) = match self.conn.remembered.counter(tenant) {
+            Some(from) => (from, None),
+            None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
+        };
+        let mut number = from + 1;
+        let mut taken = taken;
+        // An operator may have taken it by hand.
+        while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
+            number += 1;
         }
+        self.conn.remembered.move_counter(tenant, number);
+        self.conn.wait(
+            &ORDER_COUNTERS,
+            [counter_waits_under(tenant)],
+            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.into(), from.into()],
+        );
+        Ok(OrderNumber::generated(prefix, number))
     }
 
     async fn order_get(
@@ -237,6 +291,11 @@ impl Orders for Session<'_> {
         }
         Ok(())
     }
+}
+
+/// What a tenant's counter of generated numbers waits under.
+fn counter_waits_under(tenant: &Tenant) -> String {
+    format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 
 /// What an order waits under.

@@ -87,7 +87,7 @@ impl Payments for Session<'_> {
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
         let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
             .bind(id.as_str())
-            .fetch_optional(&mut *self.conn)
+            .fetch_optional(self.conn.about(&[id.to_string()]).await?)
             .await?;
         let Some(row) = row else { return Ok(None) };
         let body: String = row.try_get("body")?;
@@ -127,7 +127,7 @@ impl Payments for Session<'_> {
     ) -> Result<Option<Payment>, StoreError> {
         let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
              AND status IN ('created', 'pending', 'authorized')";
-        bodies::record(self.conn, statement, tenant, checkout.as_str()).await
+        bodies::record(&mut *self.conn, statement, tenant, checkout.as_str()).await
     }
 
     async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {
@@ -189,21 +189,11 @@ impl Payments for Session<'_> {
         resource_id: &str,
         now: Timestamp,
     ) -> Result<Option<String>, StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (processor, message, processor_event_id) DO NOTHING",
-        )
-        .bind(processor)
-        .bind(message.as_str())
-        .bind(processor_event_id)
-        .bind(resource_id)
-        .bind(now.as_ms())
-        .execute(&mut *self.conn)
-        .await?;
-        if done.rows_affected() == 1 {
-            return Ok(None);
+        let known = self.processor_report_get(processor, message, processor_event_id).await?;
+        if known.is_none() {
+            self.processor_report_keep(processor, message, processor_event_id, resource_id, now).await?;
         }
-        self.processor_report_get(processor, message, processor_event_id).await
+        Ok(known)
     }
 
     async fn processor_report_keep(
@@ -234,6 +224,7 @@ impl Payments for Session<'_> {
         message: ProcessorMessage,
         processor_event_id: &str,
     ) -> Result<Option<String>, StoreError> {
+        let conn = self.conn.about(&[report_key(processor, message, processor_event_id)]).await?;
         Ok(sqlx::query_scalar(
             "SELECT resource_id FROM processor_reports \
              WHERE processor = $1 AND message = $2 AND processor_event_id = $3",
@@ -241,7 +232,7 @@ impl Payments for Session<'_> {
         .bind(processor)
         .bind(message.as_str())
         .bind(processor_event_id)
-        .fetch_optional(&mut *self.conn)
+        .fetch_optional(conn)
         .await?)
     }
 }

@@ -21,13 +21,20 @@ pub(super) struct Stream {
     pub(super) subscribers: Vec<Subscriber>,
 }
 
-/// Merchants and streams.
+/// What was read.
 #[derive(Default)]
 pub(super) struct Remembered {
     merchants: HashMap<MerchantId, Merchant>,
     streams: HashMap<Tenant, Stream>,
-    /// Streams that the running job moved, as they were before.
-    moved: Vec<(Tenant, i64, i64)>,
+    /// The last generated order numbers.
+    counters: HashMap<Tenant, i64>,
+    /// What the running job moved, as it was before.
+    moved: Vec<Moved>,
+}
+
+enum Moved {
+    Stream { tenant: Tenant, last_sequence: i64, last_created_at: i64 },
+    Counter { tenant: Tenant, last_number: i64 },
 }
 
 impl Remembered {
@@ -47,12 +54,30 @@ impl Remembered {
         self.streams.insert(tenant.clone(), stream);
     }
 
+    pub(super) fn counter(&self, tenant: &Tenant) -> Option<i64> {
+        self.counters.get(tenant).copied()
+    }
+
+    pub(super) fn note_counter(&mut self, tenant: &Tenant, last_number: i64) {
+        self.counters.insert(tenant.clone(), last_number);
+    }
+
     /// The running job has taken places of a stream.
     pub(super) fn move_stream(&mut self, tenant: &Tenant, last_sequence: i64, last_created_at: i64) {
         if let Some(stream) = self.streams.get_mut(tenant) {
-            self.moved.push((tenant.clone(), stream.last_sequence, stream.last_created_at));
-            stream.last_sequence = last_sequence;
-            stream.last_created_at = last_created_at;
+            self.moved.push(Moved::Stream {
+                tenant: tenant.clone(),
+                last_sequence: std::mem::replace(&mut stream.last_sequence, last_sequence),
+                last_created_at: std::mem::replace(&mut stream.last_created_at, last_created_at),
+            });
+        }
+    }
+
+    /// The running job has taken an order number.
+    pub(super) fn move_counter(&mut self, tenant: &Tenant, number: i64) {
+        if let Some(counter) = self.counters.get_mut(tenant) {
+            let last_number = std::mem::replace(counter, number);
+            self.moved.push(Moved::Counter { tenant: tenant.clone(), last_number });
         }
     }
 
@@ -63,17 +88,19 @@ impl Remembered {
 
     /// The running job's writes go.
     pub(super) fn undo(&mut self) {
-        for (tenant, last_sequence, last_created_at) in self.moved.drain(..).rev() {
-            if let Some(stream) = self.streams.get_mut(&tenant) {
-                stream.last_sequence = last_sequence;
-                stream.last_created_at = last_created_at;
+        for moved in std::mem::take(&mut self.moved).into_iter().rev() {
+            match moved {
+                Moved::Stream { tenant, last_sequence, last_created_at } => {
+                    if let Some(stream) = self.streams.get_mut(&tenant) {
+                        (stream.last_sequence, stream.last_created_at) = (last_sequence, last_created_at);
+                    }
+                }
+                Moved::Counter { tenant, last_number } => self.note_counter(&tenant, last_number),
             }
         }
     }
 
     pub(super) fn clear(&mut self) {
-        self.merchants.clear();
-        self.streams.clear();
-        self.moved.clear();
+        *self = Self::default();
     }
 }

@@ -21,6 +21,7 @@ pub(crate) enum Touches {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Place {
     Stream,
+    OrderCounter,
     Checkout,
     Payment,
     Order,

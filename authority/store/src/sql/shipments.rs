@@ -70,7 +70,7 @@ impl Shipments for Session<'_> {
     async fn shipment_by_key(&mut self, tenant: &Tenant, key: &str) -> Result<Option<Shipment>, StoreError> {
         let statement =
             "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3";
-        bodies::record(self.conn, statement, tenant, key).await
+        bodies::record(&mut *self.conn, statement, tenant, key).await
     }
 
     async fn shipment_put(

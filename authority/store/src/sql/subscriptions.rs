@@ -20,7 +20,7 @@ impl Subscriptions for Session<'_> {
         id: &SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError> {
         let statement = "SELECT body FROM subscriptions WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
-        bodies::record(self.conn, statement, tenant, id.as_str()).await
+        bodies::record(&mut *self.conn, statement, tenant, id.as_str()).await
     }
 
     async fn subscription_find(
@@ -141,6 +141,7 @@ impl Subscriptions for Session<'_> {
     ) -> Result<Option<SubscriptionTerms>, StoreError> {
         let statement = "SELECT subscription_terms FROM checkouts \
              WHERE merchant_id = $1 AND livemode = $2 AND id = $3 AND subscription_terms IS NOT NULL";
-        bodies::record(self.conn, statement, tenant, checkout.as_str()).await
+        let conn = self.conn.about(&[checkout.to_string()]).await?;
+        bodies::record(conn, statement, tenant, checkout.as_str()).await
     }
 }

@@ -120,12 +120,17 @@ impl Connection {
         self.waiting.push(Row { job, table, keys: keys.into_iter().collect(), values: values.into() });
     }
 
+    /// Whether a row waits under this key.
+    pub(crate) fn waits(&self, key: &str) -> bool {
+        self.waiting.keys.contains(key)
+    }
+
     /// The connection, for a read that sees nothing but rows of these keys and rows that never wait.
     ///
     /// # Errors
     /// What the database has to say against what waited under one of them.
     pub(crate) async fn about(&mut self, keys: &[String]) -> Result<&mut RawConnection, Error> {
-        if keys.iter().any(|key| self.waiting.keys.contains(key)) {
+        if keys.iter().any(|key| self.waits(key)) {
             self.settle().await?;
         } else {
             self.ready().await?;
