@@ -18,6 +18,11 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 const SERVER_LIMITS: [(&str, &str); 2] =
     [("lock_timeout", "5000"), ("idle_in_transaction_session_timeout", "10000")];
 
+/// How the server plans for the writer: every statement of it finds its rows by an index and reads a few, whatever the
+/// statistics of a young database say, and is planned once however many rows it carries.
+const WRITER_PLANS: [(&str, &str); 3] =
+    [("enable_seqscan", "off"), ("jit", "off"), ("plan_cache_mode", "force_generic_plan")];
+
 /// Prepared statements that a connection keeps. Lists and batches have a text for every number of values in them.
 const STATEMENTS_KEPT: usize = 256;
 
@@ -42,7 +47,7 @@ pub(crate) struct Postgres {
 /// Opens the database at `url`, whose schema must be the one this program knows.
 pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     let options = options(url)?;
-    let mut conn = connect(&options).await?;
+    let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
     let (found, known) = (schema_version(&mut conn).await?, known_version());
     if found < known {
         return Err(StoreError::OutdatedSchema { found, known });
@@ -60,6 +65,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     };
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     let readers = [record_readers.clone(), list_readers.clone()];
+    let options = options.options(WRITER_PLANS);
     Ok(Postgres { writing: PostgresWriting::new(options, readers, conn), record_readers, list_readers })
 }
 

@@ -45,6 +45,9 @@ impl Checkouts for Session<'_> {
         tenant: &Tenant,
         id: &CheckoutId,
     ) -> Result<Option<Checkout>, StoreError> {
+        if let Some(found) = self.conn.remembered.checkout(tenant, id.as_str()) {
+            return Ok(Some(serde_json::from_str(&found.body)?));
+        }
         let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::record(self.conn.about(&[id.to_string()]).await?, statement, tenant, id.as_str()).await
     }

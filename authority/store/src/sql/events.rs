@@ -71,7 +71,7 @@ impl Session<'_> {
                 subscribers: self.endpoints_enabled(tenant).await?,
             },
         };
-        self.conn.remembered.note_stream(tenant, stream.clone());
+        self.conn.note_stream(tenant, stream.clone());
         Ok(stream)
     }
 }

@@ -37,7 +37,7 @@ impl Merchants for Session<'_> {
             .await?;
         let merchant = body.map(|body| serde_json::from_str(&body)).transpose()?;
         if let Some(merchant) = &merchant {
-            self.conn.remembered.note_merchant(merchant);
+            self.conn.note_merchant(merchant);
         }
         Ok(merchant)
     }

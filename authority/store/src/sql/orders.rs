@@ -92,7 +92,7 @@ impl Session<'_> {
         .bind(prefix)
         .fetch_one(self.conn.about(&[counter_waits_under(tenant)]).await?)
         .await?;
-        self.conn.remembered.note_counter(tenant, found.0);
+        self.conn.note_counter(tenant, &counter_waits_under(tenant), found.0);
         Ok(found)
     }
 
@@ -294,7 +294,7 @@ impl Orders for Session<'_> {
 }
 
 /// What a tenant's counter of generated numbers waits under.
-fn counter_waits_under(tenant: &Tenant) -> String {
+pub(super) fn counter_waits_under(tenant: &Tenant) -> String {
     format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 

@@ -9,8 +9,10 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
+use super::orders::counter_waits_under;
+use super::remembered::FoundCheckout;
 use super::rows::{Kind, Place, Table, Together, Touches};
-use super::{Session, bodies, one_row, push_in};
+use super::{DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Payments, Places, ProcessorMessage};
 
@@ -68,6 +70,23 @@ fn report_key(processor: &str, message: ProcessorMessage, processor_event_id: &s
     format!("{}/{processor}/{processor_event_id}", message.as_str())
 }
 
+impl Session<'_> {
+    /// Remembers what was found around a payment.
+    fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
+        if self.conn.remembered.merchant(&tenant.merchant_id).is_none() {
+            self.conn.note_merchant(&serde_json::from_str(row.try_get(6)?)?);
+        }
+        if let (Some(id), Some(body)) = (row.try_get::<Option<String>, _>(3)?, row.try_get(4)?) {
+            let terms = row.try_get(5)?;
+            self.conn.note_checkout(id, FoundCheckout { tenant: tenant.clone(), body, terms });
+        }
+        if let Some(last_number) = row.try_get(7)? {
+            self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
+        }
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl Payments for Session<'_> {
     async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
@@ -85,13 +104,24 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
-        let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
-            .bind(id.as_str())
-            .fetch_optional(self.conn.about(&[id.to_string()]).await?)
-            .await?;
+        // Whoever looks for a payment that a processor has told of goes on with its merchant, its checkout and, when that
+        // is completed, the next order number.
+        let row = sqlx::query(
+            "SELECT p.merchant_id, p.livemode, p.body, p.checkout_id, c.body, c.subscription_terms, m.body, o.last_number \
+             FROM payments p JOIN merchants m ON m.id = p.merchant_id \
+             LEFT JOIN checkouts c \
+                 ON c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
+             LEFT JOIN order_counters o ON o.merchant_id = p.merchant_id AND o.livemode = p.livemode \
+             WHERE p.id = $1",
+        )
+        .bind(id.as_str())
+        .fetch_optional(self.conn.about(&[id.to_string()]).await?)
+        .await?;
         let Some(row) = row else { return Ok(None) };
-        let body: String = row.try_get("body")?;
-        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(&body)?)))
+        let tenant = bodies::tenant(&row)?;
+        let payment: Payment = serde_json::from_str(row.try_get(2)?)?;
+        self.note_around(&tenant, &row)?;
+        Ok(Some((tenant, payment)))
     }
 
     async fn payments_of_order(

@@ -1,4 +1,5 @@
-//! What a transaction that writes has read and will find again.
+//! What a transaction that writes has read and will find again: merchants, streams, counters, and the checkouts of
+//! payments.
 //!
 //! It holds the writers' turn, so that what was read stays true until its end, but for what its own jobs write. A
 //! stream's counter moves here with every job that takes places of it, and back when the job is undone. Any other
@@ -21,11 +22,21 @@ pub(super) struct Stream {
     pub(super) subscribers: Vec<Subscriber>,
 }
 
+/// A checkout as it was read.
+pub(super) struct FoundCheckout {
+    pub(super) tenant: Tenant,
+    pub(super) body: String,
+    /// Of the subscription that it begins.
+    pub(super) terms: Option<String>,
+}
+
 /// What was read.
 #[derive(Default)]
 pub(super) struct Remembered {
     merchants: HashMap<MerchantId, Merchant>,
     streams: HashMap<Tenant, Stream>,
+    /// By their ids.
+    checkouts: HashMap<String, FoundCheckout>,
     /// The last generated order numbers.
     counters: HashMap<Tenant, i64>,
     /// What the running job moved, as it was before.
@@ -52,6 +63,19 @@ impl Remembered {
 
     pub(super) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
         self.streams.insert(tenant.clone(), stream);
+    }
+
+    pub(super) fn checkout(&self, tenant: &Tenant, id: &str) -> Option<&FoundCheckout> {
+        self.checkouts.get(id).filter(|found| found.tenant == *tenant)
+    }
+
+    pub(super) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
+        self.checkouts.insert(id, found);
+    }
+
+    /// A record is being written.
+    pub(super) fn forget(&mut self, key: &str) {
+        self.checkouts.remove(key);
     }
 
     pub(super) fn counter(&self, tenant: &Tenant) -> Option<i64> {

@@ -139,6 +139,9 @@ impl Subscriptions for Session<'_> {
         tenant: &Tenant,
         checkout: &CheckoutId,
     ) -> Result<Option<SubscriptionTerms>, StoreError> {
+        if let Some(found) = self.conn.remembered.checkout(tenant, checkout.as_str()) {
+            return Ok(found.terms.as_deref().map(serde_json::from_str).transpose()?);
+        }
         let statement = "SELECT subscription_terms FROM checkouts \
              WHERE merchant_id = $1 AND livemode = $2 AND id = $3 AND subscription_terms IS NOT NULL";
         let conn = self.conn.about(&[checkout.to_string()]).await?;

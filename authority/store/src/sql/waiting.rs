@@ -13,13 +13,15 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use authority_domain::merchant::Merchant;
+use authority_domain::tenant::Tenant;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, Database, Describe, Either, Error, Execute, Executor, SqlStr};
 
-use super::remembered::Remembered;
+use super::remembered::{FoundCheckout, Remembered, Stream};
 use super::rows::{Row, Table, Value};
 use super::turn::Turn;
 use super::{Db, RawConnection};
@@ -117,11 +119,43 @@ impl Connection {
         values: [Value; N],
     ) {
         let job = self.turn.as_ref().map_or(0, Turn::job);
-        self.waiting.push(Row { job, table, keys: keys.into_iter().collect(), values: values.into() });
+        let keys: Vec<String> = keys.into_iter().collect();
+        for key in &keys {
+            self.remembered.forget(key);
+        }
+        self.waiting.push(Row { job, table, keys, values: values.into() });
+    }
+
+    /// Remembers a merchant, in a transaction that writes: elsewhere it may be another one at the next look.
+    pub(super) fn note_merchant(&mut self, merchant: &Merchant) {
+        if self.turn.is_some() {
+            self.remembered.note_merchant(merchant);
+        }
+    }
+
+    /// Remembers a stream, likewise.
+    pub(super) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
+        if self.turn.is_some() {
+            self.remembered.note_stream(tenant, stream);
+        }
+    }
+
+    /// Remembers a checkout, unless there is a newer version of it.
+    pub(super) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
+        if self.turn.is_some() && !self.waits(&id) {
+            self.remembered.note_checkout(id, found);
+        }
+    }
+
+    /// Remembers a counter of order numbers, which waits under `key` when it was moved.
+    pub(super) fn note_counter(&mut self, tenant: &Tenant, key: &str, last_number: i64) {
+        if self.turn.is_some() && !self.waits(key) {
+            self.remembered.note_counter(tenant, last_number);
+        }
     }
 
     /// Whether a row waits under this key.
-    pub(crate) fn waits(&self, key: &str) -> bool {
+    pub(super) fn waits(&self, key: &str) -> bool {
         self.waiting.keys.contains(key)
     }
 

@@ -28,6 +28,12 @@ const READER_WAIT: Duration = Duration::from_secs(5);
 /// WAL pages before an automatic checkpoint: measured +35 % writes over the default of 1,000.
 const CHECKPOINT_PAGES: &str = "8000";
 
+/// Prepared statements that a connection keeps. Writes have a text for each of a few numbers of rows.
+const STATEMENTS_KEPT: usize = 256;
+
+/// The writer's page cache, in KiB. By default SQLite keeps 2 MiB.
+const WRITER_CACHE: &str = "-32768";
+
 /// An opened database.
 pub(crate) struct Sqlite {
     pub(crate) writing: SqliteWriting,
@@ -61,10 +67,12 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
+        .statement_cache_capacity(STATEMENTS_KEPT)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
-    let mut conn = options.connect().await.map_err(cannot_open)?;
+    let writer = options.clone().pragma("cache_size", WRITER_CACHE);
+    let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
     let readers = |most| {
         SqlitePoolOptions::new()
@@ -73,7 +81,7 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
             .connect_lazy_with(options.clone().create_if_missing(false).read_only(true))
     };
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
-    Ok(Sqlite { writing: SqliteWriting::new(options, conn), record_readers, list_readers, lock })
+    Ok(Sqlite { writing: SqliteWriting::new(writer, conn), record_readers, list_readers, lock })
 }
 
 fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {

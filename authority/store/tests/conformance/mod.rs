@@ -127,7 +127,8 @@ macro_rules! conformance {
                 subscriptions_are_listed_newest_first, terms_stand_beside_their_checkout;
             together: one_of_twenty_is_refused_alone, a_refusal_between_others_leaves_no_gap,
                 a_job_of_which_something_was_sent_is_undone_whole, what_a_job_changes_the_next_one_finds,
-                what_a_refused_job_changed_nobody_finds;
+                what_a_refused_job_changed_nobody_finds, generated_numbers_are_used_once,
+                a_number_that_was_just_taken_is_not_generated;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
                 a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,

@@ -3,10 +3,13 @@
 use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::Merchant;
+use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
 use authority_store::ports::{ProcessorMessage, SealedSecret, Tx};
+
+use verify_core::catalog::EventType;
 
 use super::fixtures::{endpoint, noon};
 use super::held::{Pending, hold, submit};
@@ -228,6 +231,66 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds<D: Database>() {
     let after = after.await.unwrap();
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 2));
     assert_eq!(sequences(&database, &shop).await, (2, 2, 2));
+}
+
+pub(crate) async fn generated_numbers_are_used_once<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
+    let (open, holding) = hold(&shop.store).await;
+    let first = reserving(&shop, Ok(()));
+    // Jumps over what an operator took by hand, and gives back what it took itself.
+    let refused = reserving(&shop, Err(Refusal::not_found("reason")));
+    let second = reserving(&shop, Ok(()));
+    let third = reserving(&shop, Ok(()));
+    let other = Shop::clone(&shop).in_test_mode();
+    let of_another = reserving(&other, Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(first.await.unwrap().as_str(), "ORD-100001");
+    assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(second.await.unwrap().as_str(), "ORD-100003");
+    assert_eq!(third.await.unwrap().as_str(), "ORD-100004");
+    assert_eq!(of_another.await.unwrap().as_str(), "ORD-100001");
+    assert_eq!(reserving_now(&shop).await, "ORD-100005");
+    assert_eq!(taken_before.order.order_number.as_str(), "ORD-100002");
+}
+
+/// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
+pub(crate) async fn a_number_that_was_just_taken_is_not_generated<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
+    let mut order = sale.order.clone();
+    order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
+    order.resource_version = 1;
+    let (open, holding) = hold(&shop.store).await;
+    let (inside, change) = (shop.clone(), Change::order(EventType::OrderCreated, &order));
+    let by_hand = submit(async move { inside.commit(vec![change]).await });
+    let generated = reserving(&shop, Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    by_hand.await.unwrap();
+    assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
+}
+
+/// Takes the next order number and then ends as `end` says.
+fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumber, Refusal>> {
+    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
+    submit(async move {
+        store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let number = tx.order_number_reserve(&tenant, "ORD-").await?;
+                    end.map(|()| number)
+                })
+            })
+            .await
+    })
+}
+
+async fn reserving_now(shop: &Shop) -> String {
+    reserving(shop, Ok(())).await.unwrap().to_string()
 }
 
 fn rename(shop: &Shop, name: &'static str) -> Pending<Result<(), StoreError>> {
