@@ -1,11 +1,12 @@
 //! A run in numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
 use crate::judge::{Evidence, Findings};
 use crate::plan::Plan;
+use crate::receiver::Arrival;
 
 /// What was done to the service.
 #[derive(Clone, Debug, Default)]
@@ -53,18 +54,37 @@ impl Figures {
         }
         row("attempts recorded", facts.attempts.len().to_string());
         row("arrivals", record.arrivals.len().to_string());
-        let mut acknowledged: BTreeMap<&str, usize> = BTreeMap::new();
-        for arrival in record.arrivals.iter().filter(|arrival| arrival.acknowledged()) {
-            *acknowledged.entry(&arrival.delivery).or_default() += 1;
+        for (name, value) in duplicates(evidence) {
+            row(name, value);
         }
-        let duplicates: usize = acknowledged.values().map(|arrivals| arrivals - 1).sum();
-        let share = duplicates as f64 * 1000.0 / acknowledged.len().max(1) as f64;
-        row("duplicates", format!("{duplicates}, {share:.1} per 1,000 deliveries that arrived"));
         row("time to heal", format!("{:.1} s", deeds.healed_in.as_secs_f64()));
         row("lost", findings.lost.len().to_string());
         row("wrong", findings.wrong.len().to_string());
         Self { rows }
     }
+}
+
+/// Arrivals that were answered with a 2xx although one of the same delivery was before, and why the earlier one did not
+/// end it.
+fn duplicates(evidence: &Evidence) -> [(&'static str, String); 3] {
+    let recorded: HashSet<_> = (evidence.facts.attempts.iter())
+        .map(|row| (row.delivery_id.as_str(), row.number, row.signed_timestamp))
+        .collect();
+    let mut last: HashMap<&str, &Arrival> = HashMap::new();
+    let (mut too_late, mut unwritten) = (0, 0);
+    for arrival in evidence.record.arrivals.iter().filter(|arrival| arrival.acknowledged()) {
+        if let Some(earlier) = last.insert(&arrival.delivery, arrival) {
+            let attempt = (earlier.delivery.as_str(), earlier.attempt, earlier.timestamp);
+            *if recorded.contains(&attempt) { &mut too_late } else { &mut unwritten } += 1;
+        }
+    }
+    let all = too_late + unwritten;
+    let share = all as f64 * 1000.0 / last.len().max(1) as f64;
+    [
+        ("duplicates", format!("{all}, {share:.1} per 1,000 deliveries that arrived")),
+        ("  the outcome was not written", unwritten.to_string()),
+        ("  the answer came after the deadline", too_late.to_string()),
+    ]
 }
 
 impl fmt::Display for Figures {
