@@ -6,6 +6,7 @@
 
 mod delivery_campaign;
 mod noisy_neighbour;
+mod power_cut;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -20,6 +21,8 @@ pub(crate) enum Proof {
     DeliveryCampaign(delivery_campaign::Numbers),
     /// Measures one merchant's latency beside 1,500 deliveries that wait for another's slow receiver.
     NoisyNeighbour(noisy_neighbour::Numbers),
+    /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
+    PowerCut(power_cut::Numbers),
     /// Everything above, one after the other, with the usual numbers.
     All,
 }
@@ -29,11 +32,18 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
-        Proof::All => {
-            delivery_campaign::run(workspace, &delivery_campaign::Numbers::default())?;
-            noisy_neighbour::run(workspace, &noisy_neighbour::Numbers::default())
-        }
+        Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
+}
+
+/// Each with its usual numbers.
+fn all() -> Vec<Proof> {
+    vec![
+        Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
+        Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
+        Proof::PowerCut(power_cut::Numbers::default()),
+    ]
 }
 
 /// Runs one test that `cargo xtask test` leaves out, with its output visible: `name` in `tests/<file>` of a package.
