@@ -1,14 +1,25 @@
 //! What time does to endpoints: a secret whose overlap is over is removed, what nobody will send is cancelled, an
-//! alert whose condition has lapsed is closed (contract 2.12, 4.10, 7.5).
+//! alert whose condition has lapsed is closed; one that has failed for a day is `failing`, for five it is disabled
+//! (contract 2.12, 4.10, 7.5).
 //!
-//! One bounded round per call, part of housekeeping. What depends on these times never waits for it: whatever is shown
-//! or signed goes by the clock.
+//! One bounded round per call, part of housekeeping. What depends on the time of a secret never waits for it: whatever
+//! is shown or signed goes by the clock. That an endpoint has failed for too long is mostly seen by its next attempt; but
+//! the attempts of a delivery end after three days, and where no new event comes there is no next one.
 
-use authority_domain::alert::AlertCode;
+use authority_domain::alert::{AlertCode, NewAlert};
+use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
+use authority_domain::endpoint_alerts::{disabled, failing};
+use authority_domain::endpoint_condition::DisablePolicy;
+use authority_domain::id::AlertId;
 use authority_domain::integration_health::RECENT_MS;
+use authority_domain::outcome::FailureReason;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::ports::{Overdue, Tx};
+use rand::rngs::StdRng;
+
+/// Endpoints per transaction: each may have deliveries to cancel.
+const JUDGED_AT_ONCE: i64 = 20;
 
 /// Does what is due at `now`, at most `limit` rows of each kind; true when there may be more.
 ///
@@ -21,4 +32,42 @@ pub(crate) async fn upkeep(tx: &mut dyn Tx, now: Timestamp, limit: i64) -> Resul
     tx.alerts_close_quiet(AlertCode::DeliveriesFailed, now.plus_ms(-RECENT_MS), now).await?;
     let full = |rows: u64| i64::try_from(rows).is_ok_and(|rows| rows >= limit);
     Ok(full(cancelled) || full(u64::try_from(ended.len()).unwrap_or(0)))
+}
+
+/// Makes endpoints `failing` or disables them whose time has come at `now`, with at most `limit` waiting deliveries of
+/// each; [`upkeep`] cancels the rest. True when there may be more.
+///
+/// # Errors
+/// Only what the store reports.
+pub(crate) async fn judge_overdue(
+    tx: &mut dyn Tx,
+    policy: DisablePolicy,
+    now: Timestamp,
+    dice: &mut StdRng,
+    limit: i64,
+) -> Result<bool, StoreError> {
+    let overdue = Overdue {
+        failing_before: now.plus_ms(-FAILING_AFTER_MS),
+        disabled_before: now.plus_ms(-policy.after_ms),
+        limit: JUDGED_AT_ONCE,
+    };
+    let mut found = tx.conditions_overdue(overdue).await?;
+    found.iter_mut().for_each(|one| one.condition.passes(now));
+    tx.conditions_put(&found).await?;
+    for one in &found {
+        let mut said = Vec::from_iter(failing(&one.condition.health));
+        if one.condition.has_failed_for_good(policy, now)
+            && tx.endpoint_disable(&one.endpoint_id, DisabledReason::Failing, now).await?
+        {
+            let reason = FailureReason::EndpointDisabled;
+            tx.deliveries_cancel(&one.endpoint_id, reason, now, limit).await?;
+            said.push(disabled(DisabledReason::Failing, policy));
+        }
+        for (code, severity, message) in said {
+            let id = AlertId::generate(now, dice);
+            let alert = NewAlert { id, code, severity, subject: one.endpoint_id.to_string(), message };
+            tx.alert_raise(Some(&one.tenant), &alert, now).await?;
+        }
+    }
+    Ok(i64::try_from(found.len()).is_ok_and(|found| found >= JUDGED_AT_ONCE))
 }

@@ -8,13 +8,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
 use authority_store::{Store, StoreError};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
-use crate::endpoint_upkeep::upkeep;
+use crate::dice::Dice;
+use crate::endpoint_upkeep::{judge_overdue, upkeep};
 
 /// Time between rounds.
 const ROUND: Duration = Duration::from_secs(60);
@@ -23,11 +27,20 @@ const ROUND: Duration = Duration::from_secs(60);
 const ROWS_MAX: i64 = 500;
 
 /// Keeps house until `stop` turns true.
-pub async fn keep_house(store: Store, clock: Arc<dyn Clock>, mut stop: watch::Receiver<bool>) {
+pub async fn keep_house(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    dice: Arc<dyn Dice>,
+    disable: DisablePolicy,
+    mut stop: watch::Receiver<bool>,
+) {
     while !*stop.borrow() {
         let now = Timestamp::from_ms(clock.now_ms());
-        let more: Result<bool, StoreError> =
-            store.write(move |tx: &mut dyn Tx| Box::pin(async move { round(tx, now).await })).await;
+        let mut seed = [0; 32];
+        dice.fill(&mut seed);
+        let more: Result<bool, StoreError> = store
+            .write(move |tx: &mut dyn Tx| Box::pin(async move { round(tx, disable, now, seed).await }))
+            .await;
         match more {
             Ok(true) => continue,
             Ok(false) => {}
@@ -41,8 +54,14 @@ pub async fn keep_house(store: Store, clock: Arc<dyn Clock>, mut stop: watch::Re
 }
 
 /// True when there may be more to do.
-async fn round(tx: &mut dyn Tx, now: Timestamp) -> Result<bool, StoreError> {
+async fn round(
+    tx: &mut dyn Tx,
+    disable: DisablePolicy,
+    now: Timestamp,
+    seed: [u8; 32],
+) -> Result<bool, StoreError> {
     let removed = tx.idempotency_purge(now, ROWS_MAX).await?;
     let more = upkeep(tx, now, ROWS_MAX).await?;
-    Ok(more || i64::try_from(removed).is_ok_and(|removed| removed >= ROWS_MAX))
+    let overdue = judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await?;
+    Ok(more || overdue || i64::try_from(removed).is_ok_and(|removed| removed >= ROWS_MAX))
 }

@@ -132,7 +132,13 @@ impl Service {
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
         ];
-        let housekeeping = tokio::spawn(keep_house(app.store.clone(), Arc::clone(&clock), stopped.clone()));
+        let housekeeping = tokio::spawn(keep_house(
+            app.store.clone(),
+            Arc::clone(&clock),
+            Arc::clone(&dice),
+            config.delivery.disable,
+            stopped.clone(),
+        ));
         let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
         let scheduler = tokio::spawn(keep_time(app.clone(), config.sandbox, stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
@@ -279,6 +285,7 @@ fn dispatcher(
         secrets: Arc::clone(&app.secrets),
         transport: Arc::new(client),
         retry: delivery.retry.clone(),
+        disable: delivery.disable,
         urls: app.urls.clone(),
         concurrency: delivery.concurrency.get(),
         concurrency_per_endpoint: delivery.concurrency_per_endpoint.get(),

@@ -4,7 +4,8 @@
 //! into the [`OutcomeClass`] that the retry policy ([`crate::retry`]) and the endpoint's health act on. A delivery
 //! that ends without success carries a [`FailureReason`].
 //!
-//! Deliberately absent: the response's headers and body. Only `Retry-After` means anything to the sender.
+//! Deliberately absent: the response's headers and body. Only `Retry-After` and `Service-Delivery` mean anything to the
+//! sender.
 
 use std::time::UNIX_EPOCH;
 
@@ -96,6 +97,26 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// What a receiver asks for with the header `Service-Delivery`, beside a status that is no success (contract 15.7).
+    ReceiverWish {
+        /// Send nothing more: the endpoint is disabled, as if by its merchant.
+        Disable = "disable",
+        /// Do not send this one again: the delivery ends `failed` (`rejected`).
+        Abort = "abort",
+    }
+}
+
+impl ReceiverWish {
+    /// Reads the header of a response with this status. White space around the word and its case do not matter; any
+    /// other word, and every word beside a success, is no wish.
+    #[must_use]
+    pub fn of_header(status: u16, value: &str) -> Option<Self> {
+        let word = value.trim_matches([' ', '\t']).to_ascii_lowercase();
+        Self::parse(&word).filter(|_| AttemptOutcome::of_status(status) != AttemptOutcome::Success)
+    }
+}
+
 /// Whether a `Retry-After` header of a response with this status is honoured (contract 7.2).
 pub fn honours_retry_after(status: u16) -> bool {
     matches!(status, 429 | 503)
@@ -160,6 +181,26 @@ mod tests {
         let reasons = "attempts_exhausted rejected gone endpoint_disabled endpoint_deleted";
         let texts: Vec<_> = FailureReason::ALL.iter().map(|reason| reason.as_str()).collect();
         assert_eq!(texts.join(" "), reasons);
+    }
+
+    #[test]
+    fn a_receiver_may_wish_beside_any_status_but_a_success() {
+        for (value, wish) in [
+            ("disable", Some(ReceiverWish::Disable)),
+            ("abort", Some(ReceiverWish::Abort)),
+            (" Abort\t", Some(ReceiverWish::Abort)),
+            ("DISABLE", Some(ReceiverWish::Disable)),
+            ("", None),
+            ("abort, disable", None),
+            ("aborted", None),
+        ] {
+            for status in [301, 400, 404, 410, 429, 500, 503] {
+                assert_eq!(ReceiverWish::of_header(status, value), wish, "{status} {value:?}");
+            }
+            for status in [200, 202, 299] {
+                assert_eq!(ReceiverWish::of_header(status, value), None, "{status} {value:?}");
+            }
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! attempt, each varied at random so that deliveries that failed together do not come back together. A receiver's
 //! `Retry-After` moves the next attempt later, never earlier.
 //!
-//! Deliberately absent: the hold-back of a whole endpoint, which is the dispatcher's, and the clock and the dice,
-//! which are handed in.
+//! Deliberately absent: the hold-back of a whole endpoint ([`crate::endpoint_hold`]), and the clock and the dice, which
+//! are handed in.
 
 use rand_core::Rng;
 

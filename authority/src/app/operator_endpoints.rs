@@ -3,8 +3,10 @@
 //! What the operator disables gets nothing more, like an endpoint that its merchant disabled; the reason says who it
 //! was, an alert tells the merchant, and the operator's own words go to the audit log.
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
+use authority_domain::alert::NewAlert;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
+use authority_domain::endpoint_alerts::disabled;
+use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::read_reason;
@@ -79,13 +81,9 @@ impl App {
 
 /// Tells the endpoint's owner.
 async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal> {
-    let alert = NewAlert {
-        id: AlertId::generate(work.now, &mut work.dice),
-        code: AlertCode::EndpointDisabled,
-        severity: Severity::Warning,
-        subject: found.endpoint.id.to_string(),
-        message: "The platform's operator has disabled the endpoint.".to_owned(),
-    };
+    let (code, severity, message) = disabled(DisabledReason::Operator, DisablePolicy::default());
+    let id = AlertId::generate(work.now, &mut work.dice);
+    let alert = NewAlert { id, code, severity, subject: found.endpoint.id.to_string(), message };
     work.tx.alert_raise(Some(&found.owner), &alert, work.now).await?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::retry::{MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S};
 
 use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};
@@ -24,6 +25,8 @@ pub struct Delivery {
     pub connect_timeout: Duration,
     /// One deadline for the whole attempt, from name resolution to the end of the response headers.
     pub timeout: Duration,
+    /// When an endpoint that keeps failing is disabled.
+    pub disable: DisablePolicy,
     /// Requests in flight, all endpoints together.
     pub concurrency: NonZeroU32,
     /// Requests in flight to one endpoint.
@@ -37,6 +40,7 @@ impl Default for Delivery {
             retry: RetryPolicy::standard(),
             connect_timeout: Duration::from_millis(5_000),
             timeout: Duration::from_millis(15_000),
+            disable: DisablePolicy::default(),
             concurrency: nonzero::<256>(),
             concurrency_per_endpoint: nonzero::<8>(),
         }
@@ -55,6 +59,7 @@ impl Delivery {
                 default.connect_timeout,
             )?,
             timeout: time_limit_ms(lookup, "AUTHORITY_DELIVERY_TIMEOUT_MS", MAX_TIMEOUT_MS, default.timeout)?,
+            disable: disable_policy(lookup)?,
             concurrency: count(lookup, "AUTHORITY_DELIVERY_CONCURRENCY", 4_096, default.concurrency)?,
             concurrency_per_endpoint: count(
                 lookup,
@@ -64,6 +69,13 @@ impl Delivery {
             )?,
         })
     }
+}
+
+fn disable_policy(lookup: Lookup<'_>) -> Result<DisablePolicy, ConfigError> {
+    /// A year: longer, and the rule would be none.
+    const MAX_HOURS: u32 = 8_760;
+    let hours = count(lookup, "AUTHORITY_DISABLE_AFTER_HOURS", MAX_HOURS, nonzero::<120>())?;
+    Ok(DisablePolicy { after_ms: i64::from(hours.get()) * 60 * 60 * 1000 })
 }
 
 fn retry_policy(lookup: Lookup<'_>) -> Result<RetryPolicy, ConfigError> {

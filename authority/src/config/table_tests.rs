@@ -40,6 +40,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_REJECTED_ATTEMPTS", &["1", "4294967295"], &["", "0", "4294967296"]),
     ("AUTHORITY_CONNECT_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
     ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
+    ("AUTHORITY_DISABLE_AFTER_HOURS", &["1", "120", "8760"], &["", "0", "8761", "1.5", "-1"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY", &["1", "4096"], &["", "0", "4097"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["1", "256"], &["", "0", "257"]),
     ("AUTHORITY_IDEMPOTENCY_DAYS", &["1", "3650"], &["", "0", "3651"]),

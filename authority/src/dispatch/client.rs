@@ -2,8 +2,9 @@
 //!
 //! A [`DeliveryClient`] takes a URL that passed the URL rules, the headers that belong to this attempt and the
 //! event's bytes. One deadline runs over resolving, connecting, TLS, sending and reading the response's headers; then
-//! the outcome stands. The body is read for a bounded time after that, so no receiver holds a slot longer than the
-//! deadline and the drain time together.
+//! the outcome stands. It is reported with as much of the body as arrives within a moment. A body that takes longer is
+//! read on for a bounded time beside everything else, as a favour to its connection, which can then be used again; so
+//! no receiver holds a slot longer than the deadline and that moment together.
 //!
 //! There are two connection pools, one for public hosts and one for the development exception. A connection that one
 //! of them made is never used by the other, so a pooled connection has always passed the address rule of the request
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use authority_domain::endpoint_url::Reach;
-use authority_domain::outcome::{AttemptOutcome, honours_retry_after, parse_retry_after};
+use authority_domain::outcome::{AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after};
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};
@@ -29,6 +30,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{Client, Error as RequestError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::connector::{CheckedConnector, ConnectFailure, DeadlineConnector, Resolve};
@@ -56,7 +58,13 @@ const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(10);
 /// How long the answer to a ping may take.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What the receiver asks for (contract 15.7).
+const SERVICE_DELIVERY: &str = "service-delivery";
+
 type Pool = Client<DeadlineConnector<HttpsConnector<CheckedConnector>>, Full<Bytes>>;
+
+/// Responses whose bodies are read on after their attempts were reported. Those beyond are not: their connections end.
+const READING_ON_MAX: usize = 256;
 
 /// How long an attempt may take and how much of a response is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,18 +73,25 @@ pub struct DeliveryLimits {
     pub connect_timeout: Duration,
     /// From the beginning to the end of the response's headers.
     pub deadline: Duration,
-    /// The time for the response's body, after the headers.
+    /// How long a success waits for the beginning of its body. It needs none; an empty or short one comes with the
+    /// headers.
+    pub success_moment: Duration,
+    /// The same of every other response, whose body may say what is wrong.
+    pub failure_moment: Duration,
+    /// The time for the response's body, after that.
     pub drain_timeout: Duration,
     /// The bytes of the response's body that are read.
     pub drain_bytes: usize,
 }
 
 impl Default for DeliveryLimits {
-    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB.
+    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB; 50 ms and 250 ms for the excerpt.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
             deadline: Duration::from_secs(15),
+            success_moment: Duration::from_millis(50),
+            failure_moment: Duration::from_millis(250),
             drain_timeout: Duration::from_secs(2),
             drain_bytes: 64 * 1024,
         }
@@ -100,6 +115,8 @@ pub struct DeliveryClient {
     loopback: Pool,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
+    /// One place for each body that is read on.
+    reading_on: Arc<Semaphore>,
 }
 
 impl DeliveryClient {
@@ -121,6 +138,7 @@ impl DeliveryClient {
             loopback: pool(Reach::Loopback, &tls, resolver, limits.connect_timeout),
             limits,
             clock,
+            reading_on: Arc::new(Semaphore::new(READING_ON_MAX)),
         })
     }
 
@@ -131,20 +149,41 @@ impl DeliveryClient {
             .get(RETRY_AFTER)
             .filter(|_| honours_retry_after(status))
             .and_then(|value| parse_retry_after(value.to_str().ok()?, self.clock.now_ms()));
-        let body = response.into_body();
+        let wish = response.headers().get(SERVICE_DELIVERY);
+        let wish = wish.and_then(|value| ReceiverWish::of_header(status, value.to_str().ok()?));
+        let outcome = AttemptOutcome::of_status(status);
+        let excerpt = self.excerpt(response.into_body(), outcome).await;
         AttemptReport {
-            outcome: AttemptOutcome::of_status(status),
+            outcome,
             status: Some(status),
             retry_after_ms,
-            excerpt: response::drain(body, self.limits.drain_bytes, self.limits.drain_timeout).await,
+            wish,
+            excerpt,
             duration_ms: whole_ms(duration),
         }
+    }
+
+    /// The beginning of a body; the rest is read on, if there is a place for it.
+    async fn excerpt(&self, body: Incoming, outcome: AttemptOutcome) -> Option<String> {
+        let limits = self.limits;
+        let success = outcome == AttemptOutcome::Success;
+        let moment = if success { limits.success_moment } else { limits.failure_moment };
+        let (excerpt, rest) = response::begin(body, limits.drain_bytes, moment).await;
+        if let Some(rest) = rest
+            && let Ok(place) = Arc::clone(&self.reading_on).try_acquire_owned()
+        {
+            tokio::spawn(async move {
+                rest.drain(limits.drain_timeout).await;
+                drop(place);
+            });
+        }
+        excerpt
     }
 }
 
 #[async_trait]
 impl Transport for DeliveryClient {
-    /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] plus [`DeliveryLimits::drain_timeout`],
+    /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] and the moment for the excerpt,
     /// whatever the receiver does. A future that is dropped closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = match request.url.reach() {
@@ -174,7 +213,8 @@ impl Transport for DeliveryClient {
 
 impl AttemptReport {
     fn without_response(outcome: AttemptOutcome, duration: Duration) -> Self {
-        Self { outcome, status: None, retry_after_ms: None, excerpt: None, duration_ms: whole_ms(duration) }
+        let duration_ms = whole_ms(duration);
+        Self { outcome, status: None, retry_after_ms: None, wish: None, excerpt: None, duration_ms }
     }
 }
 

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::endpoint_url::UrlRules;
 use authority_domain::outcome::{AttemptOutcome, classify};
 use authority_domain::retry::RetryPolicy;
@@ -55,6 +56,8 @@ pub struct Dispatcher {
     pub transport: Arc<dyn Transport>,
     /// When to try again.
     pub retry: RetryPolicy,
+    /// When to give an endpoint up.
+    pub disable: DisablePolicy,
     /// Where events may be sent; asked again at every attempt.
     pub urls: UrlRules,
     /// Requests in flight, all endpoints together.
@@ -84,6 +87,7 @@ impl Dispatcher {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             retry: self.retry,
+            disable: self.disable,
             dice: StdRng::from_seed(random(self.dice.as_ref())),
             settled: Arc::clone(&settled),
         };
@@ -233,7 +237,7 @@ impl Sender {
 }
 
 fn not_sent(outcome: AttemptOutcome) -> AttemptReport {
-    AttemptReport { outcome, status: None, retry_after_ms: None, excerpt: None, duration_ms: 0 }
+    AttemptReport { outcome, status: None, retry_after_ms: None, wish: None, excerpt: None, duration_ms: 0 }
 }
 
 /// The clock may have stepped back in between.

@@ -11,6 +11,7 @@ pub mod engine;
 mod response;
 mod settle;
 mod signing;
+mod symptoms;
 pub(crate) mod tls;
 pub mod transport;
 mod verdict;

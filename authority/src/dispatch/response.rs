@@ -1,14 +1,16 @@
 //! The rest of a response, after its headers (contract 7.2 and 15.5).
 //!
 //! The body means nothing. It is read a little way for two reasons only: its beginning is shown to the merchant's
-//! developers as the excerpt, and a connection whose response was read to the end can be used again. Neither is worth
-//! much, so bytes, frames and time are bounded, and whatever goes wrong here changes no outcome.
+//! developers as the excerpt, and a connection whose response was read to the end can be used again. The outcome stands
+//! before, and is not kept waiting: [`begin`] takes what is there within a moment, and what is left after that
+//! ([`Rest`]) is read by itself. Bytes, frames and time are bounded, and whatever goes wrong here changes no outcome.
 
 use std::fmt::Write as _;
 use std::str::Utf8Error;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use tokio::time::timeout;
@@ -20,28 +22,78 @@ pub(super) const EXCERPT_BYTES: usize = 1024;
 /// 64 KiB of such frames still fill an excerpt byte by byte.
 const MIN_FRAME_COST: usize = 64;
 
-/// Reads at most `max_bytes` of the body for at most `max_time` and returns its excerpt; `None` when no byte came.
-/// A body that is not read to its end is dropped, which ends its connection or stream.
-pub(super) async fn drain<B>(mut body: B, max_bytes: usize, max_time: Duration) -> Option<String>
+/// A body of which there may be more. Dropped, it ends its connection or stream.
+pub(super) struct Rest<B> {
+    body: B,
+    /// The bytes that may still be read.
+    left: usize,
+}
+
+/// Reads the beginning of a body: what has arrived, and what arrives within `moment` until there is enough for the
+/// excerpt. Gives the excerpt, `None` when no byte came, and the rest, unless the body has ended or `max_bytes` are read.
+pub(super) async fn begin<B>(body: B, max_bytes: usize, moment: Duration) -> (Option<String>, Option<Rest<B>>)
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut start = Vec::new();
-    let mut cut = false;
-    let reading = async {
-        let mut left = max_bytes;
-        while left > 0 {
-            let Some(Ok(frame)) = body.frame().await else { break };
-            let data = frame.data_ref().map_or(&[][..], |data| data);
-            let room = EXCERPT_BYTES - start.len();
-            cut |= data.len() > room;
-            start.extend(data.iter().take(room));
-            left = left.saturating_sub(data.len().max(MIN_FRAME_COST));
+    let mut rest = Rest { body, left: max_bytes };
+    let mut start = Start { bytes: Vec::new(), cut: false };
+    // Running out of time is one of the ordinary ends.
+    let ended = timeout(moment, rest.fill(&mut start)).await.unwrap_or(Ended::No);
+    let excerpt = (!start.bytes.is_empty()).then(|| excerpt(&start.bytes, start.cut));
+    (excerpt, (ended == Ended::No).then_some(rest))
+}
+
+/// The first bytes of a body.
+struct Start {
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+/// Whether nothing more is to be read.
+#[derive(PartialEq, Eq)]
+enum Ended {
+    Yes,
+    No,
+}
+
+impl<B> Rest<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    /// Reads on, for at most `max_time`, and throws away what comes.
+    pub(super) async fn drain(mut self, max_time: Duration) {
+        let reading = async { while self.next().await.is_some() {} };
+        let _ = timeout(max_time, reading).await;
+    }
+
+    /// Reads until there is enough for the excerpt, and then what has arrived already.
+    async fn fill(&mut self, start: &mut Start) -> Ended {
+        loop {
+            let room = EXCERPT_BYTES - start.bytes.len();
+            let next = if room > 0 {
+                self.next().await
+            } else {
+                match self.next().now_or_never() {
+                    Some(next) => next,
+                    None => return Ended::No,
+                }
+            };
+            let Some(data) = next else { return Ended::Yes };
+            start.cut |= data.len() > room;
+            start.bytes.extend(data.iter().take(room));
         }
-    };
-    // Running out of time is one of the ordinary ends of a drain.
-    let _ = timeout(max_time, reading).await;
-    if start.is_empty() { None } else { Some(excerpt(&start, cut)) }
+    }
+
+    /// The bytes of the next frame; `None` when the body or what may be read of it is at its end.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.left == 0 {
+            return None;
+        }
+        let frame = self.body.frame().await?.ok()?;
+        let data = frame.into_data().unwrap_or_default();
+        self.left = self.left.saturating_sub(data.len().max(MIN_FRAME_COST));
+        Some(data)
+    }
 }
 
 /// Text of any bytes: invalid UTF-8 replaced, control characters escaped. Of a body that was `cut` here, a character
@@ -94,14 +146,17 @@ mod tests {
 
     #[tokio::test]
     async fn the_excerpt_is_the_first_1024_bytes() {
-        assert_eq!(drain(Empty::<Bytes>::new(), 65_536, LONG).await, None);
+        let (excerpt, rest) = begin(Empty::<Bytes>::new(), 65_536, LONG).await;
+        assert!(excerpt.is_none() && rest.is_none());
         let body = |length: usize| Full::new(Bytes::from("x".repeat(length)));
         for (length, kept) in [(1, 1), (1023, 1023), (1024, 1024), (1025, 1024), (100_000, 1024)] {
-            assert_eq!(drain(body(length), 65_536, LONG).await, Some("x".repeat(kept)));
+            let (excerpt, rest) = begin(body(length), 65_536, LONG).await;
+            assert_eq!(excerpt, Some("x".repeat(kept)));
+            assert!(rest.is_none(), "what is there is read at once");
         }
         // The 512th "ü" begins at byte 1023 and loses its second byte.
         let umlauts = Full::new(Bytes::from(format!("x{}", "ü".repeat(600))));
-        assert_eq!(drain(umlauts, 65_536, LONG).await, Some(format!("x{}", "ü".repeat(511))));
+        assert_eq!(begin(umlauts, 65_536, LONG).await.0, Some(format!("x{}", "ü".repeat(511))));
     }
 
     #[tokio::test]
@@ -112,17 +167,46 @@ mod tests {
                 taken += 1;
                 Ok::<_, Infallible>(Frame::data(Bytes::from_static(frame.as_bytes())))
             });
-            let excerpt = drain(StreamBody::new(Box::pin(frames)), 65_536, LONG).await;
+            let (excerpt, rest) = begin(StreamBody::new(Box::pin(frames)), 65_536, LONG).await;
+            assert!(rest.is_none());
             assert_eq!(excerpt.map(|text| text.len()), expected);
             assert_eq!(taken, 1024, "64 KiB at 64 bytes a frame");
         }
     }
 
-    #[tokio::test]
-    async fn a_body_that_never_goes_on_ends_with_what_it_had() {
+    /// A body that gives one frame and then nothing, for ever.
+    fn begun() -> impl Body<Data = Bytes, Error = Infallible> + Unpin {
         use futures_util::StreamExt as _;
         let first = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from_static(b"begun")))]);
-        let body = StreamBody::new(Box::pin(first.chain(stream::pending())));
-        assert_eq!(drain(body, 65_536, Duration::from_millis(10)).await.as_deref(), Some("begun"));
+        StreamBody::new(Box::pin(first.chain(stream::pending())))
+    }
+
+    #[tokio::test]
+    async fn a_body_that_never_goes_on_holds_nobody_up() {
+        // No time at all is enough for what has arrived.
+        for moment in [Duration::ZERO, Duration::from_millis(10)] {
+            let (excerpt, rest) = begin(begun(), 65_536, moment).await;
+            assert_eq!(excerpt.as_deref(), Some("begun"));
+            rest.expect("there may be more").drain(Duration::from_millis(10)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_excerpt_does_not_wait_for_the_rest() {
+        use futures_util::StreamExt as _;
+        let (full, more) = (Bytes::from("x".repeat(1024)), Bytes::from("y".repeat(100_000)));
+        let begun = stream::iter([Ok::<_, Infallible>(Frame::data(full))]);
+        let (told, waits) = tokio::sync::oneshot::channel::<()>();
+        let late = stream::once(async move {
+            waits.await.expect("told");
+            Ok(Frame::data(more))
+        });
+        let body = StreamBody::new(Box::pin(begun.chain(late).chain(stream::pending())));
+        // Nobody is told before the beginning is there, so waiting for the rest would take for ever.
+        let (excerpt, rest) = begin(body, 65_536, Duration::MAX).await;
+        assert_eq!(excerpt.map(|text| text.len()), Some(1024));
+        told.send(()).expect("awaited");
+        // 64 KiB are passed with the second frame; what follows for ever is not waited for.
+        rest.expect("there is more").drain(Duration::MAX).await;
     }
 }

@@ -8,8 +8,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::id::AttemptId;
-use authority_domain::outcome::{OutcomeClass, classify};
+use authority_domain::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
 use authority_domain::retry::{Next, RetryPolicy};
 use authority_domain::time::Timestamp;
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
@@ -44,6 +45,7 @@ pub(super) struct Settler {
     pub(super) store: Store,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) retry: RetryPolicy,
+    pub(super) disable: DisablePolicy,
     pub(super) dice: StdRng,
     /// Told after each batch: room for more of the same endpoints.
     pub(super) settled: Arc<Notify>,
@@ -94,7 +96,7 @@ impl Settler {
     }
 
     fn judge(&mut self, batch: &[Finished]) -> Verdict {
-        let mut verdict = Verdict::new(&mut self.dice);
+        let mut verdict = Verdict::new(self.disable, &mut self.dice);
         for finished in batch {
             let class = classify(finished.report.outcome, finished.report.status);
             let settlement = self.settlement(finished, class);
@@ -108,13 +110,16 @@ impl Settler {
         let test = finished.delivery.trigger == "test";
         let policy = if test { &self.retry.for_test_deliveries() } else { &self.retry };
         let number = u32::try_from(finished.number).unwrap_or(u32::MAX);
-        let next = policy.next_attempt(
-            number,
-            class,
-            finished.report.retry_after_ms,
-            finished.finished_at.as_ms(),
-            &mut self.dice,
-        );
+        let next = match finished.report.wish {
+            Some(ReceiverWish::Abort) if class != OutcomeClass::Gone => Next::GiveUp(FailureReason::Rejected),
+            _ => policy.next_attempt(
+                number,
+                class,
+                finished.report.retry_after_ms,
+                finished.finished_at.as_ms(),
+                &mut self.dice,
+            ),
+        };
         Settlement {
             delivery_id: finished.delivery.id.clone(),
             endpoint_id: finished.delivery.endpoint_id.clone(),

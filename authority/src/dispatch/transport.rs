@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use authority_domain::endpoint_url::TargetUrl;
-use authority_domain::outcome::AttemptOutcome;
+use authority_domain::outcome::{AttemptOutcome, ReceiverWish};
 use bytes::Bytes;
 use http::HeaderMap;
 
@@ -28,6 +28,8 @@ pub struct AttemptReport {
     pub status: Option<u16>,
     /// The wait in milliseconds that the response asks for, on statuses where that is honoured (429, 503).
     pub retry_after_ms: Option<u64>,
+    /// What the receiver asks for besides (contract 15.7).
+    pub wish: Option<ReceiverWish>,
     /// The beginning of the response's body as text, for the merchant's developers.
     pub excerpt: Option<String>,
     /// From the beginning to the end of the response's headers, or to the failure. The body's time does not count.

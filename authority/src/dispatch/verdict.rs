@@ -1,94 +1,125 @@
-//! What a batch of attempts writes: the outcomes, the health of the endpoints, and the alerts that open and close
-//! with them (contract 2.12, 7.5).
+//! What a batch of attempts writes: the outcomes, the condition of the endpoints, who is disabled, and the alerts that
+//! open and close with them (contract 2.12, 7.5, 15.6).
 //!
-//! Everything is decided from the batch and what the store answers, in one transaction. An alert is raised each time
-//! its condition is seen, and closed when an attempt shows that the condition is gone.
+//! Everything is decided from the batch and what the store answers, in one transaction. Only attempts that were settled
+//! count: of a batch that is tried again after its commit was lost sight of, nothing counts twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::endpoint::{DEGRADED_AFTER, HealthState};
-use authority_domain::id::{AlertId, DeliveryId, EndpointId};
+use authority_domain::alert::NewAlert;
+use authority_domain::endpoint::{DisabledReason, EndpointStatus};
+use authority_domain::endpoint_alerts::{Said, disabled};
+use authority_domain::endpoint_condition::{DisablePolicy, Ended};
+use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
 use authority_domain::integration_health::RECENT_MS;
-use authority_domain::outcome::{AttemptOutcome, FailureReason, OutcomeClass};
+use authority_domain::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{EndpointCondition, HealthUpdate, SettledAs, Settlement, Tx};
+use authority_store::ports::{ConditionOf, SettledAs, Settlement, Tx};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::settle::Finished;
+use super::symptoms::Symptoms;
 
-/// Waiting deliveries that are cancelled at once with their endpoint; housekeeping cancels the rest.
-const CANCELLED_AT_ONCE: i64 = 10_000;
+/// Waiting deliveries that are cancelled at once with their endpoint; housekeeping cancels the rest. A longer
+/// transaction would hold everybody up.
+const CANCELLED_AT_ONCE: i64 = 1_000;
 
 /// What a batch writes.
 pub(super) struct Verdict {
     settlements: Vec<Settlement>,
-    endpoints: BTreeMap<EndpointId, OfEndpoint>,
+    attempts: BTreeMap<EndpointId, Vec<Attempted>>,
+    policy: DisablePolicy,
     /// Makes the ids of alerts, the same ones when the batch is tried again.
     seed: [u8; 32],
 }
 
-/// What a batch says of one endpoint.
-struct OfEndpoint {
-    health: HealthUpdate,
+/// What one attempt says of its endpoint.
+pub(super) struct Attempted {
+    id: AttemptId,
+    event_id: EventId,
+    started_at: Timestamp,
+    ended_at: Timestamp,
+    pub(super) outcome: AttemptOutcome,
+    pub(super) class: OutcomeClass,
+    pub(super) status: Option<u16>,
+    retry_after_ms: Option<u64>,
+    pub(super) wish: Option<ReceiverWish>,
+    /// It was to bring an event that had been sent before.
+    pub(super) catching_up: bool,
+    /// Its delivery has no attempt left.
+    pub(super) given_up: bool,
+}
+
+/// What a batch made of one endpoint.
+struct Judged {
+    of: ConditionOf,
+    symptoms: Symptoms,
     /// When the last attempt of the batch ended.
     at: Timestamp,
-    gone: bool,
-    /// What the last attempt that got far enough shows of the receiver's address.
-    blocked: Option<bool>,
-    /// The same of its certificate.
-    bad_certificate: Option<bool>,
-    /// An event arrived that had been sent before.
-    caught_up: bool,
-    /// Deliveries that have no attempt left.
-    given_up: Vec<DeliveryId>,
+    disable: Option<DisabledReason>,
 }
 
 impl Verdict {
-    pub(super) fn new(dice: &mut StdRng) -> Self {
+    pub(super) fn new(policy: DisablePolicy, dice: &mut StdRng) -> Self {
         let mut seed = [0; 32];
         dice.fill_bytes(&mut seed);
-        Self { settlements: Vec::new(), endpoints: BTreeMap::new(), seed }
+        Self { settlements: Vec::new(), attempts: BTreeMap::new(), policy, seed }
     }
 
     pub(super) fn add(&mut self, finished: &Finished, class: OutcomeClass, settlement: Settlement) {
-        let id = &finished.delivery.endpoint_id;
-        let endpoint = self.endpoints.entry(id.clone()).or_insert_with(|| OfEndpoint::new(id, finished));
-        endpoint.note(finished, class, &settlement);
+        let attempts = self.attempts.entry(finished.delivery.endpoint_id.clone()).or_default();
+        attempts.push(Attempted::new(finished, class, &settlement));
+        // In the order they ended; of the same moment, in the order they were told.
+        attempts.sort_by_key(|attempt| attempt.ended_at);
         self.settlements.push(settlement);
     }
 
     pub(super) async fn write(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
-        let settled = tx.delivery_settle(&self.settlements).await?;
+        let settled: BTreeSet<AttemptId> = tx.delivery_settle(&self.settlements).await?.into_iter().collect();
+        let mut touched: BTreeMap<&EndpointId, Vec<&Attempted>> = BTreeMap::new();
+        for (id, attempts) in &self.attempts {
+            let counting: Vec<_> = attempts.iter().filter(|attempt| settled.contains(&attempt.id)).collect();
+            if !counting.is_empty() {
+                touched.insert(id, counting);
+            }
+        }
+        let ids: Vec<EndpointId> = touched.keys().map(|id| (*id).clone()).collect();
+        let mut judged = Vec::with_capacity(ids.len());
+        for of in tx.conditions(&ids).await? {
+            if let Some(attempts) = touched.get(&of.endpoint_id) {
+                judged.push(Judged::new(of, attempts, self.policy));
+            }
+        }
+        let conditions: Vec<ConditionOf> = judged.iter().map(|judged| judged.of.clone()).collect();
+        tx.conditions_put(&conditions).await?;
+        self.act(tx, &judged).await
+    }
+
+    /// Disables whom the batch disables, and opens and closes alerts.
+    async fn act(&self, tx: &mut dyn Tx, judged: &[Judged]) -> Result<(), StoreError> {
         let mut dice = StdRng::from_seed(self.seed);
-        let mut closing: BTreeMap<Vec<AlertCode>, (Vec<EndpointId>, Timestamp)> = BTreeMap::new();
-        for (id, endpoint) in &self.endpoints {
-            let condition = tx.endpoint_health_add(&endpoint.health).await?;
-            let disabled = endpoint.gone && endpoint.disable(tx).await?;
-            if condition.deleted {
+        let mut closing = BTreeMap::new();
+        for one in judged {
+            let (id, at) = (&one.of.endpoint_id, one.at);
+            let said = one.disable(tx, self.policy).await?;
+            if one.of.deleted {
                 continue;
             }
-            let given_up = endpoint.given_up.iter().any(|delivery| settled.contains(delivery));
-            for (code, severity, message) in endpoint.raised(&condition, disabled, given_up) {
-                let alert = NewAlert {
-                    id: AlertId::generate(endpoint.at, &mut dice),
-                    code,
-                    severity,
-                    subject: id.to_string(),
-                    message,
-                };
-                tx.alert_raise(Some(&condition.tenant), &alert, endpoint.at).await?;
+            for (code, severity, message) in one.raised().into_iter().chain(said) {
+                let alert_id = AlertId::generate(at, &mut dice);
+                let alert = NewAlert { id: alert_id, code, severity, subject: id.to_string(), message };
+                tx.alert_raise(Some(&one.of.tenant), &alert, at).await?;
             }
-            if endpoint.caught_up {
-                tx.alert_close_delivered(id, endpoint.at.plus_ms(-RECENT_MS), endpoint.at).await?;
+            if one.symptoms.caught_up {
+                tx.alert_close_delivered(id, at.plus_ms(-RECENT_MS), at).await?;
             }
-            let codes = endpoint.closed(&condition);
+            let codes = one.symptoms.closed(&one.of.condition.health);
             if !codes.is_empty() {
-                let (ids, at) = closing.entry(codes).or_insert_with(|| (Vec::new(), endpoint.at));
+                let (ids, latest) = closing.entry(codes).or_insert_with(|| (Vec::new(), at));
                 ids.push(id.clone());
-                *at = endpoint.at.max(*at);
+                *latest = at.max(*latest);
             }
         }
         for (codes, (ids, at)) in &closing {
@@ -98,127 +129,62 @@ impl Verdict {
     }
 }
 
-impl OfEndpoint {
-    fn new(id: &EndpointId, finished: &Finished) -> Self {
-        let health = HealthUpdate {
-            endpoint_id: id.clone(),
-            succeeded: false,
-            failures: 0,
-            last_success_at: None,
-            first_failure_at: None,
-            last_failure_at: None,
-            last_response_status: None,
-            last_error: None,
-        };
+impl Attempted {
+    fn new(finished: &Finished, class: OutcomeClass, settlement: &Settlement) -> Self {
+        let (delivery, report) = (&finished.delivery, &finished.report);
         Self {
-            health,
-            at: finished.finished_at,
-            gone: false,
-            blocked: None,
-            bad_certificate: None,
-            caught_up: false,
-            given_up: Vec::new(),
+            id: settlement.attempt_id.clone(),
+            event_id: delivery.event_id.clone(),
+            started_at: finished.started_at,
+            ended_at: finished.finished_at,
+            outcome: report.outcome,
+            class,
+            status: report.status,
+            retry_after_ms: report.retry_after_ms,
+            wish: report.wish,
+            catching_up: matches!(delivery.trigger.as_str(), "replay" | "recovery"),
+            given_up: matches!(settlement.settled_as, SettledAs::Failed { .. }),
         }
     }
+}
 
-    fn note(&mut self, finished: &Finished, class: OutcomeClass, settlement: &Settlement) {
-        let (report, at) = (&finished.report, finished.finished_at);
-        self.at = at;
-        let answered = report.status.is_some();
-        match report.outcome {
-            AttemptOutcome::BlockedAddress => self.blocked = Some(true),
-            AttemptOutcome::TlsError => {
-                self.blocked = Some(false);
-                self.bad_certificate = Some(true);
-            }
-            _ if answered => {
-                self.blocked = Some(false);
-                self.bad_certificate = Some(false);
-            }
-            _ => {}
+impl Judged {
+    fn new(mut of: ConditionOf, attempts: &[&Attempted], policy: DisablePolicy) -> Self {
+        let mut symptoms = Symptoms::default();
+        for attempt in attempts {
+            of.condition.note(&Ended {
+                event_id: &attempt.event_id,
+                started_at: attempt.started_at,
+                ended_at: attempt.ended_at,
+                outcome: attempt.outcome,
+                status: attempt.status,
+                retry_after_ms: attempt.retry_after_ms,
+            });
+            symptoms.note(attempt);
         }
-        let health = &mut self.health;
-        health.last_response_status = report.status.map(i64::from).or(health.last_response_status);
-        if class == OutcomeClass::Success {
-            health.succeeded = true;
-            health.failures = 0;
-            health.first_failure_at = None;
-            health.last_success_at = Some(at);
-            self.caught_up |= matches!(finished.delivery.trigger.as_str(), "replay" | "recovery");
-            return;
-        }
-        health.failures += 1;
-        health.first_failure_at = health.first_failure_at.or(Some(at));
-        health.last_failure_at = Some(at);
-        health.last_error = Some(report.outcome.as_str().to_owned());
-        self.gone |= class == OutcomeClass::Gone;
-        if matches!(settlement.settled_as, SettledAs::Failed { .. }) {
-            self.given_up.push(settlement.delivery_id.clone());
-        }
+        let at = attempts.last().map_or(Timestamp::from_ms(0), |attempt| attempt.ended_at);
+        let failed_for_good = of.condition.has_failed_for_good(policy, at);
+        let disable = symptoms.refused_for_good.or(failed_for_good.then_some(DisabledReason::Failing));
+        Self { of, symptoms, at, disable }
     }
 
-    /// Disables the endpoint that answered 410; false when it is disabled already.
-    async fn disable(&self, tx: &mut dyn Tx) -> Result<bool, StoreError> {
-        let id = &self.health.endpoint_id;
-        let disabled = tx.endpoint_disable_gone(id, self.at).await?;
+    /// Disables the endpoint if the batch says so, with what waits for it; what is to be said of it, unless it was
+    /// disabled already.
+    async fn disable(&self, tx: &mut dyn Tx, policy: DisablePolicy) -> Result<Option<Said>, StoreError> {
+        let Some(reason) = self.disable else { return Ok(None) };
+        let id = &self.of.endpoint_id;
+        if !tx.endpoint_disable(id, reason, self.at).await? {
+            return Ok(None);
+        }
         tx.deliveries_cancel(id, FailureReason::EndpointDisabled, self.at, CANCELLED_AT_ONCE).await?;
-        Ok(disabled)
+        Ok(Some(disabled(reason, policy)))
     }
 
-    /// The alerts whose condition this batch shows.
-    fn raised(
-        &self,
-        condition: &EndpointCondition,
-        disabled: bool,
-        given_up: bool,
-    ) -> Vec<(AlertCode, Severity, String)> {
-        let mut raised = Vec::new();
-        let failures = condition.consecutive_failures;
-        if self.health.failures > 0 && failures >= DEGRADED_AFTER {
-            let (severity, since) = match condition.state {
-                HealthState::Failing => (Severity::Critical, " and for a day none has succeeded"),
-                _ => (Severity::Warning, ""),
-            };
-            let last = self.health.last_error.as_deref().unwrap_or("unknown");
-            let message = format!("The last {failures} attempts failed{since}; the last one with {last}.");
-            raised.push((AlertCode::EndpointFailing, severity, message));
+    /// Of an endpoint that gets nothing any more, what was still in flight opens no alert: nothing would close it.
+    fn raised(&self) -> Vec<Said> {
+        match self.of.status {
+            EndpointStatus::Enabled => self.symptoms.raised(&self.of.condition.health),
+            EndpointStatus::Disabled => Vec::new(),
         }
-        let conditions = [
-            (given_up, AlertCode::DeliveriesFailed, Severity::Warning, "A delivery has no attempt left."),
-            (
-                self.bad_certificate == Some(true),
-                AlertCode::TlsCertificateInvalid,
-                Severity::Warning,
-                "No trusted TLS connection can be made to the receiver.",
-            ),
-            (
-                self.blocked == Some(true),
-                AlertCode::BlockedAddress,
-                Severity::Warning,
-                "The receiver's name leads to an address to which nothing is sent.",
-            ),
-            (
-                disabled,
-                AlertCode::EndpointDisabled,
-                Severity::Critical,
-                "The receiver answered 410; the endpoint is disabled.",
-            ),
-        ];
-        let seen = conditions.into_iter().filter(|(seen, ..)| *seen);
-        raised.extend(seen.map(|(_, code, severity, message)| (code, severity, message.to_owned())));
-        raised
-    }
-
-    /// The alerts whose condition is seen to be gone.
-    fn closed(&self, condition: &EndpointCondition) -> Vec<AlertCode> {
-        let over = [
-            (
-                self.health.succeeded && condition.consecutive_failures < DEGRADED_AFTER,
-                AlertCode::EndpointFailing,
-            ),
-            (self.bad_certificate == Some(false), AlertCode::TlsCertificateInvalid),
-            (self.blocked == Some(false), AlertCode::BlockedAddress),
-        ];
-        over.into_iter().filter(|(over, _)| *over).map(|(_, code)| code).collect()
     }
 }

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
-use authority::clock::{Clock as _, SystemClock};
 use authority::dispatch::client::DeliveryLimits;
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::outcome::AttemptOutcome;
+use authority_domain::outcome::{AttemptOutcome, ReceiverWish};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use super::scripted_receiver::*;
 
 /// An attempt at a receiver that reads the request, writes `answer` and closes.
 async fn answered(answer: impl AsRef<[u8]>) -> AttemptReport {
     let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
+    // The excerpt is waited for until the connection ends.
+    let long = Duration::from_secs(600);
+    let limits = DeliveryLimits { success_moment: long, failure_moment: long, ..DeliveryLimits::default() };
+    let client = client(limits, loopback());
     let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
     let receiver = async {
         let mut connection = listener.accept().await.unwrap().0;
@@ -190,31 +193,59 @@ async fn a_receiver_that_says_nothing_times_out_and_is_hung_up_on() {
     }
 }
 
+/// Answers one request with a head of this status and a body that drips until the connection is ended.
+async fn drip(listener: &TcpListener, status: u16) {
+    let mut connection = listener.accept().await.unwrap().0;
+    read_request(&mut connection).await;
+    let head = format!("HTTP/1.1 {status} x\r\ntransfer-encoding: chunked\r\n\r\n");
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let mut drops = tokio::time::interval(Duration::from_millis(20));
+    while connection.write_all(b"1\r\nx\r\n").await.is_ok() {
+        drops.tick().await;
+    }
+}
+
+/// The outcome does not wait for a body that drips, not even one that may drip on for an hour.
 #[tokio::test]
-async fn a_success_whose_body_drips_for_ever_is_a_success_and_is_hung_up_on() {
+async fn a_body_that_drips_for_ever_delays_no_outcome() {
+    let limits = DeliveryLimits { drain_timeout: Duration::from_secs(3600), ..DeliveryLimits::default() };
+    for (status, outcome) in [(200, AttemptOutcome::Success), (503, AttemptOutcome::HttpError)] {
+        let (listener, port) = listener().await;
+        let client = client(limits, loopback());
+        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let report = bounded(async {
+            tokio::select! {
+                report = attempt(&client, &url) => report,
+                () = drip(&listener, status) => panic!("the connection is kept while the body may be read"),
+            }
+        });
+        let report = report.await;
+        assert_eq!((report.outcome, report.status), (outcome, Some(status)));
+    }
+}
+
+#[tokio::test]
+async fn who_drips_for_ever_is_hung_up_on() {
     let limits = DeliveryLimits { drain_timeout: Duration::from_millis(200), ..DeliveryLimits::default() };
     let (listener, port) = listener().await;
     let client = client(limits, loopback());
     let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
-    let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-        connection.write_all(head).await.unwrap();
-        let mut drops = tokio::time::interval(Duration::from_millis(50));
-        while connection.write_all(b"1\r\nx\r\n").await.is_ok() {
-            drops.tick().await;
-        }
-    };
-    let clock = SystemClock::new();
-    let attempts = async {
-        let report = attempt(&client, &url).await;
-        (report, clock.monotonic())
-    };
-    let ((report, took), ()) = bounded(async { tokio::join!(attempts, receiver) }).await;
+    let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), drip(&listener, 200)) }).await;
     assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
-    assert!(report.excerpt.unwrap().starts_with('x'));
-    assert!(took >= limits.drain_timeout && took < limits.deadline + limits.drain_timeout, "{took:?}");
+}
+
+/// What a receiver wishes is read beside any status but a success (contract 15.7).
+#[tokio::test]
+async fn a_wish_is_read() {
+    let wish = async |status: u16, header: &str| {
+        answered(format!("HTTP/1.1 {status} x\r\n{header}\r\ncontent-length: 0\r\n\r\n")).await.wish
+    };
+    assert_eq!(wish(400, "service-delivery: disable").await, Some(ReceiverWish::Disable));
+    assert_eq!(wish(503, "Service-Delivery: ABORT").await, Some(ReceiverWish::Abort));
+    assert_eq!(wish(302, "service-delivery: abort").await, Some(ReceiverWish::Abort));
+    assert_eq!(wish(200, "service-delivery: disable").await, None);
+    assert_eq!(wish(400, "service-delivery: pause").await, None);
+    assert_eq!(wish(400, "x: disable").await, None);
 }
 
 #[tokio::test]

@@ -113,8 +113,8 @@ pub trait Deliveries {
     /// Gives back every lease: for the start of a process that is the database's only user.
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
 
-    /// Writes outcomes where the token is still the holder's; returns the deliveries that were settled.
-    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError>;
+    /// Writes outcomes where the token is still the holder's; returns the attempts that counted.
+    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError>;
 
     /// When the next delivery is due, leased ones left out; `None` when nothing waits.
     async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;

@@ -1,10 +1,11 @@
 //! What attempts make of an endpoint, and what becomes of the deliveries that wait for one that gets no more
-//! (contract 7.5).
+//! (contract 7.5, 15.6, 15.8).
 //!
 //! The dispatcher's side: it acts for all tenants, and learns here whose endpoint it has to do with.
 
 use async_trait::async_trait;
-use authority_domain::endpoint::HealthState;
+use authority_domain::endpoint::{DisabledReason, EndpointStatus};
+use authority_domain::endpoint_condition::Condition;
 use authority_domain::id::EndpointId;
 use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
@@ -12,41 +13,44 @@ use authority_domain::time::Timestamp;
 
 use crate::StoreError;
 
-/// What a batch of attempts says of one endpoint.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct HealthUpdate {
-    pub endpoint_id: EndpointId,
-    /// A success in the batch resets the count before the failures after it are added.
-    pub succeeded: bool,
-    /// Failures since the last success of the batch.
-    pub failures: i64,
-    pub last_success_at: Option<Timestamp>,
-    /// The first failure since the last success of the batch.
-    pub first_failure_at: Option<Timestamp>,
-    pub last_failure_at: Option<Timestamp>,
-    pub last_response_status: Option<i64>,
-    pub last_error: Option<String>,
-}
-
-/// What an endpoint is after a batch of attempts.
+/// An endpoint as its attempts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndpointCondition {
+pub struct ConditionOf {
+    /// Which one.
+    pub endpoint_id: EndpointId,
     /// Whose it is.
     pub tenant: Tenant,
-    /// What recent attempts say.
-    pub state: HealthState,
-    /// Failures since the last success.
-    pub consecutive_failures: i64,
-    /// It was deleted while the attempts were under way.
+    /// Whether it gets anything.
+    pub status: EndpointStatus,
+    /// It was deleted while attempts were under way.
     pub deleted: bool,
+    /// What is known of it.
+    pub condition: Condition,
+}
+
+/// Which endpoints time may have changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Overdue {
+    /// Those whose failures began by then are `failing`.
+    pub failing_before: Timestamp,
+    /// Those whose failures began by then are to be disabled.
+    pub disabled_before: Timestamp,
+    /// At most so many, those that have failed longest first.
+    pub limit: i64,
 }
 
 /// Endpoints as their deliveries see them.
 #[async_trait]
 pub trait EndpointHealth {
-    /// Adds a batch's verdict to an endpoint's health.
-    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<EndpointCondition, StoreError>;
+    /// The conditions of these endpoints, to be read, changed and put back in one transaction. One that does not exist
+    /// is left out.
+    async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>, StoreError>;
+
+    /// Enabled endpoints that have failed for so long that they are `failing` or to be disabled, and are not yet.
+    async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError>;
+
+    /// Puts back what [`EndpointHealth::conditions`] gave, as it has become.
+    async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError>;
 
     /// Cancels up to `limit` of the deliveries that wait for an endpoint; returns how many. What is being sent right
     /// now keeps its lease and is settled by its holder.
@@ -62,6 +66,11 @@ pub trait EndpointHealth {
     /// holds any more; returns how many.
     async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
 
-    /// Disables an endpoint because it answered 410; false when it is disabled already.
-    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<bool, StoreError>;
+    /// Disables an endpoint for what its attempts showed; false when it is disabled already.
+    async fn endpoint_disable(
+        &mut self,
+        id: &EndpointId,
+        reason: DisabledReason,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 }

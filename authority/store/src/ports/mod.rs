@@ -39,7 +39,7 @@ pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
 pub use deliveries::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
 pub use delivery_history::{DeliveryHistory, EventHead};
-pub use endpoint_health::{EndpointCondition, EndpointHealth, HealthUpdate};
+pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
 pub use endpoints::{Endpoints, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use figures::{Figures, QueueFigures};

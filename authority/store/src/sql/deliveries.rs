@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
@@ -118,7 +118,7 @@ impl Deliveries for Session<'_> {
         Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 
-    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<DeliveryId>, StoreError> {
+    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError> {
         if settlements.is_empty() {
             return Ok(Vec::new());
         }
@@ -155,7 +155,7 @@ impl Deliveries for Session<'_> {
         self.attempts_insert(&ours).await?;
         let ids: Vec<String> = ours.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
         self.cancel_where_disabled(&ids).await?;
-        Ok(ids.into_iter().map(DeliveryId::from_store).collect())
+        Ok(ours.iter().map(|settlement| settlement.attempt_id.clone()).collect())
     }
 
     async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {

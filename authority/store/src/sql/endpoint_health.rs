@@ -1,61 +1,81 @@
 //! What attempts make of an endpoint, and what becomes of the deliveries that wait for one that gets no more.
 
 use async_trait::async_trait;
-use authority_domain::endpoint::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, HealthState};
-use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
+use authority_domain::endpoint_condition::Condition;
+use authority_domain::endpoint_hold::Hold;
+use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, Session, push_in};
+use super::{Db, DbRow, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
-use crate::ports::{EndpointCondition, EndpointHealth, HealthUpdate};
+use crate::ports::{ConditionOf, EndpointHealth, Overdue};
+
+const CONDITION: &str = "SELECT id, merchant_id, livemode, status, deleted_at IS NOT NULL AS deleted, health_state, \
+     consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
+     failed_events, held_until, hold_step, hold_since FROM webhook_endpoints";
 
 #[async_trait]
 impl EndpointHealth for Session<'_> {
-    async fn endpoint_health_add(&mut self, update: &HealthUpdate) -> Result<EndpointCondition, StoreError> {
-        let row = sqlx::query(
-            "UPDATE webhook_endpoints SET \
-                 consecutive_failures = CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3, \
-                 first_failure_at = CASE WHEN $2 THEN $9 ELSE COALESCE(first_failure_at, $9) END, \
-                 health_state = CASE \
-                     WHEN CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3 >= $10 \
-                         AND $6 - CASE WHEN $2 THEN $9 ELSE COALESCE(first_failure_at, $9) END >= $11 THEN 'failing' \
-                     WHEN CASE WHEN $2 THEN 0 ELSE consecutive_failures END + $3 >= $4 THEN 'degraded' \
-                     WHEN $2 THEN 'healthy' ELSE health_state END, \
-                 last_success_at = COALESCE($5, last_success_at), \
-                 last_failure_at = COALESCE($6, last_failure_at), \
-                 last_response_status = COALESCE($7, last_response_status), \
-                 last_error = COALESCE($8, last_error) \
-             WHERE id = $1 \
-             RETURNING merchant_id, livemode, health_state, consecutive_failures, deleted_at IS NOT NULL AS deleted",
-        )
-        .bind(update.endpoint_id.as_str())
-        .bind(update.succeeded)
-        .bind(update.failures)
-        .bind(DEGRADED_AFTER)
-        .bind(update.last_success_at.map(Timestamp::as_ms))
-        .bind(update.last_failure_at.map(Timestamp::as_ms))
-        .bind(update.last_response_status)
-        .bind(&update.last_error)
-        .bind(update.first_failure_at.map(Timestamp::as_ms))
-        .bind(FAILING_AFTER)
-        .bind(FAILING_AFTER_MS)
-        .fetch_one(&mut *self.conn)
-        .await?;
-        let state: String = row.try_get("health_state")?;
-        Ok(EndpointCondition {
-            tenant: Tenant {
-                merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
-                livemode: row.try_get("livemode")?,
-            },
-            state: HealthState::parse(&state).ok_or_else(|| {
-                StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-            })?,
-            consecutive_failures: row.try_get("consecutive_failures")?,
-            deleted: row.try_get("deleted")?,
-        })
+    async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<String> = ids.iter().map(EndpointId::to_string).collect();
+        let mut query = QueryBuilder::<Db>::new(CONDITION);
+        query.push(" WHERE TRUE");
+        push_in(&mut query, "id", &ids);
+        query.push(" ORDER BY id").push(LOCK_ROWS);
+        query.build().fetch_all(&mut *self.conn).await?.iter().map(condition_of).collect()
+    }
+
+    async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError> {
+        // Two blanks between three events: as many as are kept, and as many as disable.
+        let mut query = QueryBuilder::<Db>::new(CONDITION);
+        query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
+        query.push_bind(overdue.failing_before.max(overdue.disabled_before).as_ms());
+        query.push(" AND consecutive_failures >= ").push_bind(FAILING_AFTER);
+        query.push(" AND (health_state <> 'failing' AND first_failure_at <= ");
+        query.push_bind(overdue.failing_before.as_ms());
+        query.push(" OR failed_events LIKE '% % %' AND first_failure_at <= ");
+        query.push_bind(overdue.disabled_before.as_ms()).push(") ORDER BY first_failure_at LIMIT ");
+        query.push_bind(overdue.limit).push(LOCK_ROWS);
+        query.build().fetch_all(&mut *self.conn).await?.iter().map(condition_of).collect()
+    }
+
+    async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError> {
+        if conditions.is_empty() {
+            return Ok(());
+        }
+        let ms = |time: Option<Timestamp>| time.map(Timestamp::as_ms);
+        let mut query = QueryBuilder::<Db>::new(
+            "UPDATE webhook_endpoints SET health_state = c.column2, consecutive_failures = c.column3, \
+                 last_success_at = c.column4, last_failure_at = c.column5, last_response_status = c.column6, \
+                 last_error = c.column7, first_failure_at = c.column8, failed_events = c.column9, \
+                 held_until = c.column10, hold_step = c.column11, hold_since = c.column12 FROM (",
+        );
+        query.push_values(conditions, |mut row, ConditionOf { endpoint_id, condition, .. }| {
+            let Condition { health, first_failure_at, failed_events, hold } = condition;
+            let events: Vec<&str> = failed_events.iter().map(EventId::as_str).collect();
+            row.push_bind(endpoint_id.as_str())
+                .push_bind(health.state.as_str())
+                .push_bind(health.consecutive_failures)
+                .push_bind(ms(health.last_success_at))
+                .push_bind(ms(health.last_failure_at))
+                .push_bind(health.last_response_status)
+                .push_bind(health.last_error.as_deref())
+                .push_bind(ms(*first_failure_at))
+                .push_bind(events.join(" "))
+                .push_bind(ms(hold.until))
+                .push_bind(hold.step)
+                .push_bind(ms(hold.since));
+        });
+        query.push(") AS c WHERE webhook_endpoints.id = c.column1");
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
     }
 
     async fn deliveries_cancel(
@@ -110,15 +130,57 @@ impl EndpointHealth for Session<'_> {
         Ok(u64::try_from(stranded.len()).unwrap_or(u64::MAX))
     }
 
-    async fn endpoint_disable_gone(&mut self, id: &EndpointId, now: Timestamp) -> Result<bool, StoreError> {
+    async fn endpoint_disable(
+        &mut self,
+        id: &EndpointId,
+        reason: DisabledReason,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone', disabled_at = $2, \
+            "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
                  updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
         )
         .bind(id.as_str())
         .bind(now.as_ms())
+        .bind(reason.as_str())
         .execute(&mut *self.conn)
         .await?;
         Ok(done.rows_affected() > 0)
     }
+}
+
+fn condition_of(row: &DbRow) -> Result<ConditionOf, StoreError> {
+    let text = |name: &str| -> Result<String, StoreError> { Ok(row.try_get(name)?) };
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
+    };
+    let unknown = |name: &str| StoreError::Broken(format!("webhook_endpoints.{name} holds an unknown word"));
+    let events = text("failed_events")?;
+    let health = Health {
+        state: HealthState::parse(&text("health_state")?).ok_or_else(|| unknown("health_state"))?,
+        consecutive_failures: row.try_get("consecutive_failures")?,
+        last_success_at: time("last_success_at")?,
+        last_failure_at: time("last_failure_at")?,
+        last_response_status: row.try_get("last_response_status")?,
+        last_error: row.try_get("last_error")?,
+    };
+    Ok(ConditionOf {
+        endpoint_id: EndpointId::from_store(text("id")?),
+        tenant: Tenant {
+            merchant_id: MerchantId::from_store(text("merchant_id")?),
+            livemode: row.try_get("livemode")?,
+        },
+        status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
+        deleted: row.try_get("deleted")?,
+        condition: Condition {
+            health,
+            first_failure_at: time("first_failure_at")?,
+            failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
+            hold: Hold {
+                until: time("held_until")?,
+                step: row.try_get("hold_step")?,
+                since: time("hold_since")?,
+            },
+        },
+    })
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod commits;
+pub(crate) mod conditions;
 pub(crate) mod constraints;
 pub(crate) mod due;
 pub(crate) mod endpoints;
@@ -78,6 +79,8 @@ macro_rules! conformance {
                 a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,
                 records_of_different_kinds_may_share_a_name,
                 payments_and_parcels_of_an_order_come_oldest_first;
+            conditions: a_condition_comes_back_as_it_was_put, a_changed_endpoint_begins_anew,
+                endpoints_that_time_has_changed_are_found;
             constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
@@ -114,10 +117,8 @@ macro_rules! conformance {
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
-                failures_and_successes_make_an_endpoints_health, gone_disables_and_cancels_what_waits,
-                what_comes_back_to_a_disabled_endpoint_is_cancelled,
-                a_day_of_failures_makes_an_endpoint_failing, stranded_deliveries_are_cancelled_a_few_at_a_time,
-                attempts_to_a_deleted_endpoint_settle_harmlessly;
+                gone_disables_and_cancels_what_waits, what_comes_back_to_a_disabled_endpoint_is_cancelled,
+                stranded_deliveries_are_cancelled_a_few_at_a_time, attempts_to_a_deleted_endpoint_settle_harmlessly;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
                 marks_are_kept_beside_the_record;
             sink: the_platform_gets_everybodys_events;

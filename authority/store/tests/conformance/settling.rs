@@ -1,10 +1,10 @@
-//! Outcomes of attempts, and what they make of an endpoint: contract 2.9, 7.3, 7.5.
+//! Outcomes of attempts, and what becomes of what waits for an endpoint that is disabled: contract 2.9, 7.3, 7.5.
 
-use authority_domain::endpoint::{Endpoint, HealthState};
+use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
 use authority_domain::outcome::FailureReason;
 use authority_store::StoreError;
-use authority_store::ports::{EndpointCondition, HealthUpdate, SettledAs, Tx};
+use authority_store::ports::{ConditionOf, SettledAs, Tx};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
@@ -27,7 +27,7 @@ async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
         .store
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                let disabled = tx.endpoint_disable_gone(&id, at(s)).await?;
+                let disabled = tx.endpoint_disable(&id, DisabledReason::Gone, at(s)).await?;
                 tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;
                 Ok(disabled)
             })
@@ -120,51 +120,6 @@ pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 3);
 }
 
-pub(crate) async fn failures_and_successes_make_an_endpoints_health<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let id = shop.endpoint(&["*"]).await;
-    let untouched = shop.endpoint(&["*"]).await;
-    let update = |succeeded: bool, failures: i64, s: i64| HealthUpdate {
-        endpoint_id: id.clone(),
-        succeeded,
-        failures,
-        last_success_at: succeeded.then(|| at(s)),
-        first_failure_at: (failures > 0).then(|| at(s + 1)),
-        last_failure_at: (failures > 0).then(|| at(s + 1)),
-        last_response_status: Some(if failures > 0 { 500 } else { 204 }),
-        last_error: (failures > 0).then(|| "http_error".to_owned()),
-    };
-    // (a success in the batch, failures after it) → the state and the count.
-    let table = [
-        (false, 1, HealthState::Unknown, 1),
-        (true, 0, HealthState::Healthy, 0),
-        (false, 4, HealthState::Healthy, 4),
-        (false, 1, HealthState::Degraded, 5),
-        (true, 4, HealthState::Healthy, 4),
-        (true, 5, HealthState::Degraded, 5),
-        (true, 0, HealthState::Healthy, 0),
-    ];
-    for (n, (succeeded, failures, state, count)) in table.into_iter().enumerate() {
-        let (store, update) = (&shop.store, update(succeeded, failures, 10 * i64::try_from(n).unwrap()));
-        let told: Result<EndpointCondition, StoreError> =
-            job!(store.write, tx => tx.endpoint_health_add(&update));
-        let told = told.unwrap();
-        assert_eq!((told.state, told.consecutive_failures), (state, count), "batch {n}");
-        assert_eq!((told.tenant, told.deleted), (shop.tenant.clone(), false));
-        let health = endpoint_of(&shop, &id).await.health;
-        assert_eq!((health.state, health.consecutive_failures), (state, count), "batch {n}");
-        // The last success was in this batch, or stands from before.
-        let last =
-            table[..=n].iter().rposition(|batch| batch.0).map(|batch| at(10 * i64::try_from(batch).unwrap()));
-        assert_eq!(health.last_success_at, last, "batch {n}");
-    }
-    let health = endpoint_of(&shop, &id).await.health;
-    assert_eq!((health.last_success_at, health.last_failure_at), (Some(at(60)), Some(at(51))));
-    assert_eq!((health.last_response_status, health.last_error.as_deref()), (Some(204), Some("http_error")));
-    assert_eq!(endpoint_of(&shop, &untouched).await.health.state, HealthState::Unknown);
-}
-
 pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
@@ -238,42 +193,6 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Datab
     assert_eq!(database.number(cancelled).await, 3);
 }
 
-/// Ten failures over a day without a success make an endpoint `failing`; a success begins anew.
-pub(crate) async fn a_day_of_failures_makes_an_endpoint_failing<D: Database>() {
-    const DAY: i64 = 24 * 60 * 60;
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let id = shop.endpoint(&["*"]).await;
-    // (a success in the batch, failures after it, when) → the state.
-    let table = [
-        (false, 9, 0, HealthState::Degraded),
-        (false, 1, DAY - 1, HealthState::Degraded),
-        (false, 1, DAY, HealthState::Failing),
-        (true, 5, DAY + 1, HealthState::Degraded),
-        (false, 9, 2 * DAY, HealthState::Degraded),
-        (false, 1, 2 * DAY + 1, HealthState::Failing),
-        (false, 1, 3 * DAY, HealthState::Failing),
-        (true, 0, 3 * DAY + 1, HealthState::Healthy),
-        (false, 1, 5 * DAY, HealthState::Healthy),
-    ];
-    for (succeeded, failures, s, state) in table {
-        let update = HealthUpdate {
-            endpoint_id: id.clone(),
-            succeeded,
-            failures,
-            last_success_at: succeeded.then(|| at(s)),
-            first_failure_at: (failures > 0).then(|| at(s)),
-            last_failure_at: (failures > 0).then(|| at(s)),
-            last_response_status: None,
-            last_error: None,
-        };
-        let store = &shop.store;
-        let told: Result<EndpointCondition, StoreError> =
-            job!(store.write, tx => tx.endpoint_health_add(&update));
-        assert_eq!(told.unwrap().state, state, "at {s}");
-    }
-}
-
 /// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
 pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time<D: Database>() {
     let database = D::start().await;
@@ -336,18 +255,7 @@ pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly<D: Database
             "{marks}"
         );
     }
-    let update = HealthUpdate {
-        endpoint_id: id,
-        succeeded: true,
-        failures: 0,
-        last_success_at: Some(at(61)),
-        first_failure_at: None,
-        last_failure_at: None,
-        last_response_status: Some(200),
-        last_error: None,
-    };
-    let told: Result<EndpointCondition, StoreError> =
-        job!(store.write, tx => tx.endpoint_health_add(&update));
-    assert!(told.unwrap().deleted);
+    let of: Result<Vec<ConditionOf>, StoreError> = job!(store.read, tx => tx.conditions(&[id]));
+    assert!(of.unwrap()[0].deleted);
     assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
 }

@@ -1,0 +1,87 @@
+//! What a batch of attempts shows of one receiver, and the alerts that open and close with it (contract 2.12, 7.5).
+//!
+//! An alert is raised each time its condition is seen, and closed when an attempt shows that the condition is gone. An
+//! attempt that got no further than a timeout shows nothing of the address or the certificate.
+
+use authority_domain::alert::{AlertCode, Severity};
+use authority_domain::endpoint::{DEGRADED_AFTER, DisabledReason, Health};
+use authority_domain::endpoint_alerts::{Said, failing};
+use authority_domain::outcome::{AttemptOutcome, OutcomeClass, ReceiverWish};
+
+use super::verdict::Attempted;
+
+/// What one batch shows of one endpoint.
+#[derive(Default)]
+pub(super) struct Symptoms {
+    succeeded: bool,
+    failed: bool,
+    /// What the last attempt that got far enough shows of the receiver's address.
+    blocked: Option<bool>,
+    /// The same of its certificate.
+    bad_certificate: Option<bool>,
+    /// A delivery has no attempt left.
+    given_up: bool,
+    /// An event arrived that had been sent before.
+    pub(super) caught_up: bool,
+    /// Why the receiver is to get nothing more, when it has said so.
+    pub(super) refused_for_good: Option<DisabledReason>,
+}
+
+impl Symptoms {
+    pub(super) fn note(&mut self, attempt: &Attempted) {
+        match attempt.outcome {
+            AttemptOutcome::BlockedAddress => self.blocked = Some(true),
+            AttemptOutcome::TlsError => {
+                self.blocked = Some(false);
+                self.bad_certificate = Some(true);
+            }
+            _ if attempt.status.is_some() => {
+                self.blocked = Some(false);
+                self.bad_certificate = Some(false);
+            }
+            _ => {}
+        }
+        if attempt.class == OutcomeClass::Success {
+            self.succeeded = true;
+            self.caught_up |= attempt.catching_up;
+            return;
+        }
+        self.failed = true;
+        self.given_up |= attempt.given_up;
+        if attempt.class == OutcomeClass::Gone {
+            self.refused_for_good = Some(DisabledReason::Gone);
+        } else if attempt.wish == Some(ReceiverWish::Disable) {
+            self.refused_for_good = self.refused_for_good.or(Some(DisabledReason::Merchant));
+        }
+    }
+
+    /// The alerts whose condition this batch shows, of an endpoint that was enabled until now.
+    pub(super) fn raised(&self, health: &Health) -> Vec<Said> {
+        let conditions = [
+            (self.given_up, AlertCode::DeliveriesFailed, "A delivery has no attempt left."),
+            (
+                self.bad_certificate == Some(true),
+                AlertCode::TlsCertificateInvalid,
+                "No trusted TLS connection can be made to the receiver.",
+            ),
+            (
+                self.blocked == Some(true),
+                AlertCode::BlockedAddress,
+                "The receiver's name leads to an address to which nothing is sent.",
+            ),
+        ];
+        let seen = conditions.into_iter().filter(|(seen, ..)| *seen);
+        let seen = seen.map(|(_, code, message)| (code, Severity::Warning, message.to_owned()));
+        failing(health).filter(|_| self.failed).into_iter().chain(seen).collect()
+    }
+
+    /// The alerts whose condition is seen to be gone.
+    pub(super) fn closed(&self, health: &Health) -> Vec<AlertCode> {
+        let over = [
+            (self.succeeded && health.consecutive_failures < DEGRADED_AFTER, AlertCode::EndpointFailing),
+            (self.bad_certificate == Some(false), AlertCode::TlsCertificateInvalid),
+            (self.blocked == Some(false), AlertCode::BlockedAddress),
+        ];
+        over.into_iter().filter(|(over, _)| *over).map(|(_, code)| code).collect()
+    }
+}
