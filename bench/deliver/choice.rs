@@ -7,14 +7,19 @@ use std::time::Duration;
 
 use bench_kit::database::Kind;
 
-/// One of the three parts.
+/// A part of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Grid,
+    Rates,
+    Waiting,
+    /// Takes long: only when it is named.
+    Soak,
 }
 
 impl Part {
-    const ALL: [(&'static str, Self); 1] = [("grid", Self::Grid)];
+    const ALL: [(&'static str, Self); 4] =
+        [("grid", Self::Grid), ("rates", Self::Rates), ("waiting", Self::Waiting), ("soak", Self::Soak)];
 }
 
 /// What is measured.
@@ -30,6 +35,10 @@ pub(crate) struct Choice {
     pub(crate) rounds: usize,
     /// How long one side is asked in one round.
     pub(crate) turn: Duration,
+    /// Deliveries that wait for the dead endpoint.
+    pub(crate) waiting: u32,
+    /// How long the soak lasts.
+    pub(crate) minutes: usize,
 }
 
 impl Choice {
@@ -42,6 +51,8 @@ impl Choice {
             delays: vec![0, 100],
             rounds: 3,
             turn: Duration::from_millis(1_500),
+            waiting: 1_000_000,
+            minutes: 30,
         };
         for word in words {
             choice.take(word);
@@ -50,7 +61,7 @@ impl Choice {
             choice.databases = Kind::ALL.to_vec();
         }
         if choice.parts.is_empty() {
-            choice.parts = Part::ALL.map(|(_, part)| part).to_vec();
+            choice.parts = vec![Part::Grid, Part::Rates, Part::Waiting];
         }
         choice
     }
@@ -61,6 +72,8 @@ impl Choice {
             Some(("clients", list)) => self.clients = numbers(list),
             Some(("fanout", list)) => self.fanouts = numbers(list),
             Some(("delay", list)) => self.delays = numbers(list),
+            Some(("waiting", count)) => self.waiting = number(count),
+            Some(("minutes", count)) => self.minutes = number(count),
             Some(("rounds", count)) => self.rounds = number(count),
             Some(("seconds", seconds)) => self.turn = Duration::from_secs_f64(number(seconds)),
             None if part.is_some() => self.parts.extend(part.map(|(_, part)| part)),
@@ -72,8 +85,8 @@ impl Choice {
     }
 }
 
-const USAGE: &str =
-    "[sqlite] [postgres] [grid] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] [rounds=3] [seconds=1.5]";
+const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
+     [waiting=1000000] [rounds=3] [seconds=1.5] [soak] [minutes=30]";
 
 fn numbers<T: FromStr>(list: &str) -> Vec<T> {
     list.split(',').map(number).collect()

@@ -3,14 +3,20 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
+use bench_kit::figures::median;
 
 use crate::choice::Choice;
+use crate::goals::Bound::{AtLeast, AtMost};
+use crate::goals::Goals;
 use crate::load::{Bound, closed};
 use crate::stand::{MERCHANTS, Side, Stand};
-use crate::turn::{Turn, of, turn};
+use crate::turn::{Turn, of, turn, waits};
 
 /// Asked before the first round, and not counted.
 const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Deliveries per second of the best open peer, 64 clients over HTTP, on a quiet machine with two cores.
+const PEER: f64 = 1_315.0;
 
 const HEAD: &str = "\
 | database | clients | fan-out | delay ms | accepted/s: authority / floor | delivered/s: authority / floor | ratio | \
@@ -18,7 +24,8 @@ asked to arrival ms, p50 p95 p99: authority / floor | answer to arrival ms, p50 
 CPU µs each: authority / floor (database server; load) | KiB written each | peak MiB |\n\
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
 
-pub(crate) async fn measure(database: &Database, choice: &Choice) {
+pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
+    let mut alone = None;
     println!("{HEAD}");
     for fanout in choice.fanouts.iter().copied() {
         for delay in choice.delays.iter().copied() {
@@ -38,6 +45,34 @@ pub(crate) async fn measure(database: &Database, choice: &Choice) {
                 let memory = Side::BOTH.map(|side| stand.peak_memory_mib(side));
                 let name = database.kind.name();
                 println!("| {name} | {clients} | {fanout} | {delay} | {}", line(&turns, memory));
+                let [authority, floor] = &turns;
+                let delivered = of(authority, |turn| turn.delivered);
+                let mut goal = |what: &str, figure, bound| {
+                    goals.note(&format!("{name}, {clients} clients: {what}"), figure, bound);
+                };
+                match (clients, fanout, allowed(fanout, delay)) {
+                    (64, 1, None) => {
+                        alone = Some(delivered);
+                        goal("deliveries in parts of the floor's", ratio(authority, floor), AtLeast(0.5));
+                        goal("deliveries in parts of the best open peer's", delivered / PEER, AtLeast(8.0));
+                    }
+                    (64, fanout, None) => {
+                        let what = format!("deliveries at fan-out {fanout} in parts of those at 1");
+                        goal(&what, delivered / alone.unwrap_or(f64::NAN), AtLeast(1.5));
+                    }
+                    (64, fanout, Some(allowed)) => {
+                        let possible = allowed.min(of(floor, |turn| turn.delivered));
+                        let what = format!(
+                            "fan-out {fanout}, slow receivers: deliveries in parts of what is possible"
+                        );
+                        goal(&what, delivered / possible, AtLeast(0.9));
+                    }
+                    (128, fanout, _) => {
+                        let what = format!("fan-out {fanout}, delay {delay} ms: memory, MiB");
+                        goal(&what, memory[0] as f64, AtMost(200.0));
+                    }
+                    _ => {}
+                }
             }
         }
     }
@@ -65,22 +100,22 @@ pub(crate) fn allowed(fanout: usize, delay: u64) -> Option<f64> {
     (delay > 0).then(|| in_flight as f64 * 1e3 / delay as f64)
 }
 
+/// The authority's deliveries per second in parts of the floor's, within each round.
+fn ratio(authority: &[Turn], floor: &[Turn]) -> f64 {
+    let rounds = authority.iter().zip(floor);
+    median(rounds.map(|(authority, floor)| authority.delivered / floor.delivered).collect())
+}
+
 fn line(turns: &[Vec<Turn>; 2], memory: [u64; 2]) -> String {
     let [authority, floor] = turns;
     let pair = |figure: fn(&Turn) -> f64, digits: usize| {
         format!("{:.digits$} / {:.digits$}", of(authority, figure), of(floor, figure))
     };
-    let ratios: Vec<f64> =
-        authority.iter().zip(floor).map(|(authority, floor)| authority.delivered / floor.delivered).collect();
-    let waits = |turns: &[Turn], which: fn(&Turn) -> crate::turn::Percentiles| {
-        let p = |f: fn(&crate::turn::Percentiles) -> f64| of(turns, |turn| f(&which(turn)));
-        format!("{:.2} {:.2} {:.2}", p(|p| p.p50), p(|p| p.p95), p(|p| p.p99))
-    };
     format!(
         "{} | {} | {:.2} | {} / {} | {} / {} | {} ({}; {}) | {} | {} / {} |",
         pair(|turn| turn.accepted, 0),
         pair(|turn| turn.delivered, 0),
-        bench_kit::figures::median(ratios),
+        ratio(authority, floor),
         waits(authority, |turn| turn.from_due),
         waits(floor, |turn| turn.from_due),
         waits(authority, |turn| turn.from_answer),

@@ -6,9 +6,9 @@
 //! time, in rounds that go round, so that what else the machine does hits both alike; figures are medians.
 //!
 //! One request opens one checkout through the operator API and makes one event, which every endpoint of its merchant
-//! wants. Every endpoint is a host of its own, as in the world. Three parts: [`grid`] (numbers of clients, fan-outs,
+//! wants. Every endpoint is a host of its own, as in the world. The parts: [`grid`] (numbers of clients, fan-outs,
 //! slow receivers), [`rates`] (how long a delivery takes when the load is fixed) and [`waiting`] (a dead endpoint with a
-//! million deliveries).
+//! million deliveries); and, when it is asked for, the [`soak`].
 //!
 //! Run by `cargo xtask bench deliver`; words on the command line choose what is measured ([`choice`]). Not a test: it
 //! asserts only that nothing was lost.
@@ -23,16 +23,22 @@
 )]
 
 mod choice;
+mod dead;
 mod floor;
+mod goals;
 mod grid;
 mod journal;
 mod load;
+mod rates;
 mod receiver;
+mod soak;
 mod stand;
 mod turn;
+mod waiting;
 
 use bench_kit::database::Database;
 use choice::{Choice, Part};
+use goals::Goals;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -45,10 +51,25 @@ fn main() {
 
 #[tokio::main(flavor = "current_thread")]
 async fn run(choice: &Choice) {
+    let mut goals = Goals::default();
+    let mut sound = true;
     for kind in &choice.databases {
         let database = Database::make(*kind);
         if choice.parts.contains(&Part::Grid) {
-            grid::measure(&database, choice).await;
+            grid::measure(&database, choice, &mut goals).await;
         }
+        if choice.parts.contains(&Part::Rates) {
+            rates::measure(&database, choice, &mut goals).await;
+        }
+        if choice.parts.contains(&Part::Waiting) {
+            waiting::measure(&database, choice, &mut goals).await;
+        }
+        if choice.parts.contains(&Part::Soak) {
+            sound &= soak::measure(&database, choice).await;
+        }
+    }
+    print!("{goals}");
+    if !sound {
+        std::process::exit(1);
     }
 }

@@ -45,9 +45,9 @@ pub(crate) struct Stand {
 impl Stand {
     pub(crate) async fn start(database: &Database, fanout: usize) -> Self {
         let receivers = Receivers::new();
-        let (authority, merchants) = shop(database, &receivers, fanout).await;
+        let (authority, merchants) = shop(database, &receivers, fanout, &[]).await;
         let authority_paths = merchants.iter().map(path).collect();
-        let (mut maker, merchants) = shop(database, &receivers, fanout).await;
+        let (mut maker, merchants) = shop(database, &receivers, fanout, &[]).await;
         let floor_paths = merchants.iter().map(path).collect();
         maker.terminate().await;
         let setting = Setting { database: maker.database_url().to_owned(), merchants };
@@ -88,7 +88,8 @@ impl Stand {
     }
 }
 
-fn path(merchant: &Merchant) -> String {
+/// The path that opens a checkout at a merchant.
+pub(crate) fn path(merchant: &Merchant) -> String {
     format!("/v1/operator/merchants/{}/test/checkouts", merchant.id)
 }
 
@@ -98,12 +99,13 @@ pub(crate) async fn shop(
     database: &Database,
     receivers: &Receivers,
     fanout: usize,
+    variables: &[(&str, &str)],
 ) -> (Authority, Vec<Merchant>) {
     use std::sync::atomic::{AtomicU32, Ordering};
     static MADE: AtomicU32 = AtomicU32::new(0);
     let url = database.url(&format!("deliver-{}.db", MADE.fetch_add(1, Ordering::Relaxed))).await;
-    let authority =
-        Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")]).await;
+    let usual = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")];
+    let authority = Authority::start(&[&usual, variables].concat()).await;
     let merchants = join_all((0..MERCHANTS).map(async |n| {
         let merchant = merchant::Merchant::create(&authority, &format!("shop-{n}")).await;
         if n == 0 {

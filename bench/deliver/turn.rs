@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bench_kit::figures::{median, percentile};
-use bench_kit::process::own_time;
+use bench_kit::process::{Processes, own_time};
 
-use crate::journal::Waits;
+use crate::journal::{Journal, Waits};
 use crate::load::Asked;
 use crate::stand::{Side, Stand};
 
@@ -45,11 +45,20 @@ impl Percentiles {
 
 /// Lets `ask` ask, waits until everything has arrived at `fanout` endpoints, and tells what it took.
 pub(crate) async fn turn(stand: &Stand, side: Side, fanout: usize, ask: impl AsyncFnOnce() -> Asked) -> Turn {
-    let processes = stand.processes(side);
+    turn_of(stand.processes(side), &stand.receivers.journal, fanout, ask).await
+}
+
+/// The same of any processes.
+pub(crate) async fn turn_of(
+    processes: Processes,
+    journal: &Journal,
+    fanout: usize,
+    ask: impl AsyncFnOnce() -> Asked,
+) -> Turn {
     let (before, load_before) = (processes.taken(), own_time(std::process::id()));
     let asked = ask().await;
     let deliveries = asked.requests * fanout;
-    let Waits { from_due, from_answer, last } = stand.receivers.journal.take(deliveries).await;
+    let Waits { from_due, from_answer, last } = journal.take(deliveries).await;
     tokio::time::sleep(SETTLING).await;
     let taken = processes.taken() - before;
     let load = own_time(std::process::id()).saturating_sub(load_before);
@@ -64,6 +73,12 @@ pub(crate) async fn turn(stand: &Stand, side: Side, fanout: usize, ask: impl Asy
         load_cpu_us: each(load),
         written_kib: taken.written_bytes as f64 / 1024.0 / deliveries as f64,
     }
+}
+
+/// What so many of 100 deliveries waited at most, for 50, 95 and 99: medians over the turns.
+pub(crate) fn waits(turns: &[Turn], which: impl Fn(&Turn) -> Percentiles) -> String {
+    let p = |share: fn(&Percentiles) -> f64| of(turns, |turn| share(&which(turn)));
+    format!("{:.2} {:.2} {:.2}", p(|p| p.p50), p(|p| p.p95), p(|p| p.p99))
 }
 
 /// One figure of a side: the median over its turns.

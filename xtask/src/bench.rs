@@ -31,9 +31,14 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             package::build(workspace)?;
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))
         }
-        Benchmark::Deliver { words } => program(workspace, "bench-deliver", words),
+        Benchmark::Deliver { words } => deliver(workspace, words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
+}
+
+/// Measures deliveries, or what of them `words` say.
+pub(crate) fn deliver(workspace: &Workspace, words: &[String]) -> Result<()> {
+    program(workspace, "bench-deliver", words)
 }
 
 fn program(workspace: &Workspace, name: &str, words: &[String]) -> Result<()> {

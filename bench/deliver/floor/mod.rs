@@ -20,6 +20,8 @@ mod sqlite;
 mod template;
 mod writer;
 
+pub(crate) use writer::now_ms;
+
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 

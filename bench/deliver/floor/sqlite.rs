@@ -33,7 +33,10 @@ type Query<'q> = sqlx::query::Query<'q, sqlx::Sqlite, SqliteArguments>;
 
 impl Sqlite {
     pub(super) async fn open(path: &str) -> Self {
-        let options = sqlite_options(path).statement_cache_capacity(STATEMENTS_KEPT);
+        let options = sqlite_options(path)
+            .statement_cache_capacity(STATEMENTS_KEPT)
+            .pragma("cache_size", "-65536")
+            .pragma("temp_store", "memory");
         Self { connection: options.connect().await.unwrap(), texts: HashMap::new() }
     }
 

@@ -171,6 +171,7 @@ impl Writer {
     }
 }
 
-pub(super) fn now_ms() -> i64 {
+/// Unix milliseconds.
+pub(crate) fn now_ms() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }

@@ -7,6 +7,7 @@
 mod delivery_campaign;
 mod noisy_neighbour;
 mod power_cut;
+mod soak;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -23,6 +24,8 @@ pub(crate) enum Proof {
     NoisyNeighbour(noisy_neighbour::Numbers),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
+    /// Half of what the authority can carry, for half an hour: memory, file handles, log and tables stay as they are.
+    Soak(soak::Numbers),
     /// Everything above, one after the other, with the usual numbers.
     All,
 }
@@ -33,6 +36,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
 }
@@ -43,6 +47,7 @@ fn all() -> Vec<Proof> {
         Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
+        Proof::Soak(soak::Numbers::default()),
     ]
 }
 

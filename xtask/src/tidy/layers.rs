@@ -12,7 +12,7 @@ use super::files::SourceFile;
 
 /// What each of our crates may name of ours.
 const CRATE_EDGES: [(&str, &[&str]); 9] = [
-    ("bench", &["authority-domain", "postgres-cluster", "tests", "verify-core"]),
+    ("bench", &["authority-domain", "authority-store", "postgres-cluster", "tests", "verify-core"]),
     ("verify-core", &[]),
     ("verify-wasm", &["verify-core"]),
     ("edge-receiver", &["verify-core"]),

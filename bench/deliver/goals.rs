@@ -1,0 +1,41 @@
+//! What was aimed at, beside what came out.
+
+use std::fmt;
+
+/// What a figure should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// Figures that have a goal.
+#[derive(Debug, Default)]
+pub(crate) struct Goals(Vec<(String, f64, Bound)>);
+
+impl Goals {
+    pub(crate) fn note(&mut self, what: &str, figure: f64, bound: Bound) {
+        self.0.push((what.to_owned(), figure, bound));
+    }
+}
+
+impl fmt::Display for Goals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\n| goal | bound | figure | |\n|---|---:|---:|---|")?;
+        for (what, figure, bound) in &self.0 {
+            let (sign, bound, reached) = match bound {
+                Bound::AtLeast(bound) => ("≥", bound, figure >= bound),
+                Bound::AtMost(bound) => ("≤", bound, figure <= bound),
+            };
+            writeln!(
+                f,
+                "| {what} | {sign} {bound} | {figure:.2} | {} |",
+                if reached { "reached" } else { "missed" }
+            )?;
+        }
+        Ok(())
+    }
+}

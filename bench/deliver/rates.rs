@@ -1,0 +1,83 @@
+//! How long a delivery takes while the load is fixed: at 200 requests per second, and at half of what the authority can
+//! carry, which is measured first. Both sides get the same load.
+
+use std::time::Duration;
+
+use bench_kit::database::Database;
+use bench_kit::figures::median;
+
+use crate::choice::Choice;
+use crate::goals::Bound::AtMost;
+use crate::goals::Goals;
+use crate::grid;
+use crate::load::{Bound, open};
+use crate::stand::{Side, Stand};
+use crate::turn::{Percentiles, Turn, of, turn, waits};
+
+/// Connections that a plan's requests find.
+const CONNECTIONS: usize = 64;
+/// Requests per second.
+const SMALL: f64 = 200.0;
+/// A turn lasts so many times what it lasts in the grid: there are fewer requests in it.
+const LONGER: u32 = 2;
+const WARM_UP: Duration = Duration::from_secs(1);
+
+const HEAD: &str = "\n\
+| database | requests/s | due to arrival ms, p50 p95 p99: authority / floor | ratio of p50, p99 | \
+answer to arrival ms, p50 p95 p99: authority / floor | CPU µs each: authority / floor (database server) |\n\
+|---|---:|---:|---:|---:|---:|";
+
+pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
+    let stand = Stand::start(database, 1).await;
+    let half = capacity(&stand, choice).await / 2.0;
+    println!("{HEAD}");
+    for (rate, load) in [(SMALL, "200/s"), (half, "half of the capacity")] {
+        for side in Side::BOTH {
+            ask(&stand, side, rate, WARM_UP).await;
+        }
+        let mut turns = [Vec::new(), Vec::new()];
+        for _ in 0..choice.rounds {
+            for (side, turns) in Side::BOTH.into_iter().zip(&mut turns) {
+                turns.push(ask(&stand, side, rate, choice.turn * LONGER).await);
+            }
+        }
+        let name = database.kind.name();
+        let [authority, floor] = &turns;
+        let [p50, p99] = [|waits: Percentiles| waits.p50, |waits: Percentiles| waits.p99].map(|share| {
+            let rounds = authority.iter().zip(floor);
+            median(rounds.map(|(a, f)| share(a.from_due) / share(f.from_due)).collect())
+        });
+        println!("| {name} | {rate:.0} | {}", line(&turns, p50, p99));
+        goals.note(&format!("{name}, {load}: due to arrival, p50 in parts of the floor's"), p50, AtMost(2.0));
+        goals.note(&format!("{name}, {load}: due to arrival, p99 in parts of the floor's"), p99, AtMost(2.0));
+    }
+}
+
+/// Deliveries per second of the authority with 64 clients.
+pub(crate) async fn capacity(stand: &Stand, choice: &Choice) -> f64 {
+    let bound = Bound { time: choice.turn, requests: usize::MAX };
+    let mut turns = Vec::new();
+    for _ in 0..3 {
+        turns.push(grid::ask(stand, Side::Authority, CONNECTIONS, 1, bound).await);
+    }
+    of(&turns, |turn| turn.delivered)
+}
+
+async fn ask(stand: &Stand, side: Side, rate: f64, time: Duration) -> Turn {
+    let (connections, paths) = stand.connections(side, CONNECTIONS).await;
+    turn(stand, side, 1, async || open(connections, paths, rate, time, &stand.receivers.journal).await).await
+}
+
+fn line([authority, floor]: &[Vec<Turn>; 2], p50: f64, p99: f64) -> String {
+    format!(
+        "{} / {} | {p50:.2}, {p99:.2} | {} / {} | {:.0} / {:.0} ({:.0} / {:.0}) |",
+        waits(authority, |turn| turn.from_due),
+        waits(floor, |turn| turn.from_due),
+        waits(authority, |turn| turn.from_answer),
+        waits(floor, |turn| turn.from_answer),
+        of(authority, |turn| turn.cpu_us),
+        of(floor, |turn| turn.cpu_us),
+        of(authority, |turn| turn.database_cpu_us),
+        of(floor, |turn| turn.database_cpu_us),
+    )
+}

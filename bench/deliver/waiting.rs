@@ -1,0 +1,174 @@
+//! What a million deliveries that wait for a dead endpoint cost everybody else.
+//!
+//! Two authorities on databases of their own, one of which has them: each is asked for the same 200 events per second in
+//! its turn while the other one is held (`SIGSTOP`), since the dead endpoint is tried all the time. Then both are ended,
+//! and what a claim costs is measured in this process, on the database with the million and on one with a thousand: the
+//! same function of the store that the dispatcher calls, undone each time, so that every claim finds the same.
+
+use std::time::{Duration, Instant};
+
+use authority_domain::time::Timestamp;
+use authority_store::ports::{Lease, Tx};
+use authority_store::{Access, Store, StoreError, StoreUrl};
+use bench_kit::connection::Connection;
+use bench_kit::database::Database;
+use bench_kit::figures::median;
+use bench_kit::process::{Processes, peak_memory_mib};
+use rustix::process::{Pid, Signal, kill_process};
+use tests::authority::Authority;
+
+use crate::choice::Choice;
+use crate::dead;
+use crate::floor::Merchant;
+use crate::goals::Bound::AtMost;
+use crate::goals::Goals;
+use crate::load::open;
+use crate::receiver::Receivers;
+use crate::stand::{path, shop};
+use crate::turn::{Turn, of, turn_of, waits};
+
+/// Requests per second.
+const RATE: f64 = 200.0;
+const CONNECTIONS: usize = 64;
+/// A turn lasts so many times what it lasts in the grid: there are fewer requests in it.
+const LONGER: u32 = 2;
+const WARM_UP: Duration = Duration::from_secs(1);
+/// What few deliveries are.
+const FEW: u32 = 1_000;
+/// Claims that are measured on each database.
+const CLAIMS: usize = 300;
+/// The schedule of production; the first attempt fails at once.
+const SCHEDULE: (&str, &str) =
+    ("AUTHORITY_RETRY_SCHEDULE", "0,5,300,1800,7200,18000,36000,50400,72000,86400");
+
+struct Shop {
+    authority: Authority,
+    receivers: Receivers,
+    paths: Vec<String>,
+}
+
+pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
+    let name = database.kind.name();
+    let quiet = Shop::open(database).await;
+    let mut burdened = Shop::open(database).await;
+    eprintln!("{name}: {} deliveries wait for a dead endpoint", choice.waiting);
+    dead::endpoint(&mut burdened.authority, choice.waiting).await;
+    burdened.authority.restart().await;
+    let shops = [quiet, burdened];
+    for shop in &shops {
+        shop.signal(Signal::STOP);
+    }
+    let mut turns = [Vec::new(), Vec::new()];
+    for round in 0..=choice.rounds {
+        for (shop, turns) in shops.iter().zip(&mut turns) {
+            shop.signal(Signal::CONT);
+            shop.ask(database, WARM_UP).await;
+            if round > 0 {
+                turns.push(shop.ask(database, choice.turn * LONGER).await);
+            }
+            shop.signal(Signal::STOP);
+        }
+    }
+    let memory = shops.each_ref().map(|shop| peak_memory_mib(shop.authority.pid()));
+    let [quiet, burdened] = &turns;
+    let ratio = median(quiet.iter().zip(burdened).map(|(q, b)| b.from_due.p95 / q.from_due.p95).collect());
+    println!(
+        "\n{name}, {RATE} requests/s, {} deliveries waiting for a dead endpoint / none:\n\
+         due to arrival ms, p50 p95 p99: {} / {}; ratio of p95 {ratio:.2}; answer to arrival: {} / {}; \
+         CPU µs each: {:.0} / {:.0} (database server {:.0} / {:.0}); peak MiB: {} / {}",
+        choice.waiting,
+        waits(burdened, |turn| turn.from_due),
+        waits(quiet, |turn| turn.from_due),
+        waits(burdened, |turn| turn.from_answer),
+        waits(quiet, |turn| turn.from_answer),
+        of(burdened, |turn| turn.cpu_us),
+        of(quiet, |turn| turn.cpu_us),
+        of(burdened, |turn| turn.database_cpu_us),
+        of(quiet, |turn| turn.database_cpu_us),
+        memory[1],
+        memory[0],
+    );
+    goals.note(&format!("{name}, dead endpoint: others' p95 in parts of undisturbed"), ratio, AtMost(1.2));
+    goals.note(&format!("{name}, dead endpoint: memory, MiB"), memory[1] as f64, AtMost(200.0));
+    claims(name, shops, choice, goals).await;
+}
+
+async fn claims(name: &str, shops: [Shop; 2], choice: &Choice, goals: &mut Goals) {
+    let [mut quiet, mut burdened] = shops;
+    quiet.signal(Signal::CONT);
+    burdened.signal(Signal::CONT);
+    dead::endpoint(&mut quiet.authority, FEW).await;
+    burdened.authority.terminate().await;
+    let few = store(&quiet.authority).await;
+    let many = store(&burdened.authority).await;
+    let mut took = [Vec::new(), Vec::new()];
+    for _ in 0..CLAIMS {
+        for (store, took) in [&many, &few].into_iter().zip(&mut took) {
+            took.push(claim(store).await.as_secs_f64() * 1e6);
+        }
+    }
+    let ratio = median(took[0].iter().zip(&took[1]).map(|(many, few)| many / few).collect());
+    let [many_us, few_us] = took.map(median);
+    println!(
+        "{name}, a claim with {} / {FEW} waiting: {many_us:.0} / {few_us:.0} µs; ratio {ratio:.2}",
+        choice.waiting
+    );
+    goals.note(&format!("{name}, dead endpoint: a claim in parts of one beside {FEW}"), ratio, AtMost(1.2));
+    few.close().await;
+    many.close().await;
+}
+
+async fn store(authority: &Authority) -> Store {
+    let url = StoreUrl::parse(authority.database_url()).unwrap();
+    Store::open(&url, Access::Shared).await.unwrap()
+}
+
+/// What one claim takes inside its transaction, which is undone.
+async fn claim(store: &Store) -> Duration {
+    let now = Timestamp::from_ms(crate::floor::now_ms());
+    let lease = Lease { token: "0".repeat(32), now, until: now.plus_ms(60_000), limit: 256, per_endpoint: 8 };
+    let (measured, took) = std::sync::mpsc::channel();
+    let undone: Result<(), StoreError> = store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let begun = Instant::now();
+                let leased = tx.delivery_lease_due(&lease).await?;
+                measured.send(begun.elapsed()).unwrap();
+                assert!(!leased.is_empty(), "nothing was claimed");
+                Err(StoreError::Broken("undone".to_owned()))
+            })
+        })
+        .await;
+    assert!(undone.is_err());
+    took.recv().unwrap()
+}
+
+impl Shop {
+    async fn open(database: &Database) -> Self {
+        let receivers = Receivers::new();
+        let (authority, merchants) = shop(database, &receivers, 1, &[SCHEDULE]).await;
+        Self {
+            authority,
+            receivers,
+            paths: merchants.iter().map(|merchant: &Merchant| path(merchant)).collect(),
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.authority.pid().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    async fn ask(&self, database: &Database, time: Duration) -> Turn {
+        let processes = Processes { asked: self.authority.pid(), database: database.server() };
+        let address = self.authority.operator_address();
+        let key = Some(self.authority.operator_key());
+        let mut connections = Vec::new();
+        for _ in 0..CONNECTIONS {
+            connections.push(Connection::open(&address, key).await);
+        }
+        let journal = &self.receivers.journal;
+        turn_of(processes, journal, 1, async || open(connections, &self.paths, RATE, time, journal).await)
+            .await
+    }
+}
