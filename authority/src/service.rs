@@ -30,6 +30,7 @@ use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{merchant, operator, sandbox};
 use crate::metrics::Metrics;
+use crate::recovery_worker::carry_out_recoveries;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
 
@@ -71,6 +72,7 @@ pub struct Service {
     dispatcher: JoinHandle<()>,
     housekeeping: JoinHandle<()>,
     scheduler: JoinHandle<()>,
+    recoveries: JoinHandle<()>,
     key_use: JoinHandle<()>,
 }
 
@@ -141,6 +143,7 @@ impl Service {
         ));
         let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
         let scheduler = tokio::spawn(keep_time(app.clone(), config.sandbox, stopped.clone()));
+        let recoveries = tokio::spawn(carry_out_recoveries(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
         Ok(Self {
             merchant_address,
@@ -151,6 +154,7 @@ impl Service {
             dispatcher,
             housekeeping,
             scheduler,
+            recoveries,
             key_use,
         })
     }
@@ -173,6 +177,9 @@ impl Service {
         }
         if self.scheduler.await.is_err() {
             tracing::error!("the scheduler panicked; what is due is done after the next start");
+        }
+        if self.recoveries.await.is_err() {
+            tracing::error!("the worker of recoveries panicked; they go on after the next start");
         }
         if self.key_use.await.is_err() {
             tracing::error!("the task that writes the last use of keys panicked");

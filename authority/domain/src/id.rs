@@ -89,6 +89,8 @@ ids! {
     DeliveryId = "dlv";
     /// One attempt of a delivery.
     AttemptId = "att";
+    /// A recovery of what an endpoint missed.
+    RecoveryId = "rcv";
     /// The record of an API key (not the key).
     KeyId = "key";
     /// An alert.

@@ -1,17 +1,21 @@
-//! Reading what became of deliveries (contract 2.9, 4.1). Those of a deleted endpoint are hidden with it.
+//! What became of deliveries, and trying again now (contract 2.9, 4.1, 15.3). Those of a deleted endpoint are hidden
+//! with it.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::DeliveryWithAttempts;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::refusal::Refusal;
+use authority_domain::requests::no_members;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::ports::{KeyScope, Tx};
+use serde_json::Value;
 
 use super::access::Caller;
 use super::endpoint_changes::addressed;
 use super::lists::{List, ListRequest, rows_wanted};
-use super::{Answer, App};
+use super::operator_deliveries::retry;
+use super::{Answer, App, Mutation};
 
 impl App {
     /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so that its
@@ -69,5 +73,35 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Answer::record(200, &found.ok_or_else(missing)?)
+    }
+    /// `POST /deliveries/:delivery/retry`: what waits is tried now; what has failed or was cancelled is sent once more,
+    /// as a delivery of its own. Answers with the delivery that will be sent.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
+    /// `invalid_state_transition` for a delivery that succeeded.
+    pub async fn delivery_retry_own(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<DeliveryId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("delivery");
+                    let id = id.ok_or_else(missing)?;
+                    let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
+                    no_members(&body)?;
+                    let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
+                    let sent = retry(work, &found).await?;
+                    let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;
+                    Ok(Answer::record(202, &sent)?.about(sent.id.as_str()))
+                })
+            })
+            .await
     }
 }

@@ -59,6 +59,12 @@ impl From<&Caller> for Holder {
 }
 
 impl Holder {
+    /// A merchant, for the operator.
+    pub(crate) fn merchant(tenant: Tenant) -> Self {
+        let scope = KeyScope::OperatorFor(tenant.clone());
+        Self { tenant, scope, limit: ENDPOINTS_MAX, strict: false }
+    }
+
     /// The platform, which has one endpoint of its own.
     pub(super) fn operator() -> Self {
         Self { tenant: Tenant::operator(), scope: KeyScope::Operator, limit: 1, strict: false }

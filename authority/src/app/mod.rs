@@ -38,6 +38,7 @@ pub mod outbox;
 pub mod payment_reads;
 pub mod payment_reports;
 pub mod payments;
+pub mod recoveries;
 pub mod refund_reads;
 pub mod refund_reports;
 pub mod refunds;
@@ -48,6 +49,7 @@ pub mod shipment_reports;
 pub mod shipments;
 pub mod sink;
 pub mod subscriptions;
+pub mod undelivered;
 
 use std::fmt;
 use std::sync::Arc;

@@ -108,8 +108,11 @@ impl App {
     }
 }
 
-/// Returns the delivery that will be sent.
-async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId, Refusal> {
+/// Returns the delivery that will be sent: the same one where it waits, else one that is made now.
+///
+/// # Errors
+/// `endpoint_disabled` when nothing would be sent; `invalid_state_transition` for one that succeeded.
+pub(super) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId, Refusal> {
     let delivery = &found.delivery;
     if delivery.status == DeliveryStatus::Succeeded {
         return Err(Refusal::transition(

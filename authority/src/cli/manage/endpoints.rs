@@ -1,13 +1,17 @@
 //! `authority endpoint`: the webhook endpoints of merchants, as far as an operator may touch them.
 
 use authority_domain::endpoint::EndpointStatus;
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::ModeName;
-use super::{by_command, named_merchant, print_record, refused, with_app};
+use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
+use crate::app::App;
+use crate::app::endpoints::Holder;
+use crate::app::undelivered::UndeliveredFilter;
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority endpoint`
@@ -26,6 +30,10 @@ enum EndpointAction {
     Enable(Switch),
     /// Send nothing more to an endpoint; what waits for it is cancelled.
     Disable(Switch),
+    /// List the events that have not reached an endpoint, newest first, each with why.
+    Undelivered(UndeliveredList),
+    /// Have a running service send an endpoint what it missed.
+    Recover(Recover),
 }
 
 #[derive(Debug, Args)]
@@ -54,6 +62,46 @@ struct Switch {
     json: bool,
 }
 
+#[derive(Debug, Args)]
+struct UndeliveredList {
+    /// The endpoint's id, we_….
+    #[arg(long, value_name = "ID")]
+    id: String,
+    /// Only events created then or later, e.g. 2026-09-01T12:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only events created before.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Print one JSON line per record.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Recover {
+    /// The endpoint's id, we_….
+    #[arg(long, value_name = "ID")]
+    id: String,
+    /// Events created then or later, e.g. 2026-09-01T12:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    since: String,
+    /// Events created before; up to now when left out.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only these event types or categories (order.*), separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "TYPE")]
+    types: Vec<String>,
+    /// Only count.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON line.
+    #[arg(long)]
+    json: bool,
+}
+
+const MISSING: [&str; 5] = ["sequence", "event_id", "event_type", "created_at", "reason"];
+
 const SHOWN: [&str; 5] = ["id", "status", "disabled_reason", "url", "enabled_events"];
 
 pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Result<Exit, Failure> {
@@ -72,8 +120,59 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
         EndpointAction::Disable(one) => {
             switch(&one, "webhook_endpoints.disable", EndpointStatus::Disabled, process)?;
         }
+        EndpointAction::Undelivered(list) => {
+            let filter = UndeliveredFilter {
+                since: time("--since", list.since.as_deref())?,
+                until: time("--until", list.until.as_deref())?,
+                types: Vec::new(),
+            };
+            let found = with_app(process, async |app| {
+                let (id, tenant) = owned(app, &list.id).await?;
+                let mut found = Vec::new();
+                let fetch =
+                    async |page| app.undelivered_list(&tenant, Some(id.clone()), &page, filter.clone()).await;
+                all_pages(fetch, |item| {
+                    found.push(item.to_owned());
+                    Ok(())
+                })
+                .await?;
+                Ok(found)
+            })?;
+            found.iter().try_for_each(|item| print_record(item, &MISSING, list.json, process))?;
+        }
+        EndpointAction::Recover(recover) => {
+            let types = (!recover.types.is_empty()).then_some(&recover.types);
+            let body = json!({ "since": recover.since, "until": recover.until, "types": types,
+                               "dry_run": recover.dry_run });
+            let answer = with_app(process, async |app| {
+                let (id, tenant) = owned(app, &recover.id).await?;
+                let mutation = by_command(app, "webhook_endpoints.recover");
+                let holder = Holder::merchant(tenant);
+                app.endpoint_recover(holder, mutation, Some(id), body).await.map_err(refused)
+            })?;
+            let shown: &[&str] =
+                if recover.dry_run { &["endpoint_id", "matched"] } else { &["id", "status", "matched"] };
+            print_record(&answer.body, shown, recover.json, process)?;
+        }
     }
     Ok(Exit::Done)
+}
+
+fn time(option: &str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
+    let malformed =
+        || Failure::Usage(format!("{option} must be an RFC 3339 time, e.g. 2026-09-01T12:00:00Z"));
+    text.map(|text| Timestamp::parse(text).ok_or_else(malformed)).transpose()
+}
+
+/// The endpoint that `--id` names, and whose it is. The platform's own has no stream.
+async fn owned(app: &App, id: &str) -> Result<(EndpointId, Tenant), Failure> {
+    let unknown = || Failure::Failed("there is no such webhook endpoint of a merchant".to_owned());
+    let id = EndpointId::parse(id).ok_or_else(unknown)?;
+    let found = read(&app.endpoint_find(Some(id.clone())).await.map_err(refused)?.body)?;
+    let merchant = found.get("merchant_id").and_then(Value::as_str).and_then(MerchantId::parse);
+    let livemode = found.get("livemode").and_then(Value::as_bool);
+    let (Some(merchant_id), Some(livemode)) = (merchant, livemode) else { return Err(unknown()) };
+    Ok((id, Tenant { merchant_id, livemode }))
 }
 
 fn switch(

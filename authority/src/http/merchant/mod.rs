@@ -9,6 +9,7 @@ mod fulfillment;
 mod integration_health;
 mod orders;
 mod payments;
+mod recoveries;
 mod refunds;
 mod shipments;
 mod subscriptions;
@@ -34,6 +35,7 @@ pub fn routes() -> Router<Roots> {
         .merge(integration_health::routes())
         .merge(orders::routes())
         .merge(payments::routes())
+        .merge(recoveries::routes())
         .merge(refunds::routes())
         .merge(shipments::routes())
         .merge(subscriptions::routes());

@@ -23,12 +23,14 @@ mod merchants;
 mod operator_reads;
 mod orders;
 mod payments;
+mod recoveries;
 mod refunds;
 mod requests;
 mod sealed;
 mod shipments;
 mod signing_secrets;
 mod subscriptions;
+mod undelivered;
 
 pub use authority_domain::delivery::Trigger;
 
@@ -51,12 +53,14 @@ pub use operator_reads::{
 };
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
 pub use payments::{Payments, ProcessorMessage};
+pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
 pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
+pub use undelivered::{Missed, Stretch, Undelivered};
 
 /// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +89,14 @@ pub trait Tx:
     + OperatorReads
     + Orders
     + Payments
+    + Recoveries
     + Refunds
     + Requests
     + Sealed
     + Shipments
     + SigningSecrets
     + Subscriptions
+    + Undelivered
     + Send
 {
 }
@@ -112,12 +118,14 @@ impl<T> Tx for T where
         + OperatorReads
         + Orders
         + Payments
+        + Recoveries
         + Refunds
         + Requests
         + Sealed
         + Shipments
         + SigningSecrets
         + Subscriptions
+        + Undelivered
         + Send
 {
 }

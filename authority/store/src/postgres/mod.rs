@@ -64,6 +64,8 @@ mod operator_reads;
 mod orders;
 #[path = "../sql/payments.rs"]
 mod payments;
+#[path = "../sql/recoveries.rs"]
+mod recoveries;
 #[path = "../sql/refunds.rs"]
 mod refunds;
 #[path = "../sql/remembered.rs"]
@@ -84,6 +86,8 @@ mod signing_secrets;
 mod subscriptions;
 #[path = "../sql/turn.rs"]
 mod turn;
+#[path = "../sql/undelivered.rs"]
+mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 

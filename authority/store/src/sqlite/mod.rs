@@ -61,6 +61,8 @@ mod operator_reads;
 mod orders;
 #[path = "../sql/payments.rs"]
 mod payments;
+#[path = "../sql/recoveries.rs"]
+mod recoveries;
 #[path = "../sql/refunds.rs"]
 mod refunds;
 #[path = "../sql/remembered.rs"]
@@ -81,6 +83,8 @@ mod signing_secrets;
 mod subscriptions;
 #[path = "../sql/turn.rs"]
 mod turn;
+#[path = "../sql/undelivered.rs"]
+mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 

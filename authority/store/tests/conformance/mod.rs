@@ -34,6 +34,7 @@ pub(crate) mod sink;
 pub(crate) mod streams;
 pub(crate) mod subscriptions;
 pub(crate) mod together;
+pub(crate) mod undelivered;
 pub(crate) mod writer;
 
 use authority_store::{Store, StoreError, StoreUrl};
@@ -130,6 +131,8 @@ macro_rules! conformance {
                 a_job_of_which_something_was_sent_is_undone_whole, what_a_job_changes_the_next_one_finds,
                 what_a_refused_job_changed_nobody_finds, generated_numbers_are_used_once,
                 a_number_that_was_just_taken_is_not_generated;
+            undelivered: every_event_has_a_fate, a_filter_and_tests_narrow_what_is_missing,
+                a_time_is_a_place_in_the_stream;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
                 a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,

@@ -1,0 +1,304 @@
+//! Recoveries and the deliveries that they make.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use authority_domain::delivery::Trigger;
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId, RecoveryId};
+use authority_domain::recovery::{Recovery, RecoveryStatus};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, Session, push_in};
+use crate::StoreError;
+use crate::ports::{Missed, Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch};
+
+const SELECT: &str = "SELECT id, merchant_id, livemode, endpoint_id, status, since, until, types, after_sequence, \
+     last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, finished_at \
+     FROM endpoint_recoveries WHERE ";
+
+#[async_trait]
+impl Recoveries for Session<'_> {
+    async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<(), StoreError> {
+        let RecoveryJob { recovery, tenant, stretch, counted_to, walked_to } = job;
+        sqlx::query(
+            "INSERT INTO endpoint_recoveries (id, merchant_id, livemode, endpoint_id, status, since, until, types, \
+                 after_sequence, last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, \
+                 finished_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+        )
+        .bind(recovery.id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(recovery.endpoint_id.as_str())
+        .bind(recovery.status.as_str())
+        .bind(recovery.since.as_ms())
+        .bind(recovery.until.map(Timestamp::as_ms))
+        .bind(recovery.types.as_ref().map(serde_json::to_string).transpose()?)
+        .bind(stretch.above)
+        .bind(stretch.below - 1)
+        .bind(*counted_to)
+        .bind(*walked_to)
+        .bind(recovery.matched)
+        .bind(recovery.enqueued)
+        .bind(recovery.created_at.as_ms())
+        .bind(recovery.updated_at.as_ms())
+        .bind(recovery.finished_at.map(Timestamp::as_ms))
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn recovery_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &RecoveryId,
+    ) -> Result<Option<Recovery>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(SELECT);
+        query.push("id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(tenant.livemode);
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        Ok(row.map(|row| job(&row)).transpose()?.map(|job| job.recovery))
+    }
+
+    async fn recovery_cancel(
+        &mut self,
+        tenant: &Tenant,
+        id: &RecoveryId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $4, updated_at = $4 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND status = 'running'",
+        )
+        .bind(id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    async fn recoveries_running(
+        &mut self,
+        after: Option<(&EndpointId, &RecoveryId)>,
+        limit: i64,
+    ) -> Result<Vec<RecoveryJob>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(SELECT);
+        query.push("status = 'running'");
+        if let Some((endpoint, id)) = after {
+            query.push(" AND (endpoint_id, id) > (").push_bind(endpoint.as_str());
+            query.push(", ").push_bind(id.as_str()).push(")");
+        }
+        query.push(" ORDER BY endpoint_id, id LIMIT ").push_bind(limit);
+        query.build().fetch_all(&mut *self.conn).await?.iter().map(job).collect()
+    }
+
+    async fn recovery_backlog(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<RecoveryBacklog, StoreError> {
+        let row: (i64, i64) = sqlx::query_as(
+            "SELECT COUNT(*), COUNT(CASE WHEN next_attempt_at <= $4 THEN 1 END) FROM ( \
+                 SELECT next_attempt_at FROM deliveries WHERE endpoint_id = $1 AND merchant_id = $2 AND livemode = $3 \
+                     AND recovery_id IS NOT NULL AND status = 'pending' ORDER BY next_attempt_at LIMIT $5) AS w",
+        )
+        .bind(endpoint.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(now.as_ms())
+        .bind(limit)
+        .fetch_one(&mut *self.conn)
+        .await?;
+        Ok(RecoveryBacklog { waiting: row.0, due: row.1 })
+    }
+
+    async fn recovery_counted(
+        &mut self,
+        job: &RecoveryJob,
+        counted_to: i64,
+        found: i64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE endpoint_recoveries SET counted_to = $5, matched = matched + $6, updated_at = $7 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND counted_to = $4 AND status = 'running'",
+        )
+        .bind(job.recovery.id.as_str())
+        .bind(job.tenant.merchant_id.as_str())
+        .bind(job.tenant.livemode)
+        .bind(job.counted_to)
+        .bind(counted_to)
+        .bind(found)
+        .bind(now.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    async fn recovery_step(
+        &mut self,
+        step: &RecoveryStep,
+        now: Timestamp,
+    ) -> Result<Option<i64>, StoreError> {
+        let RecoveryStep { job, missed, walked_to } = step;
+        let arrived = self.arrived(job, missed).await?;
+        let missing: Vec<&(DeliveryId, Missed)> =
+            missed.iter().filter(|(_, missed)| !arrived.contains(missed.event_id.as_str())).collect();
+        let made = i64::try_from(missing.len()).unwrap_or(i64::MAX);
+        let ends = *walked_to >= job.stretch.below - 1;
+        let done = sqlx::query(
+            "UPDATE endpoint_recoveries SET walked_to = $5, enqueued = enqueued + $6, updated_at = $7, \
+                 matched = CASE WHEN $8 OR matched < enqueued + $6 THEN enqueued + $6 ELSE matched END, \
+                 status = CASE WHEN $8 THEN 'completed' ELSE status END, \
+                 finished_at = CASE WHEN $8 THEN $7 ELSE finished_at END \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND walked_to = $4 AND status = 'running'",
+        )
+        .bind(job.recovery.id.as_str())
+        .bind(job.tenant.merchant_id.as_str())
+        .bind(job.tenant.livemode)
+        .bind(job.walked_to)
+        .bind(*walked_to)
+        .bind(made)
+        .bind(now.as_ms())
+        .bind(ends)
+        .execute(&mut *self.conn)
+        .await?;
+        if done.rows_affected() == 0 {
+            return Ok(None);
+        }
+        if !missing.is_empty() {
+            self.take_the_place_of_what_waits(job, &missing, now).await?;
+            self.recovered_insert(job, &missing, now).await?;
+            self.made.deliveries = true;
+        }
+        Ok(Some(made))
+    }
+}
+
+impl Session<'_> {
+    /// The events that have arrived since they were found missing.
+    async fn arrived(
+        &mut self,
+        job: &RecoveryJob,
+        missed: &[(DeliveryId, Missed)],
+    ) -> Result<BTreeSet<String>, StoreError> {
+        if missed.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT event_id FROM deliveries WHERE status = 'succeeded' AND endpoint_id = ",
+        );
+        query.push_bind(job.recovery.endpoint_id.as_str());
+        query.push(" AND merchant_id = ").push_bind(job.tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(job.tenant.livemode);
+        let events: Vec<String> = missed.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
+        push_in(&mut query, "event_id", &events);
+        let arrived: Vec<String> = query.build_query_scalar().fetch_all(&mut *self.conn).await?;
+        Ok(arrived.into_iter().collect())
+    }
+
+    /// Cancels what waits for its next attempt; what is being sent right now is settled by its holder.
+    async fn take_the_place_of_what_waits(
+        &mut self,
+        job: &RecoveryJob,
+        missing: &[&(DeliveryId, Missed)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut query = QueryBuilder::<Db>::new(
+            "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, lease_token = NULL, \
+                 lease_until = NULL, updated_at = ",
+        );
+        query
+            .push_bind(now.as_ms())
+            .push(" WHERE status = 'pending' AND (lease_until IS NULL OR lease_until < ");
+        query
+            .push_bind(now.as_ms())
+            .push(") AND endpoint_id = ")
+            .push_bind(job.recovery.endpoint_id.as_str());
+        query.push(" AND merchant_id = ").push_bind(job.tenant.merchant_id.as_str());
+        query.push(" AND livemode = ").push_bind(job.tenant.livemode);
+        let events: Vec<String> = missing.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
+        push_in(&mut query, "event_id", &events);
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
+    async fn recovered_insert(
+        &mut self,
+        job: &RecoveryJob,
+        missing: &[&(DeliveryId, Missed)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let endpoint = job.recovery.endpoint_id.as_str();
+        let last: i64 = sqlx::query_scalar(
+            "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = $1",
+        )
+        .bind(endpoint)
+        .fetch_one(&mut *self.conn)
+        .await?;
+        let mut query = QueryBuilder::<Db>::new(
+            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+             triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence, \
+             recovery_id) ",
+        );
+        query.push_values(missing.iter().zip(last + 1..), |mut row, ((id, missed), place)| {
+            row.push_bind(id.as_str())
+                .push_bind(job.tenant.merchant_id.as_str())
+                .push_bind(job.tenant.livemode)
+                .push_bind(missed.event_id.as_str())
+                .push_bind(missed.event_type.as_str())
+                .push_bind(missed.sequence)
+                .push_bind(endpoint)
+                .push_bind(Trigger::Recovery.as_str())
+                .push("'pending', 0")
+                .push_bind(now.as_ms())
+                .push_bind(now.as_ms())
+                .push_bind(now.as_ms())
+                .push_bind(place)
+                .push_bind(job.recovery.id.as_str());
+        });
+        query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+}
+
+fn job(row: &DbRow) -> Result<RecoveryJob, StoreError> {
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<i64>, _>(name)?.map(Timestamp::from_ms))
+    };
+    let required = |name: &str| -> Result<Timestamp, StoreError> {
+        Ok(Timestamp::from_ms(row.try_get::<i64, _>(name)?))
+    };
+    let unknown = || StoreError::Broken("endpoint_recoveries.status holds an unknown word".to_owned());
+    let types = row.try_get::<Option<String>, _>("types")?;
+    let livemode = row.try_get("livemode")?;
+    Ok(RecoveryJob {
+        recovery: Recovery {
+            id: RecoveryId::from_store(row.try_get("id")?),
+            endpoint_id: EndpointId::from_store(row.try_get("endpoint_id")?),
+            livemode,
+            status: RecoveryStatus::parse(row.try_get("status")?).ok_or_else(unknown)?,
+            since: required("since")?,
+            until: time("until")?,
+            types: types.map(|types| serde_json::from_str(&types)).transpose()?,
+            matched: row.try_get("matched")?,
+            enqueued: row.try_get("enqueued")?,
+            created_at: required("created_at")?,
+            updated_at: required("updated_at")?,
+            finished_at: time("finished_at")?,
+        },
+        tenant: Tenant { merchant_id: MerchantId::from_store(row.try_get("merchant_id")?), livemode },
+        stretch: Stretch {
+            above: row.try_get("after_sequence")?,
+            below: row.try_get::<i64, _>("last_sequence")? + 1,
+        },
+        counted_to: row.try_get("counted_to")?,
+        walked_to: row.try_get("walked_to")?,
+    })
+}

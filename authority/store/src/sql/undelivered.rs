@@ -1,0 +1,171 @@
+//! What an endpoint wants and has not got, found by walking the stream.
+//!
+//! Whether an event has arrived is asked of the index of its deliveries, event by event, inside the stretch that the
+//! caller names. It is asked as a scalar subquery, which no planner turns into a pass over all the endpoint ever got.
+
+use async_trait::async_trait;
+use authority_domain::delivery::DeliveryStatus;
+use authority_domain::id::{EndpointId, EventId};
+use authority_domain::outcome::FailureReason;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_domain::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, Session};
+use crate::StoreError;
+use crate::ports::{Missed, Stretch, Undelivered};
+
+/// A test event tells of its endpoint.
+const TEST: &str = "webhook.test";
+
+#[async_trait]
+impl Undelivered for Session<'_> {
+    async fn endpoint_begins_after(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+    ) -> Result<i64, StoreError> {
+        let after: Option<i64> = sqlx::query_scalar(
+            "SELECT created_after FROM webhook_endpoints WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind(endpoint.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(after.unwrap_or(0))
+    }
+
+    async fn sequence_at(&mut self, tenant: &Tenant, time: Timestamp) -> Result<i64, StoreError> {
+        // Times never decrease along the stream and sequences have no gaps, so the place is found by halving.
+        Ok(sqlx::query_scalar(
+            "WITH RECURSIVE search (low, high) AS ( \
+                 SELECT COALESCE(MIN(sequence), 1), COALESCE((SELECT last_sequence FROM streams \
+                     WHERE merchant_id = $1 AND livemode = $2), 0) + 1 \
+                 FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                 UNION ALL \
+                 SELECT CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                            AND sequence = (low + high) / 2) < $3 THEN (low + high) / 2 + 1 ELSE low END, \
+                        CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                            AND sequence = (low + high) / 2) < $3 THEN high ELSE (low + high) / 2 END \
+                 FROM search WHERE low < high) \
+             SELECT MAX(low) FROM search WHERE low >= high",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(time.as_ms())
+        .fetch_one(&mut *self.conn)
+        .await?)
+    }
+
+    async fn undelivered_page(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+        limit: i64,
+    ) -> Result<Vec<UndeliveredEvent>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT v.sequence, v.id, v.type, v.created_at");
+        for (column, name) in [("status", "status"), ("failure_reason", "reason")] {
+            query.push(", (SELECT d.").push(column).push(" FROM deliveries d WHERE d.event_id = v.id");
+            query.push(" AND d.merchant_id = v.merchant_id AND d.livemode = v.livemode AND d.endpoint_id = ");
+            query.push_bind(endpoint.as_str());
+            query.push(" ORDER BY CASE WHEN d.status = 'pending' THEN 0 ELSE 1 END, d.created_sequence DESC LIMIT 1) AS ");
+            query.push(name);
+        }
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        query.push(" ORDER BY v.sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(undelivered).collect()
+    }
+
+    async fn undelivered_count(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+    ) -> Result<i64, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT COUNT(*)");
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        Ok(query.build_query_scalar().fetch_one(&mut *self.conn).await?)
+    }
+
+    async fn undelivered_oldest(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+        limit: i64,
+    ) -> Result<Vec<Missed>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new("SELECT v.sequence, v.id, v.type");
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        query.push(" ORDER BY v.sequence LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        let missed = |row: &DbRow| {
+            Ok(Missed {
+                sequence: row.try_get("sequence")?,
+                event_id: EventId::from_store(row.try_get("id")?),
+                event_type: row.try_get("type")?,
+            })
+        };
+        rows.iter().map(missed).collect()
+    }
+}
+
+/// The events `v` of a stretch that are wanted and have not arrived.
+fn push_undelivered(
+    query: &mut QueryBuilder<Db>,
+    tenant: &Tenant,
+    endpoint: &EndpointId,
+    wanted: &Wanted,
+    stretch: Stretch,
+) {
+    query.push(" FROM events v WHERE v.merchant_id = ").push_bind(tenant.merchant_id.to_string());
+    query.push(" AND v.livemode = ").push_bind(tenant.livemode);
+    query.push(" AND v.sequence > ").push_bind(stretch.above);
+    query.push(" AND v.sequence < ").push_bind(stretch.below).push(" AND (");
+    match &wanted.names {
+        None => {
+            query.push("v.type <> ").push_bind(TEST);
+        }
+        Some(names) if names.is_empty() => {
+            query.push("FALSE");
+        }
+        Some(names) => {
+            query.push("v.type IN (");
+            let mut list = query.separated(", ");
+            for name in names {
+                list.push_bind(*name);
+            }
+            query.push(")");
+        }
+    }
+    if wanted.tests {
+        query.push(" OR v.type = ").push_bind(TEST);
+        query.push(" AND v.resource_id = ").push_bind(endpoint.to_string());
+    }
+    query.push(
+        ") AND (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.merchant_id = v.merchant_id \
+         AND s.livemode = v.livemode AND s.status = 'succeeded' AND s.endpoint_id = ",
+    );
+    query.push_bind(endpoint.to_string()).push(" LIMIT 1) IS NULL");
+}
+
+fn undelivered(row: &DbRow) -> Result<UndeliveredEvent, StoreError> {
+    let unknown = || StoreError::Broken("a delivery holds an unknown word".to_owned());
+    let reason = row.try_get::<Option<String>, _>("reason")?;
+    let reason = reason.map(|word| FailureReason::parse(&word).ok_or_else(unknown)).transpose()?;
+    let status = row.try_get::<Option<String>, _>("status")?;
+    let status = status.map(|word| DeliveryStatus::parse(&word).ok_or_else(unknown)).transpose()?;
+    Ok(UndeliveredEvent {
+        event_id: EventId::from_store(row.try_get("id")?),
+        event_type: row.try_get("type")?,
+        sequence: row.try_get("sequence")?,
+        created_at: Timestamp::from_ms(row.try_get("created_at")?),
+        reason: UndeliveredReason::of(status.map(|status| (status, reason))),
+    })
+}

@@ -1,0 +1,155 @@
+//! What has not arrived: contract 15.1.
+
+use authority_domain::change::{Change, Record, WebhookTest};
+use authority_domain::id::EndpointId;
+use authority_domain::time::Timestamp;
+use authority_domain::undelivered::{UndeliveredEvent, Wanted};
+use authority_store::StoreError;
+use authority_store::commit::Audience;
+use authority_store::ports::{Missed, SettledAs, Stretch};
+
+use verify_core::catalog::EventType;
+
+use super::fixtures::{at, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+const ALL: Stretch = Stretch { above: 0, below: i64::MAX };
+
+fn everything() -> Wanted {
+    Wanted::of(&["*".to_owned()], &[])
+}
+
+/// The newest `limit` of a stretch as (sequence, reason).
+async fn missing(
+    shop: &Shop,
+    endpoint: &EndpointId,
+    wanted: Wanted,
+    stretch: Stretch,
+    limit: i64,
+) -> Vec<(i64, &'static str)> {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), endpoint.clone());
+    let page: Result<Vec<UndeliveredEvent>, StoreError> =
+        job!(store.read, tx => tx.undelivered_page(&tenant, &id, &wanted, stretch, limit));
+    page.unwrap().iter().map(|event| (event.sequence, event.reason.as_str())).collect()
+}
+
+pub(crate) async fn every_event_has_a_fate<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    shop.open_checkout().await;
+    let id = shop.endpoint(&["*"]).await;
+    // Somebody else's deliveries are no news of ours.
+    let other = shop.endpoint(&["*"]).await;
+    for _ in 2..=8 {
+        shop.open_checkout().await;
+    }
+    let taken = shop.lease("a", noon(), 99, 9).await;
+    let ours: Vec<_> = taken.iter().filter(|delivery| delivery.endpoint_id == id).collect();
+    let theirs = taken.iter().filter(|delivery| delivery.endpoint_id == other);
+    let failed = |reason| SettledAs::Failed { reason };
+    let ended = [
+        SettledAs::Succeeded,
+        failed("attempts_exhausted"),
+        failed("rejected"),
+        failed("gone"),
+        SettledAs::Retry { at: at(300) },
+    ];
+    let mut settlements: Vec<_> =
+        ours.iter().zip(ended).map(|(delivery, ended)| settlement(delivery, "a", ended)).collect();
+    settlements.extend(theirs.map(|delivery| settlement(delivery, "a", SettledAs::Succeeded)));
+    assert_eq!(shop.settle(settlements).await, 12);
+    for sql in [
+        format!(
+            "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, lease_token = NULL \
+                 WHERE sequence = 7 AND endpoint_id = '{id}'"
+        ),
+        format!("DELETE FROM deliveries WHERE sequence = 8 AND endpoint_id = '{id}'"),
+    ] {
+        assert_eq!(database.execute(&sql).await, Ok(1));
+    }
+    let expected = [
+        (8, "endpoint_disabled"),
+        (7, "cancelled"),
+        (6, "pending"),
+        (5, "gone"),
+        (4, "rejected"),
+        (3, "attempts_exhausted"),
+    ];
+    // The first event is older than the endpoint: its caller leaves it out.
+    let (store, tenant, endpoint) = (&shop.store, shop.tenant.clone(), id.clone());
+    let begins: Result<i64, StoreError> =
+        job!(store.read, tx => tx.endpoint_begins_after(&tenant, &endpoint));
+    assert_eq!(begins.unwrap(), 1);
+    let ours = Stretch { above: 1, below: i64::MAX };
+    assert_eq!(missing(&shop, &id, everything(), ours, 99).await, expected);
+    assert_eq!(missing(&shop, &id, everything(), ours, 2).await, expected[..2]);
+    let middle = Stretch { above: 3, below: 6 };
+    assert_eq!(missing(&shop, &id, everything(), middle, 99).await, expected[3..5]);
+    assert_eq!(missing(&shop, &other, everything(), ours, 99).await, []);
+    // Nobody finds another's.
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        assert_eq!(missing(&stranger, &id, everything(), ALL, 99).await, []);
+    }
+    let (tenant, endpoint) = (shop.tenant.clone(), id.clone());
+    let counted: Result<(i64, Vec<Missed>), StoreError> = job!(store.read, tx => async {
+        let wanted = everything();
+        let count = tx.undelivered_count(&tenant, &endpoint, &wanted, ours).await?;
+        Ok((count, tx.undelivered_oldest(&tenant, &endpoint, &wanted, ours, 2).await?))
+    });
+    let (count, oldest) = counted.unwrap();
+    assert_eq!(count, 6);
+    assert_eq!(oldest.iter().map(|missed| missed.sequence).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(oldest[0].event_type, "checkout.created");
+}
+
+pub(crate) async fn a_filter_and_tests_narrow_what_is_missing<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, other) = (shop.endpoint(&["refund.*"]).await, shop.endpoint(&["refund.*"]).await);
+    // 1 to 6: a checkout and its payment, the payment's success and the order.
+    shop.sell().await;
+    let wanted = |filters: &[&str], asked: &[&str]| {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        Wanted::of(&list(filters), &list(asked))
+    };
+    let sequences = async |wanted| -> Vec<i64> {
+        missing(&shop, &id, wanted, ALL, 99).await.into_iter().map(|(sequence, _)| sequence).collect()
+    };
+    assert_eq!(sequences(wanted(&["refund.*"], &[])).await, Vec::<i64>::new());
+    assert_eq!(sequences(wanted(&["*"], &[])).await, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(sequences(wanted(&["payment.*", "order.created"], &[])).await, [5, 4, 2]);
+    assert_eq!(sequences(wanted(&["payment.*"], &["payment.succeeded", "order.*"])).await, [5]);
+    // A test concerns the endpoint that it was made for, whatever that wants.
+    let record = WebhookTest { endpoint_id: other.clone(), message: None, requested_by: "key_1".into() };
+    let test = Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(record) };
+    shop.commit_at(vec![test], Audience::Tested(other.clone()), noon()).await.unwrap();
+    assert_eq!(sequences(wanted(&["*"], &[])).await, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(missing(&shop, &other, wanted(&["refund.*"], &[]), ALL, 9).await, [(7, "pending")]);
+    assert_eq!(missing(&shop, &other, wanted(&["refund.*"], &["order.*"]), ALL, 9).await, []);
+    assert_eq!(
+        missing(&shop, &other, wanted(&["refund.*"], &["webhook.test"]), ALL, 9).await,
+        [(7, "pending")]
+    );
+}
+
+pub(crate) async fn a_time_is_a_place_in_the_stream<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let place = async |time: Timestamp| -> i64 {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let place: Result<i64, StoreError> = job!(store.read, tx => tx.sequence_at(&tenant, time));
+        place.unwrap()
+    };
+    assert_eq!(place(noon()).await, 1, "a stream without events");
+    for s in [0, 10, 10, 20, 20, 20, 30] {
+        shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
+    }
+    for (s, expected) in [(-5, 1), (0, 1), (1, 2), (10, 2), (11, 4), (20, 4), (21, 7), (30, 7), (31, 8)] {
+        assert_eq!(place(at(s)).await, expected, "{s}");
+    }
+    let stranger = Shop::new(&shop.store, "other").await;
+    let (store, tenant) = (&shop.store, stranger.tenant.clone());
+    let theirs: Result<i64, StoreError> = job!(store.read, tx => tx.sequence_at(&tenant, at(5)));
+    assert_eq!(theirs.unwrap(), 1);
+}
