@@ -68,7 +68,18 @@ fn operations() -> Vec<Operation> {
         (Method::POST, "/webhook-endpoints/{endpoint}/rotate-secret", &["webhooks:manage"], json!({}), 200),
         (Method::POST, "/webhook-endpoints/{endpoint}/retire-secret", &["webhooks:manage"], json!({}), 200),
         read("/webhook-endpoints/{endpoint}/deliveries", &["webhooks:manage"]),
+        read("/webhook-endpoints/{endpoint}/undelivered", &["webhooks:manage"]),
+        (
+            Method::POST,
+            "/webhook-endpoints/{endpoint}/recover",
+            &["webhooks:manage"],
+            json!({ "since": "2026-09-01T12:00:00Z", "dry_run": true }),
+            200,
+        ),
+        read("/endpoint-recoveries/{recovery}", &["webhooks:manage"]),
+        (Method::POST, "/endpoint-recoveries/{recovery}/cancel", &["webhooks:manage"], json!({}), 409),
         read("/deliveries/{delivery}", &["webhooks:manage"]),
+        (Method::POST, "/deliveries/{delivery}/retry", &["webhooks:manage"], json!({}), 202),
         (Method::DELETE, "/webhook-endpoints/{spare}", &["webhooks:manage"], Value::Null, 200),
         read("/integration-health", &["webhooks:manage", "events:read"]),
     ]
@@ -88,7 +99,11 @@ impl Stock {
         let refund = merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 1 })).await;
         let subscription = merchant.subscription().await;
         let deliveries = merchant.api.get(&format!("/webhook-endpoints/{endpoint}/deliveries")).await;
+        // It has ended by the time it is answered: nothing is that new.
+        let recover = json!({ "since": "2100-01-01T00:00:00Z" });
+        let recovery = merchant.api.post(&format!("/webhook-endpoints/{endpoint}/recover"), &recover).await;
         Self(vec![
+            ("{recovery}", text(&recovery.expect(202), "id")),
             ("{payment}", merchant.order(&order).await["payment_ids"][0].as_str().unwrap().to_owned()),
             ("{shipment}", text(&shipment, "id")),
             ("{refund}", text(&refund.expect(201), "id")),

@@ -13,6 +13,7 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use authority_domain::undelivered::Wanted;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;
@@ -21,6 +22,7 @@ use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
     Checkouts, Deliveries, DeliveryHistory, Events, HealthFigures, Inspect, Lease, Orders, Payments, Refunds,
+    Stretch, Undelivered,
 };
 use crate::store::Access;
 
@@ -309,4 +311,39 @@ async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
     let live = &figures[&EndpointId::from_store("live".to_owned())];
     assert_eq!((live.pending, live.attempts, live.durations_ms.len()), (5, 100, 50));
     assert!(steps < 5_000, "{steps} steps");
+}
+
+/// A window of the stream costs what the window holds, beside a history in which everything has arrived, and beside one
+/// in which nothing has; a time is found by halving.
+#[tokio::test]
+async fn what_is_missing_is_looked_for_where_it_is_asked() {
+    let mut large = Large::fill().await;
+    let wanted = [Wanted::of(&["*".to_owned()], &[]), Wanted { names: Some(vec!["rare"]), tests: true }];
+    for endpoint in ["live", "idle"].map(|id| EndpointId::from_store(id.to_owned())) {
+        for wanted in &wanted {
+            let stretch = Stretch { above: MANY - 1_000, below: MANY };
+            large.steps();
+            let count =
+                large.session().undelivered_count(&tenant(), &endpoint, wanted, stretch).await.unwrap();
+            let page =
+                large.session().undelivered_page(&tenant(), &endpoint, wanted, stretch, 101).await.unwrap();
+            let next =
+                large.session().undelivered_oldest(&tenant(), &endpoint, wanted, stretch, 64).await.unwrap();
+            let steps = large.steps();
+            let all = if endpoint.as_str() == "live" {
+                0
+            } else if wanted.names.is_some() {
+                0
+            } else {
+                999
+            };
+            assert_eq!((count, page.len(), next.len()), (all, all.min(101) as usize, all.min(64) as usize));
+            assert!(steps < 150_000, "{endpoint} {wanted:?}: {steps} steps");
+        }
+    }
+    large.steps();
+    let place = large.session().sequence_at(&tenant(), Timestamp::from_ms(MANY / 3)).await.unwrap();
+    let steps = large.steps();
+    assert_eq!(place, MANY / 3);
+    assert!(steps < 2_000, "{steps} steps");
 }

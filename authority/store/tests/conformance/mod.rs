@@ -21,6 +21,7 @@ pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
 pub(crate) mod operator_reads;
+pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
 pub(crate) mod requests;
@@ -106,6 +107,8 @@ macro_rules! conformance {
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
+            recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
+                a_recovery_ends_once;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,
                 open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;

@@ -29,7 +29,6 @@ const OUT_OF_REACH: [(&str, &[&str]); 4] = [
             "connection_exists",
             "connection_not_active",
             "share_exists",
-            "recovery_finished",
         ],
     ),
     (

@@ -37,6 +37,14 @@ pub(super) async fn conflicts(shop: &mut Shop) {
     let call = shop.merchant.api.call(Method::POST, &format!("/webhook-endpoints/{}/test", shop.disabled.id));
     shop.refuses(call, 409, "endpoint_disabled", json!({})).await;
 
+    let ended = shop.merchant.endpoint("https://hooks.example.com/", &["*"]).await.id;
+    let nothing = json!({ "since": "2100-01-01T00:00:00Z" });
+    let recovery =
+        shop.merchant.api.post(&format!("/webhook-endpoints/{ended}/recover"), &nothing).await.expect(202);
+    let path = format!("/endpoint-recoveries/{}/cancel", recovery["id"].as_str().unwrap());
+    let call = shop.merchant.api.call(Method::POST, &path);
+    shop.refuses(call, 409, "recovery_finished", json!({})).await;
+
     let crowded = Merchant::create(&shop.authority, "crowded").await;
     for _ in 0..16 {
         crowded.endpoint("https://hooks.example.com/", &["*"]).await;

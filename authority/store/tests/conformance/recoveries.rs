@@ -1,0 +1,197 @@
+//! Recoveries and the steps of their worker: contract 15.2.
+
+use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
+use authority_domain::recovery::{Recovery, RecoveryStatus};
+use authority_domain::undelivered::Wanted;
+use authority_store::StoreError;
+use authority_store::ports::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
+
+use super::fixtures::{at, dice, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
+    let recovery = Recovery {
+        id: RecoveryId::generate(noon(), &mut dice()),
+        endpoint_id: endpoint.clone(),
+        livemode: shop.tenant.livemode,
+        status: RecoveryStatus::Running,
+        since: noon(),
+        until: None,
+        types: Some(vec!["checkout.*".to_owned()]),
+        matched: 0,
+        enqueued: 0,
+        created_at: at(100),
+        updated_at: at(100),
+        finished_at: None,
+    };
+    let (counted_to, walked_to) = (stretch.above, stretch.above);
+    RecoveryJob { recovery, tenant: shop.tenant.clone(), stretch, counted_to, walked_to }
+}
+
+async fn begin(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
+    let made = new_job(shop, endpoint, stretch);
+    let (store, inserted) = (&shop.store, made.clone());
+    let done: Result<(), StoreError> = job!(store.write, tx => tx.recovery_insert(&inserted));
+    done.unwrap();
+    made
+}
+
+async fn running(shop: &Shop) -> Vec<RecoveryJob> {
+    let store = &shop.store;
+    let jobs: Result<_, StoreError> = job!(store.read, tx => tx.recoveries_running(None, 9));
+    jobs.unwrap()
+}
+
+async fn get(shop: &Shop, id: &RecoveryId) -> Option<Recovery> {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.recovery_get(&tenant, &id));
+    found.unwrap()
+}
+
+/// A step over `limit` of what is missing.
+async fn found(shop: &Shop, recovery: &RecoveryJob, limit: i64) -> RecoveryStep {
+    let (store, of) = (&shop.store, recovery.clone());
+    let missed: Result<Vec<_>, StoreError> = job!(store.read, tx => async {
+        let stretch = Stretch { above: of.walked_to, below: of.stretch.below };
+        let wanted = Wanted::of(&["*".to_owned()], &[]);
+        tx.undelivered_oldest(&of.tenant, &of.recovery.endpoint_id, &wanted, stretch, limit).await
+    });
+    let missed: Vec<_> = missed
+        .unwrap()
+        .into_iter()
+        .map(|missed| (DeliveryId::generate(at(200), &mut dice()), missed))
+        .collect();
+    let walked_to = missed.last().map_or(recovery.stretch.below - 1, |(_, missed)| missed.sequence);
+    RecoveryStep { job: recovery.clone(), missed, walked_to }
+}
+
+async fn take(shop: &Shop, step: &RecoveryStep) -> Option<i64> {
+    let (store, step) = (&shop.store, step.clone());
+    let made: Result<Option<i64>, StoreError> = job!(store.write, tx => tx.recovery_step(&step, at(200)));
+    made.unwrap()
+}
+
+pub(crate) async fn a_step_is_taken_once<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let failed = |n: usize| settlement(&taken[n], "a", SettledAs::Failed { reason: "rejected" });
+    shop.settle(vec![failed(0), failed(1), failed(2)]).await;
+    let begun = begin(&shop, &id, Stretch { above: 0, below: 4 }).await;
+    assert_eq!(running(&shop).await, [begun.clone()]);
+    let store = &shop.store;
+    for expected in [true, false] {
+        let of = begun.clone();
+        let counted: Result<bool, StoreError> =
+            job!(store.write, tx => tx.recovery_counted(&of, 3, 3, at(150)));
+        assert_eq!(counted.unwrap(), expected, "two instances count the same");
+    }
+    let begun = running(&shop).await.remove(0);
+    assert_eq!((begun.counted_to, begun.recovery.matched), (3, 3));
+    // Two instances found the same; one of the events arrived meanwhile.
+    let (ours, theirs) = (found(&shop, &begun, 2).await, found(&shop, &begun, 2).await);
+    let arrives = format!("UPDATE deliveries SET status = 'succeeded' WHERE id = '{}'", taken[1].id);
+    assert_eq!(database.execute(&arrives).await, Ok(1));
+    assert_eq!((take(&shop, &ours).await, take(&shop, &theirs).await), (Some(1), None));
+    let on = running(&shop).await.remove(0);
+    assert_eq!((on.walked_to, on.recovery.enqueued, on.recovery.remaining()), (2, 1, 2));
+    let last = found(&shop, &on, 9).await;
+    assert_eq!((take(&shop, &last).await, take(&shop, &last).await), (Some(1), None));
+    assert!(running(&shop).await.is_empty());
+    let done = get(&shop, &begun.recovery.id).await.unwrap();
+    assert_eq!(
+        (done.status, done.matched, done.enqueued, done.finished_at),
+        (RecoveryStatus::Completed, 2, 2, Some(at(200)))
+    );
+    let places = format!(
+        "SELECT MIN(created_sequence) * 100 + MAX(created_sequence) FROM deliveries WHERE recovery_id = '{}'",
+        begun.recovery.id
+    );
+    assert_eq!(database.number(&places).await, 405, "behind the three that were made with the events");
+    // The database refuses a second delivery of an event by one recovery.
+    let twice =
+        format!("UPDATE deliveries SET recovery_id = '{}' WHERE id = '{}'", begun.recovery.id, taken[0].id);
+    assert!(database.execute(&twice).await.is_err());
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        assert_eq!(get(&stranger, &begun.recovery.id).await, None);
+    }
+}
+
+pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..2 {
+        shop.open_checkout().await;
+    }
+    // One is being sent when the step is taken: its lease holds until then.
+    let taken = shop.lease("a", at(190), 1, 9).await;
+    let begun = begin(&shop, &id, Stretch { above: 0, below: 3 }).await;
+    let step = found(&shop, &begun, 9).await;
+    assert_eq!(take(&shop, &step).await, Some(2));
+    let with = |status: &str, trigger: &str| {
+        format!("SELECT COUNT(*) FROM deliveries WHERE status = '{status}' AND triggered_by = '{trigger}'")
+    };
+    assert_eq!(database.number(&with("pending", "event")).await, 1);
+    assert_eq!(database.number(&with("cancelled", "event")).await, 1);
+    assert_eq!(database.number(&with("pending", "recovery")).await, 2);
+    assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
+    let backlog = async |s: i64, limit: i64| -> RecoveryBacklog {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+        let backlog: Result<_, StoreError> =
+            job!(store.read, tx => tx.recovery_backlog(&tenant, &id, at(s), limit));
+        backlog.unwrap()
+    };
+    assert_eq!(backlog(200, 9).await, RecoveryBacklog { waiting: 2, due: 2 });
+    assert_eq!(backlog(199, 9).await, RecoveryBacklog { waiting: 2, due: 0 });
+    assert_eq!(backlog(200, 1).await, RecoveryBacklog { waiting: 1, due: 1 });
+}
+
+pub(crate) async fn a_recovery_ends_once<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    shop.open_checkout().await;
+    let stretch = Stretch { above: 0, below: 2 };
+    let (first, kept) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
+    let cancel = async |shop: &Shop, id: &RecoveryId| -> bool {
+        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+        let done: Result<bool, StoreError> =
+            job!(store.write, tx => tx.recovery_cancel(&tenant, &id, at(300)));
+        done.unwrap()
+    };
+    let stranger = Shop::new(&shop.store, "other").await;
+    assert!(!cancel(&stranger, &first.recovery.id).await);
+    assert!(cancel(&shop, &first.recovery.id).await);
+    assert!(!cancel(&shop, &first.recovery.id).await);
+    let step = found(&shop, &first, 9).await;
+    assert_eq!(take(&shop, &step).await, None, "it has ended");
+    // Whoever switches an endpoint off ends its recoveries, and only those that run.
+    let (second, third) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
+    let disable = format!(
+        "UPDATE webhook_endpoints SET status = 'disabled', disabled_at = 7, disabled_reason = 'gone' WHERE id = '{id}'"
+    );
+    assert_eq!(database.execute(&disable).await, Ok(1));
+    let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), other.clone());
+    let deleted: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, 1, at(400)));
+    deleted.unwrap();
+    let mut ends = Vec::new();
+    for made in [&first, &second, &third, &kept] {
+        let now = get(&shop, &made.recovery.id).await.unwrap();
+        ends.push((now.status, now.finished_at.unwrap()));
+    }
+    let seven = authority_domain::time::Timestamp::from_ms(7);
+    let expected = [
+        (RecoveryStatus::Cancelled, at(300)),
+        (RecoveryStatus::EndpointDisabled, seven),
+        (RecoveryStatus::EndpointDeleted, at(400)),
+        (RecoveryStatus::EndpointDeleted, at(400)),
+    ];
+    assert_eq!(ends, expected);
+}

@@ -1,0 +1,71 @@
+//! What merchants do about events that have not arrived: see which, have them sent again, try a delivery now (contract
+//! 15.1 to 15.3), with a real receiver, on both databases.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod commands;
+mod recovery;
+mod recovery_ends;
+mod retry;
+mod undelivered;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use tests::eventually::eventually;
+use tests::merchant::{Endpoint, Merchant, text};
+use tests::receiver::{Answer, Receiver};
+
+/// One attempt per delivery, so that what fails is given up at once.
+const ONCE: (&str, &str) = ("AUTHORITY_RETRY_SCHEDULE", "0");
+
+/// A receiver that refuses everything until it is told otherwise.
+struct Switched {
+    receiver: Receiver,
+    up: Arc<AtomicBool>,
+}
+
+impl Switched {
+    async fn down() -> Self {
+        let up = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&up);
+        let script = move |_: &_| Answer::status(if asked.load(Ordering::SeqCst) { 200 } else { 500 });
+        Self { receiver: Receiver::start(script).await, up }
+    }
+
+    fn goes_up(&self) {
+        self.up.store(true, Ordering::SeqCst);
+    }
+}
+
+fn at(endpoint: &Endpoint, what: &str) -> String {
+    format!("/webhook-endpoints/{}/{what}", endpoint.id)
+}
+
+/// Every page of a list, through pages that may be empty.
+async fn whole_list(merchant: &Merchant, path: &str) -> Vec<Value> {
+    let (mut all, mut next) = (Vec::new(), path.to_owned());
+    loop {
+        let mut page = merchant.api.get(&next).await.expect(200);
+        all.append(page["data"].as_array_mut().unwrap());
+        let Some(cursor) = page["next_cursor"].as_str() else { return all };
+        next = format!("{path}{}cursor={cursor}", if path.contains('?') { '&' } else { '?' });
+    }
+}
+
+/// What has not arrived, as (sequence, reason).
+async fn missing(merchant: &Merchant, endpoint: &Endpoint) -> Vec<(u64, String)> {
+    let all = whole_list(merchant, &at(endpoint, "undelivered")).await;
+    all.iter().map(|event| (event["sequence"].as_u64().unwrap(), text(event, "reason"))).collect()
+}
+
+/// Waits until a recovery is no longer running.
+async fn ended(merchant: &Merchant, recovery: &Value) -> Value {
+    let path = format!("/endpoint-recoveries/{}", text(recovery, "id"));
+    eventually("the recovery's end", async || {
+        let now = merchant.api.get(&path).await.expect(200);
+        (now["status"] != "running").then_some(now)
+    })
+    .await
+}

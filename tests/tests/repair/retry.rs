@@ -1,0 +1,66 @@
+//! Trying a delivery now (contract 15.3).
+
+use http::Method;
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database};
+use tests::eventually::eventually;
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+
+use super::{Switched, at};
+
+async fn newest(merchant: &Merchant, path: &str) -> Value {
+    merchant.api.get(path).await.expect(200)["data"][0].clone()
+}
+
+async fn what_waits_is_tried_now_and_what_ended_once_more(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,86400")]).await;
+    let switched = Switched::down().await;
+    let merchant = Merchant::create(&authority, "retries").await;
+    let endpoint = merchant.endpoint(&switched.receiver.url("/hook"), &["*"]).await;
+    merchant.checkout().await;
+    let list = at(&endpoint, "deliveries");
+    let waiting = eventually("its first attempt", async || {
+        Some(newest(&merchant, &list).await).filter(|delivery| delivery["attempt_count"] == 1)
+    })
+    .await;
+    let retry = |delivery: &Value| format!("/deliveries/{}/retry", text(delivery, "id"));
+    // It waits for tomorrow; now it is tried, fails for the last time, and is given up.
+    let hastened = merchant.api.post(&retry(&waiting), &json!({})).await.expect(202);
+    assert_eq!((&hastened["id"], &hastened["status"]), (&waiting["id"], &json!("pending")));
+    assert!(text(&hastened, "next_attempt_at") < text(&waiting, "next_attempt_at"));
+    let failed = eventually("its end", async || {
+        Some(newest(&merchant, &list).await).filter(|delivery| delivery["status"] == "failed")
+    })
+    .await;
+    assert_eq!(failed["attempt_count"], 2);
+    // What has failed is sent once more, by a delivery of its own.
+    switched.goes_up();
+    let again = merchant.api.post_as("again", &retry(&failed), &json!({})).await.expect(202);
+    assert_eq!(
+        (&again["trigger"], &again["status"], &again["event_id"]),
+        (&json!("replay"), &json!("pending"), &failed["event_id"])
+    );
+    assert_ne!(again["id"], failed["id"]);
+    let repeated = merchant.api.post_as("again", &retry(&failed), &json!({})).await.expect(202);
+    assert_eq!(repeated["id"], again["id"], "one key, one delivery");
+    authority.nothing_pending().await;
+    let arrived = newest(&merchant, &list).await;
+    assert_eq!((&arrived["id"], &arrived["status"]), (&again["id"], &json!("succeeded")));
+    let problem =
+        merchant.api.post(&retry(&arrived), &json!({})).await.refused(409, "invalid_state_transition");
+    assert_eq!(problem["current_status"], "succeeded");
+
+    // Never a 202 that sends nothing.
+    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    merchant.api.call(Method::PATCH, &path).json(&json!({ "status": "disabled" })).send().await.expect(200);
+    merchant.api.post(&retry(&failed), &json!({})).await.refused(409, "endpoint_disabled");
+    merchant.api.post(&retry(&failed), &json!({ "now": true })).await.refused(422, "unknown_field");
+    let stranger = Merchant::create(&authority, "stranger").await;
+    stranger.api.post(&retry(&failed), &json!({})).await.refused(404, "not_found");
+    merchant.api.post("/deliveries/dlv_1/retry", &json!({})).await.refused(404, "not_found");
+    merchant.api.call(Method::DELETE, &path).send().await.expect(200);
+    merchant.api.post(&retry(&failed), &json!({})).await.refused(404, "not_found");
+}
+
+on_both_databases!(what_waits_is_tried_now_and_what_ended_once_more);
