@@ -83,7 +83,7 @@ pub(crate) async fn a_step_is_taken_once<D: Database>() {
     let failed = |n: usize| settlement(&taken[n], "a", SettledAs::Failed { reason: "rejected" });
     shop.settle(vec![failed(0), failed(1), failed(2)]).await;
     let begun = begin(&shop, &id, Stretch { above: 0, below: 4 }).await;
-    assert_eq!(running(&shop).await, [begun.clone()]);
+    assert_eq!(running(&shop).await, std::slice::from_ref(&begun));
     let store = &shop.store;
     for expected in [true, false] {
         let of = begun.clone();
