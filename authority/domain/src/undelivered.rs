@@ -113,8 +113,9 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_what_both_lists_let_through() {
-        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let table: [(&[&str], &[&str], Option<&[&str]>, bool); 6] = [
+        type Names = &'static [&'static str];
+        let list = |names: Names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let table: [(Names, Names, Option<Names>, bool); 6] = [
             (&["*"], &[], None, true),
             (&["checkout.created"], &[], Some(&["checkout.created"]), true),
             (
