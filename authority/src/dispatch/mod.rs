@@ -5,6 +5,7 @@
 //! as much of the answer as means anything. What comes back is an outcome, never an error: everything a receiver can
 //! do is an ordinary result that is recorded, with what it says of the endpoint (`verdict`), in batches (`settle`).
 
+mod attempts;
 pub mod client;
 pub mod connector;
 pub mod engine;

@@ -4,19 +4,26 @@
 //! When the database cannot be written the batch is tried again until its leases have run out; then the deliveries are
 //! sent again, which at-least-once allows. A batch that the database refuses is written one outcome at a time, so that a
 //! single one holds nothing up.
+//!
+//! With the outcomes, in the same transaction, whatever may go next to the same endpoints is leased: so a place that has
+//! become free stays idle for one commit, and no transaction is needed to look for its next delivery. Where slots are
+//! short, everybody's turn is looked at instead.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::id::AttemptId;
+use authority_domain::id::{AttemptId, EndpointId};
 use authority_domain::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
 use authority_domain::retry::{Next, RetryPolicy};
 use authority_domain::time::Timestamp;
+use authority_store::hand_over::{Among, claim};
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
+use authority_store::slots::{Slot, Slots};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use super::transport::AttemptReport;
 use super::verdict::Verdict;
@@ -38,6 +45,8 @@ pub(super) struct Finished {
     pub(super) started_at: Timestamp,
     pub(super) finished_at: Timestamp,
     pub(super) report: AttemptReport,
+    /// Counts against its endpoint until this is dropped: when the outcome is written, or never will be.
+    pub(super) _slot: Slot,
 }
 
 /// Writes outcomes.
@@ -47,8 +56,8 @@ pub(super) struct Settler {
     pub(super) retry: RetryPolicy,
     pub(super) disable: DisablePolicy,
     pub(super) dice: StdRng,
-    /// Told after each batch: room for more of the same endpoints.
-    pub(super) settled: Arc<Notify>,
+    /// Those of the dispatcher.
+    pub(super) slots: Arc<Slots>,
 }
 
 impl Settler {
@@ -57,7 +66,6 @@ impl Settler {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
             self.settle(std::mem::take(&mut batch)).await;
-            self.settled.notify_one();
         }
     }
 
@@ -76,12 +84,21 @@ impl Settler {
     /// Tries until the verdict is written or its leases are over. False when the database refuses it as it is.
     async fn written(&self, verdict: Verdict, batch: &[Finished]) -> bool {
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
-        let verdict = Arc::new(verdict);
+        let mut freed: BTreeMap<EndpointId, usize> = BTreeMap::new();
+        for finished in batch {
+            *freed.entry(finished.delivery.endpoint_id.clone()).or_default() += 1;
+        }
+        let work = Arc::new((verdict, freed));
         loop {
-            let verdict = Arc::clone(&verdict);
+            let (work, slots, clock) = (Arc::clone(&work), Arc::clone(&self.slots), Arc::clone(&self.clock));
             let written = self
                 .store
-                .write(move |tx: &mut dyn Tx| Box::pin(async move { verdict.write(tx).await }))
+                .write(move |tx: &mut dyn Tx| {
+                    Box::pin(async move {
+                        work.0.write(tx).await?;
+                        lease_next(tx, &slots, &work.1, Timestamp::from_ms(clock.now_ms())).await
+                    })
+                })
                 .await;
             let Err(error) = written else { return true };
             tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
@@ -140,6 +157,25 @@ impl Settler {
             },
         }
     }
+}
+
+/// Leases what may go next, now that so many places have become `freed`.
+async fn lease_next(
+    tx: &mut dyn Tx,
+    slots: &Slots,
+    freed: &BTreeMap<EndpointId, usize>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if slots.take_short() {
+        claim(tx, Among::All, now).await?;
+        return Ok(());
+    }
+    let mut behind = freed.clone();
+    slots.retain_behind(&mut behind);
+    if !behind.is_empty() {
+        claim(tx, Among::These(&behind), now).await?;
+    }
+    Ok(())
 }
 
 fn log(finished: &Finished, class: OutcomeClass) {

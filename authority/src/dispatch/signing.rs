@@ -20,12 +20,13 @@ const ATTEMPT: HeaderName = HeaderName::from_static("service-attempt");
 #[error("a signing secret of the endpoint cannot be opened")]
 pub(super) struct UnusableSecret;
 
-/// Signs an attempt that starts at `now`.
+/// Signs the attempt to send `body` that starts at `now`.
 ///
 /// # Errors
 /// [`UnusableSecret`] when there is no secret that can be opened.
 pub(super) fn headers(
     delivery: &LeasedDelivery,
+    body: &[u8],
     number: i64,
     now: Timestamp,
     secrets: &SecretBox,
@@ -38,7 +39,7 @@ pub(super) fn headers(
         return Err(UnusableSecret);
     }
     let timestamp = format!("{:010}", now.as_unix_seconds());
-    let signature = signature_header(&opened, &timestamp, delivery.body.as_bytes());
+    let signature = signature_header(&opened, &timestamp, body);
     let mut headers = HeaderMap::with_capacity(6);
     for (name, text) in [
         (HeaderName::from_static(header::EVENT_ID), delivery.event_id.as_str()),

@@ -2,7 +2,8 @@
 //!
 //! Called at the end of every writing use case, when all reading and deciding is done. First the stream's counter, which
 //! gives every event and with it every new record its place; then the records (the last version of each), the events,
-//! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3).
+//! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3). Those that this instance may
+//! send at once are written leased to it, and handed over after the commit ([`crate::hand_over`]).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::ports::{NewDelivery, Places, Subscriber, Trigger, Tx, Written};
+use crate::hand_over::HandedOver;
+use crate::ports::{NewDelivery, Placed, Places, Subscriber, Trigger, Tx, Written};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -131,35 +133,62 @@ async fn fan_out(
     now: Timestamp,
     dice: &mut (dyn Rng + Send),
 ) -> Result<Vec<NewDelivery>, Refusal> {
-    let (endpoints, trigger) = match audience {
+    let (mut endpoints, trigger) = match audience {
         Audience::Subscribers => (subscribers, Trigger::Event),
-        Audience::Tested(endpoint) => (vec![tested(endpoint, tenant)], Trigger::Test),
+        Audience::Tested(endpoint) => (vec![tested(endpoint, tenant, subscribers)], Trigger::Test),
     };
     let operator = Tenant::operator();
+    let desk = tx.desk();
+    let held_by = desk.as_ref().map(|desk| desk.hold(now));
     let mut all = Vec::new();
     for owner in [tenant, &operator] {
         let mut deliveries = Vec::new();
         for event in events {
-            for endpoint in endpoints.iter().filter(|endpoint| endpoint.owner == *owner) {
-                if endpoint.enabled_events.iter().any(|filter| matches_filter(filter, event.event_type)) {
-                    deliveries.push(NewDelivery {
-                        id: DeliveryId::generate(now, dice),
-                        event_id: event.id.clone(),
-                        event_type: event.event_type.as_str(),
-                        sequence: event.sequence,
-                        endpoint_id: endpoint.endpoint_id.clone(),
-                        trigger,
-                    });
+            for endpoint in endpoints.iter_mut().filter(|endpoint| endpoint.owner == *owner) {
+                if !endpoint.enabled_events.iter().any(|filter| matches_filter(filter, event.event_type)) {
+                    continue;
                 }
+                let delivery = NewDelivery {
+                    id: DeliveryId::generate(now, dice),
+                    event_id: event.id.clone(),
+                    event_type: event.event_type.as_str(),
+                    sequence: event.sequence,
+                    endpoint_id: endpoint.endpoint_id.clone(),
+                    trigger,
+                };
+                let taken = desk.as_ref().and_then(|desk| desk.take(&delivery, endpoint, event, now));
+                let held_back = endpoint.reach.as_ref().map(|reach| reach.held_back);
+                deliveries.push((delivery, held_back, taken));
             }
         }
-        tx.deliveries_insert(owner, &deliveries, now).await?;
-        all.append(&mut deliveries);
+        let placed = |taken: &Option<HandedOver>, held_back: Option<bool>| match (taken, &held_by) {
+            (Some(_), Some(held_by)) => Placed::HandedOver(held_by),
+            _ => match held_back {
+                Some(true) => Placed::HeldBack,
+                Some(false) => Placed::NoRoom,
+                None => Placed::Unasked,
+            },
+        };
+        let rows =
+            deliveries.iter().map(|(delivery, held_back, taken)| (delivery, placed(taken, *held_back)));
+        tx.deliveries_insert_placed(owner, &rows.collect::<Vec<_>>(), now).await?;
+        for (delivery, _, taken) in deliveries {
+            all.push(delivery);
+            if let Some(handed_over) = taken {
+                tx.hand_over(handed_over);
+            }
+        }
     }
     Ok(all)
 }
 
 /// A test goes to its endpoint whatever that wants.
-fn tested(endpoint: &EndpointId, tenant: &Tenant) -> Subscriber {
-    Subscriber { endpoint_id: endpoint.clone(), enabled_events: vec!["*".to_owned()], owner: tenant.clone() }
+fn tested(endpoint: &EndpointId, tenant: &Tenant, subscribers: Vec<Subscriber>) -> Subscriber {
+    let found = subscribers.into_iter().find(|subscriber| subscriber.endpoint_id == *endpoint);
+    Subscriber {
+        endpoint_id: endpoint.clone(),
+        enabled_events: vec!["*".to_owned()],
+        owner: tenant.clone(),
+        reach: found.and_then(|subscriber| subscriber.reach),
+    }
 }

@@ -14,10 +14,12 @@
 
 pub mod commit;
 mod error;
+pub mod hand_over;
 pub mod inbox;
 mod inspect;
 pub mod ports;
 mod postgres;
+pub mod slots;
 mod sqlite;
 mod store;
 mod writer;

@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgPool, SqlitePool};
-use tokio::sync::Notify;
 
 use crate::StoreError;
+use crate::hand_over::{Desk, OpenDesk};
 use crate::ports::Tx;
 use crate::sqlite::ServerLock;
 use crate::writer::{JobError, Told, TypedJob, Writer, closed};
@@ -188,7 +188,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        let (job, answer) = TypedJob::new(work);
+        let (job, answer) = TypedJob::new(work, self.told.desk.desk());
         self.writer.submit(Box::new(job)).await?;
         answer.await.unwrap_or_else(|_| Err(closed().into()))
     }
@@ -219,10 +219,11 @@ impl Store {
         read(self.list_readers.clone(), work).await
     }
 
-    /// Is notified after a commit that made deliveries: a hint only, the poll is the truth (T5).
+    /// Puts up the desk of this instance's dispatcher, in place of one that may be there: from now on jobs lease
+    /// deliveries to it, which it is given after their commits. It is closed by dropping what is returned.
     #[must_use]
-    pub fn deliveries_committed(&self) -> Arc<Notify> {
-        Arc::clone(&self.told.deliveries)
+    pub fn put_up(&self, desk: Arc<Desk>) -> OpenDesk {
+        self.told.desk.put_up(desk)
     }
 
     /// Events that were committed through this store since it was opened.

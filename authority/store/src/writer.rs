@@ -13,12 +13,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
+use crate::hand_over::{Desk, DeskPlace, HandedOver, claim_unasked};
 use crate::ports::Tx;
 
 /// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
@@ -46,21 +48,45 @@ impl JobError for Refusal {
 }
 
 /// What a job made that others are told of after the commit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Made {
-    /// Any deliveries at all: the dispatcher is woken.
-    pub(crate) deliveries: bool,
     /// How many events.
     pub(crate) events: usize,
+    /// Deliveries that this instance sends. Dropped with a job that is undone, and so are their slots.
+    pub(crate) handed_over: Vec<HandedOver>,
+    /// The endpoints of deliveries that nobody holds.
+    pub(crate) left_behind: Vec<EndpointId>,
+}
+
+impl Made {
+    fn add(&mut self, more: Self) {
+        self.events += more.events;
+        self.handed_over.extend(more.handed_over);
+        self.left_behind.extend(more.left_behind);
+    }
 }
 
 /// What the world is told of commits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    /// Notified after each commit that made deliveries.
-    pub(crate) deliveries: Arc<Notify>,
+    /// Where the dispatcher of this instance takes deliveries.
+    pub(crate) desk: DeskPlace,
     /// All events that were committed.
     pub(crate) events: Arc<AtomicU64>,
+}
+
+impl Told {
+    fn committed(&self, made: Made) {
+        self.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
+        for delivery in made.handed_over {
+            delivery.begin();
+        }
+        if !made.left_behind.is_empty()
+            && let Some(desk) = self.desk.desk()
+        {
+            desk.slots.committed_behind(&made.left_behind);
+        }
+    }
 }
 
 /// What is left to do after a job ran.
@@ -98,14 +124,16 @@ pub(crate) type Failed = Vec<(usize, StoreError)>;
 /// A job with its result type.
 pub(crate) struct TypedJob<F, T, E> {
     work: Option<F>,
+    /// The dispatcher of this instance.
+    desk: Option<Arc<Desk>>,
     result: Option<Result<T, E>>,
     waiting: oneshot::Sender<Result<T, E>>,
 }
 
 impl<F, T, E> TypedJob<F, T, E> {
-    pub(crate) fn new(work: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(work: F, desk: Option<Arc<Desk>>) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (waiting, answer) = oneshot::channel();
-        (Self { work: Some(work), result: None, waiting }, answer)
+        (Self { work: Some(work), desk, result: None, waiting }, answer)
     }
 }
 
@@ -118,8 +146,13 @@ where
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
+            tx.set_desk(self.desk.take());
             // A panic in one job must not take the writer, and with it every other request, away.
-            let worked = async { work(tx).await };
+            let worked = async {
+                let value = work(tx).await?;
+                claim_unasked(tx).await?;
+                Ok::<T, E>(value)
+            };
             let (result, ran) = match AssertUnwindSafe(worked).catch_unwind().await {
                 Ok(Ok(value)) => (Ok(value), Ran::Keep),
                 Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
@@ -270,19 +303,20 @@ fn answer(ran: Vec<(Box<dyn Job>, Made)>, committed: Option<Failed>, told: &Told
         return;
     };
     let mut made = Made::default();
-    for (place, (_, by_job)) in ran.iter().enumerate() {
-        if failed.iter().all(|(failed, _)| *failed != place) {
-            made.deliveries |= by_job.deliveries;
-            made.events += by_job.events;
+    let mut answers = Vec::with_capacity(ran.len());
+    for (place, (job, by_job)) in ran.into_iter().enumerate() {
+        match failed.iter().position(|(failed, _)| *failed == place) {
+            Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),
+            None => {
+                made.add(by_job);
+                answers.push((job, End::Committed));
+            }
         }
     }
-    told.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
-    for (place, (job, _)) in ran.into_iter().enumerate() {
-        let refused = failed.iter().position(|(failed, _)| *failed == place);
-        job.answer(refused.map_or(End::Committed, |refused| End::Refused(failed.swap_remove(refused).1)));
-    }
-    if made.deliveries {
-        told.deliveries.notify_one();
+    // First of all: whoever made an event waits for its answer no longer than for its delivery.
+    told.committed(made);
+    for (job, end) in answers {
+        job.answer(end);
     }
 }
 

@@ -4,9 +4,11 @@
 //! transaction is open, and settles only where the token is still its own; after the lease's end any other holder may
 //! take the delivery, so that a dead process holds nothing back.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use authority_domain::delivery::Trigger;
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -25,6 +27,29 @@ pub struct NewDelivery {
     pub trigger: Trigger,
 }
 
+/// Who holds rows, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBy {
+    /// Names the lease; 128 random bits.
+    pub token: String,
+    /// When others may take them.
+    pub until: Timestamp,
+}
+
+/// Who sends a delivery that is being made.
+#[derive(Clone, Copy, Debug)]
+pub enum Placed<'h> {
+    /// This instance: the row is written leased.
+    HandedOver(&'h HeldBy),
+    /// Whoever makes room for it.
+    NoRoom,
+    /// Whoever comes when its endpoint is no longer held back.
+    HeldBack,
+    /// Nobody has asked yet whether there is room; it is claimed at the end of the job, where there is
+    /// ([`crate::hand_over`]).
+    Unasked,
+}
+
 /// What a lease asks for.
 #[derive(Clone, Debug)]
 pub struct Lease {
@@ -38,6 +63,12 @@ pub struct Lease {
     pub limit: i64,
     /// At most so many at a time per endpoint, those already leased included (contract 7.4).
     pub per_endpoint: i64,
+    /// At most so many of one merchant's, both modes together.
+    pub per_merchant: i64,
+    /// Merchants that may have less than that.
+    pub merchants: BTreeMap<MerchantId, i64>,
+    /// Only deliveries to these endpoints; `None` for all.
+    pub among: Option<Vec<EndpointId>>,
 }
 
 /// A delivery that is ours to attempt, with everything the attempt needs.
@@ -47,6 +78,8 @@ pub struct LeasedDelivery {
     pub id: DeliveryId,
     pub event_id: EventId,
     pub endpoint_id: EndpointId,
+    /// Whose endpoint it is; the operator's for the platform's.
+    pub merchant_id: MerchantId,
     pub trigger: String,
     pub livemode: bool,
     /// Attempts already made.
@@ -105,10 +138,26 @@ pub trait Deliveries {
         tenant: &Tenant,
         deliveries: &[NewDelivery],
         now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<(&NewDelivery, Placed<'_>)> =
+            deliveries.iter().map(|delivery| (delivery, Placed::Unasked)).collect();
+        self.deliveries_insert_placed(tenant, &rows, now).await
+    }
+
+    /// Adds deliveries, due at `now`, each with who is to send it.
+    async fn deliveries_insert_placed(
+        &mut self,
+        tenant: &Tenant,
+        deliveries: &[(&NewDelivery, Placed<'_>)],
+        now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Takes due deliveries of enabled endpoints, oldest first per endpoint.
+    /// Takes due deliveries of enabled endpoints: of each endpoint the oldest first, as many as it has room for; the
+    /// endpoints of a merchant, and the merchants, in turns.
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
+
+    /// Gives back what `token` still holds of these deliveries; no attempt of them was begun. Tells how many.
+    async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64, StoreError>;
 
     /// Gives back every lease: for the start of a process that is the database's only user.
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;

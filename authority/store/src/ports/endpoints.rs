@@ -10,7 +10,7 @@ use authority_domain::time::Timestamp;
 use crate::StoreError;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedSecret {
     /// Counts the endpoint's secrets from 1.
     pub version: i64,
@@ -29,6 +29,23 @@ pub struct Subscriber {
     pub enabled_events: Vec<String>,
     /// Whose it is: the event's tenant, or the operator.
     pub owner: Tenant,
+    /// What this instance needs to send to it at once, where it may.
+    pub reach: Option<Reach>,
+}
+
+/// How an endpoint is reached, and how much more it may get now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Reach {
+    pub url: String,
+    pub api_version: String,
+    /// The usable secrets, newest first.
+    pub secrets: Vec<SealedSecret>,
+    /// Requests it may have beside those in flight, whichever instance makes them
+    /// ([`authority_domain::endpoint_hold::room`]); none while a due delivery waits that nobody holds, which goes first.
+    pub room: i64,
+    /// No request begins for some time yet.
+    pub held_back: bool,
 }
 
 /// Endpoints.

@@ -17,6 +17,7 @@ mod endpoint_health;
 mod endpoints;
 mod events;
 mod figures;
+mod hand_over;
 mod health_figures;
 mod inspect;
 mod merchants;
@@ -39,12 +40,13 @@ pub use alerts::Alerts;
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
-pub use deliveries::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
+pub use deliveries::{Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
-pub use endpoints::{Endpoints, SealedSecret, Subscriber};
+pub use endpoints::{Endpoints, Reach, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use figures::{Figures, QueueFigures};
+pub use hand_over::HandOver;
 pub use health_figures::HealthFigures;
 pub use inspect::{Inspect, InspectedOrders};
 pub use merchants::{MerchantFilter, Merchants};
@@ -84,6 +86,7 @@ pub trait Tx:
     + Endpoints
     + Events
     + Figures
+    + HandOver
     + HealthFigures
     + Merchants
     + OperatorReads
@@ -113,6 +116,7 @@ impl<T> Tx for T where
         + Endpoints
         + Events
         + Figures
+        + HandOver
         + HealthFigures
         + Merchants
         + OperatorReads

@@ -91,35 +91,67 @@ mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
+/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
+/// or have ended, and however many endpoints are idle.
+macro_rules! all_waiting {
+    () => {
+        "WITH RECURSIVE waiting (endpoint_id) AS ( \
+             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+             UNION ALL \
+             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+             FROM waiting WHERE waiting.endpoint_id IS NOT NULL), "
+    };
+}
+
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
-/// cap `$4` ([`authority_domain::endpoint_hold::room`]), and of all these the oldest `$5`. `waiting` steps through the endpoints that have
-/// unfinished work, by the index alone. Rows that somebody else has locked are passed over: they are being settled or
+/// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
+/// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
+/// anything; only theirs are looked at. Rows that somebody else has locked are passed over: they are being settled or
 /// leased right now.
-pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
-         SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-         UNION ALL \
-         SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                 WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-         FROM waiting WHERE waiting.endpoint_id IS NOT NULL), \
-     due AS ( \
-         SELECT e.id AS endpoint_id, d.id, d.next_attempt_at, d.sequence, \
-             CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END AS cap \
-         FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id AND e.status = 'enabled' \
-             AND (e.held_until IS NULL OR e.held_until <= $3) \
-         CROSS JOIN LATERAL ( \
-             SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
-             WHERE w.endpoint_id = e.id AND w.status = 'pending' \
-                 AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
-             ORDER BY w.next_attempt_at, w.sequence LIMIT $4 FOR UPDATE SKIP LOCKED) d), \
-     placed AS ( \
-         SELECT due.id, due.next_attempt_at, due.sequence, \
-             ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY next_attempt_at, sequence) AS place, \
-             cap - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = due.endpoint_id \
-                 AND l.lease_token IS NOT NULL AND l.lease_until >= $3) AS room \
-         FROM due) \
-     UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
-         SELECT id FROM placed WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
-     RETURNING id";
+macro_rules! lease_due {
+    ($waiting:expr) => {
+        concat!(
+            $waiting,
+            "merchants AS MATERIALIZED ( \
+                 SELECT key AS id, value::BIGINT AS room FROM jsonb_each_text($7::jsonb)), \
+             roomy AS MATERIALIZED ( \
+                 SELECT e.id AS endpoint_id, e.merchant_id, \
+                     CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
+                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                        AND l.lease_until >= $3) AS room \
+                 FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id AND e.status = 'enabled' \
+                     AND (e.held_until IS NULL OR e.held_until <= $3)), \
+             due AS ( \
+                 SELECT r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
+                 FROM roomy r CROSS JOIN LATERAL ( \
+                     SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
+                     WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
+                         AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
+                     ORDER BY w.next_attempt_at, w.sequence LIMIT r.room FOR UPDATE SKIP LOCKED) d \
+                 WHERE r.room > 0), \
+             placed AS ( \
+                 SELECT due.*, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY next_attempt_at, sequence) AS place \
+                 FROM due), \
+             turns AS ( \
+                 SELECT placed.*, \
+                     ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
+                 FROM placed) \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+                 SELECT id FROM turns \
+                 WHERE turn <= COALESCE((SELECT m.room FROM merchants m WHERE m.id = merchant_id), $6) \
+                 ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
+             RETURNING id"
+        )
+    };
+}
+
+/// Takes due deliveries of whoever has any.
+pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
+
+/// The same of the endpoints in `$8` alone.
+pub(crate) const LEASE_DUE_AMONG: &str =
+    lease_due!("WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($8::jsonb)), ");
 
 /// What a statement ends with that keeps the rows it read from others, who may write beside the authority's own jobs.
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
 use super::rows::{Kind, Place, Table, Together, Touches};
-use super::{Db, DbRow, LEASE_DUE, LOCK_ROWS, Session, push_in};
+use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, SettledAs, Settlement};
+use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
 
 /// New deliveries. The places of an endpoint's deliveries go on from its last one; the statement sees none of its own
 /// rows.
@@ -20,7 +20,7 @@ static DELIVERIES: Table = Table {
     place: Place::Delivery,
     touches: Touches::Any,
     into: "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
-        status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence)",
+        status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)",
     columns: &[
         Kind::Text,
         Kind::Text,
@@ -31,12 +31,14 @@ static DELIVERIES: Table = Table {
         Kind::Text,
         Kind::Text,
         Kind::Int,
+        Kind::Text,
+        Kind::Int,
         Kind::Int,
     ],
     select: Some(
         "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
-         v.column9, v.column9, v.column9, (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
-             WHERE d.endpoint_id = v.column7) + v.column10",
+         v.column9, v.column9, v.column9, v.column10, v.column11, (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
+             WHERE d.endpoint_id = v.column7) + v.column12",
     ),
     rest: "",
     // By their endpoint.
@@ -45,16 +47,30 @@ static DELIVERIES: Table = Table {
 
 #[async_trait]
 impl Deliveries for Session<'_> {
-    async fn deliveries_insert(
+    async fn deliveries_insert_placed(
         &mut self,
         tenant: &Tenant,
-        deliveries: &[NewDelivery],
+        deliveries: &[(&NewDelivery, Placed<'_>)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if deliveries.is_empty() {
             return Ok(());
         }
-        for delivery in deliveries {
+        for (delivery, placed) in deliveries {
+            let endpoint = &delivery.endpoint_id;
+            let held = match placed {
+                Placed::HandedOver(held) => Some(*held),
+                Placed::NoRoom | Placed::HeldBack | Placed::Unasked => None,
+            };
+            match placed {
+                Placed::HandedOver(_) => self.conn.remembered.fill_place(endpoint),
+                Placed::HeldBack => {}
+                Placed::NoRoom => {
+                    self.conn.remembered.fill_up(endpoint);
+                    self.leave_behind(endpoint);
+                }
+                Placed::Unasked => self.ask_for_room(endpoint, now),
+            }
             self.conn.wait(
                 &DELIVERIES,
                 [],
@@ -68,28 +84,36 @@ impl Deliveries for Session<'_> {
                     delivery.endpoint_id.as_str().into(),
                     delivery.trigger.as_str().into(),
                     now.as_ms().into(),
+                    held.map(|held| held.token.as_str()).into(),
+                    held.map(|held| held.until.as_ms()).into(),
                 ],
             );
         }
-        self.made.deliveries = true;
         Ok(())
     }
 
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError> {
-        let ids: Vec<String> = sqlx::query_scalar(LEASE_DUE)
+        let merchants: BTreeMap<&str, i64> =
+            lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
+        let mut query = sqlx::query_scalar(if lease.among.is_some() { LEASE_DUE_AMONG } else { LEASE_DUE })
             .bind(&lease.token)
             .bind(lease.until.as_ms())
             .bind(lease.now.as_ms())
             .bind(lease.per_endpoint)
             .bind(lease.limit)
-            .fetch_all(&mut *self.conn)
-            .await?;
+            .bind(lease.per_merchant)
+            .bind(serde_json::to_string(&merchants)?);
+        if let Some(among) = &lease.among {
+            let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
+            query = query.bind(serde_json::to_string(&among)?);
+        }
+        let ids: Vec<String> = query.fetch_all(&mut *self.conn).await?;
         if ids.is_empty() {
             return Ok(Vec::new());
         }
         let mut query = QueryBuilder::<Db>::new(
-            "SELECT d.id, d.event_id, d.endpoint_id, d.triggered_by, d.livemode, d.attempt_count, d.created_at, e.url, e.api_version, \
-                 v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
+            "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
+                 d.created_at, e.url, e.api_version, v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
              JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
         );
         query.push_bind(&lease.token);
@@ -106,6 +130,21 @@ impl Deliveries for Session<'_> {
         query.push(" ORDER BY endpoint_id, version DESC");
         let secrets = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter().map(|row| leased(row, &secrets)).collect()
+    }
+
+    async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64, StoreError> {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = ",
+        );
+        query.push_bind(token);
+        push_in(&mut query, "id", &ids);
+        let released = query.build().execute(&mut *self.conn).await?.rows_affected();
+        self.cancel_where_disabled(&ids).await?;
+        Ok(released)
     }
 
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError> {
@@ -253,6 +292,7 @@ fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> 
         id: DeliveryId::from_store(row.try_get("id")?),
         event_id: EventId::from_store(row.try_get("event_id")?),
         endpoint_id: EndpointId::from_store(endpoint_id),
+        merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
         trigger: row.try_get("triggered_by")?,
         livemode: row.try_get("livemode")?,
         attempt_count: row.try_get("attempt_count")?,

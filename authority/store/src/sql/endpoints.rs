@@ -124,6 +124,7 @@ impl Endpoints for Session<'_> {
                 endpoint_id: EndpointId::from_store(id),
                 enabled_events: serde_json::from_str(&filters)?,
                 owner: if theirs { tenant.clone() } else { operator.clone() },
+                reach: None,
             })
         };
         rows.into_iter().map(subscriber).collect()

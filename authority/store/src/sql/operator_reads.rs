@@ -122,15 +122,17 @@ impl OperatorReads for Session<'_> {
     }
 
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
-        sqlx::query(
+        let hastened: Option<String> = sqlx::query_scalar(
             "UPDATE deliveries SET next_attempt_at = $2, updated_at = $2 \
-             WHERE id = $1 AND status = 'pending' AND next_attempt_at > $2",
+             WHERE id = $1 AND status = 'pending' AND next_attempt_at > $2 RETURNING endpoint_id",
         )
         .bind(id.as_str())
         .bind(now.as_ms())
-        .execute(&mut *self.conn)
+        .fetch_optional(&mut *self.conn)
         .await?;
-        self.made.deliveries = true;
+        if let Some(endpoint) = hastened {
+            self.ask_for_room(&EndpointId::from_store(endpoint), now);
+        }
         Ok(())
     }
 

@@ -175,7 +175,7 @@ impl Recoveries for Session<'_> {
         if !missing.is_empty() {
             self.take_the_place_of_what_waits(job, &missing, now).await?;
             self.recovered_insert(job, &missing, now).await?;
-            self.made.deliveries = true;
+            self.ask_for_room(&job.recovery.endpoint_id, now);
         }
         Ok(Some(made))
     }

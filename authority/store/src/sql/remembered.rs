@@ -4,10 +4,13 @@
 //! It holds the writers' turn, so that what was read stays true until its end, but for what its own jobs write. A
 //! stream's counter moves here with every job that takes places of it, and back when the job is undone. Any other
 //! statement that may write makes the transaction forget everything, and so does a job that is undone behind one.
+//!
+//! The room of an endpoint moves likewise: with every delivery that a job takes a place for. It is kept apart from the
+//! streams, because the platform's endpoint hears of all of them.
 
 use std::collections::HashMap;
 
-use authority_domain::id::MerchantId;
+use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::merchant::Merchant;
 use authority_domain::tenant::Tenant;
 
@@ -39,6 +42,8 @@ pub(super) struct Remembered {
     checkouts: HashMap<String, FoundCheckout>,
     /// The last generated order numbers.
     counters: HashMap<Tenant, i64>,
+    /// What room endpoints have.
+    rooms: HashMap<EndpointId, i64>,
     /// What the running job moved, as it was before.
     moved: Vec<Moved>,
 }
@@ -46,6 +51,7 @@ pub(super) struct Remembered {
 enum Moved {
     Stream { tenant: Tenant, last_sequence: i64, last_created_at: i64 },
     Counter { tenant: Tenant, last_number: i64 },
+    Room { endpoint: EndpointId, room: i64 },
 }
 
 impl Remembered {
@@ -105,6 +111,32 @@ impl Remembered {
         }
     }
 
+    /// What the jobs of this transaction left of the room that was read.
+    pub(super) fn room_as_it_is_now(&mut self, subscribers: &mut [Subscriber]) {
+        for subscriber in subscribers {
+            if let Some(reach) = &mut subscriber.reach {
+                reach.room = *self.rooms.entry(subscriber.endpoint_id.clone()).or_insert(reach.room);
+            }
+        }
+    }
+
+    /// The running job takes a place of this endpoint.
+    pub(super) fn fill_place(&mut self, endpoint: &EndpointId) {
+        let room = self.rooms.get(endpoint).copied().unwrap_or(0);
+        self.leave_room(endpoint, room - 1);
+    }
+
+    /// The running job leaves a delivery waiting for this endpoint, which goes before any other.
+    pub(super) fn fill_up(&mut self, endpoint: &EndpointId) {
+        self.leave_room(endpoint, 0);
+    }
+
+    fn leave_room(&mut self, endpoint: &EndpointId, room: i64) {
+        if let Some(before) = self.rooms.insert(endpoint.clone(), room) {
+            self.moved.push(Moved::Room { endpoint: endpoint.clone(), room: before });
+        }
+    }
+
     /// The running job's writes stay.
     pub(super) fn keep(&mut self) {
         self.moved.clear();
@@ -120,6 +152,9 @@ impl Remembered {
                     }
                 }
                 Moved::Counter { tenant, last_number } => self.note_counter(&tenant, last_number),
+                Moved::Room { endpoint, room } => {
+                    self.rooms.insert(endpoint, room);
+                }
             }
         }
     }

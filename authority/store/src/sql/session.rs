@@ -1,10 +1,16 @@
 //! What the ports of every database stand on: one connection, and the small pieces that statements share.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use authority_domain::id::EndpointId;
+use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
 use super::{Db, DbConnection};
 use crate::StoreError;
-use crate::ports::Written;
+use crate::hand_over::{Desk, HandedOver};
+use crate::ports::{HandOver, Written};
 use crate::writer::Made;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
@@ -14,11 +20,53 @@ pub(crate) struct Session<'c> {
     pub(crate) made: Made,
     /// What the job wrote, for the audit log.
     pub(crate) written: Vec<Written>,
+    /// The dispatcher of this instance.
+    pub(super) desk: Option<Arc<Desk>>,
+    /// Endpoints with due deliveries of this job that nobody has looked at yet, and the job's time.
+    unasked: Option<(BTreeMap<EndpointId, usize>, Timestamp)>,
 }
 
 impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
-        Self { conn, made: Made::default(), written: Vec::new() }
+        Self { conn, made: Made::default(), written: Vec::new(), desk: None, unasked: None }
+    }
+}
+
+impl HandOver for Session<'_> {
+    fn desk(&self) -> Option<Arc<Desk>> {
+        self.desk.clone()
+    }
+
+    fn set_desk(&mut self, desk: Option<Arc<Desk>>) {
+        self.desk = desk;
+    }
+
+    fn hand_over(&mut self, delivery: HandedOver) {
+        self.made.handed_over.push(delivery);
+    }
+
+    fn take_unasked(&mut self) -> Option<(BTreeMap<EndpointId, usize>, Timestamp)> {
+        self.unasked.take()
+    }
+}
+
+impl Session<'_> {
+    /// A delivery to this endpoint is due that nobody holds: for want of room, or because nobody has asked.
+    pub(super) fn leave_behind(&mut self, endpoint: &EndpointId) {
+        if let Some(desk) = &self.desk {
+            desk.slots.leave_behind(endpoint);
+            self.made.left_behind.push(endpoint.clone());
+        }
+    }
+
+    /// The same, where there may be room: it is claimed at the end of the job.
+    pub(super) fn ask_for_room(&mut self, endpoint: &EndpointId, now: Timestamp) {
+        self.leave_behind(endpoint);
+        if self.desk.is_some() {
+            let (endpoints, at) = self.unasked.get_or_insert_with(|| (BTreeMap::new(), now));
+            endpoints.insert(endpoint.clone(), 0);
+            *at = now;
+        }
     }
 }
 

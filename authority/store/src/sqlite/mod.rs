@@ -88,31 +88,60 @@ mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
+/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
+/// or have ended, and however many endpoints are idle.
+macro_rules! all_waiting {
+    () => {
+        "WITH RECURSIVE waiting (endpoint_id) AS ( \
+             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+             UNION ALL \
+             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+             FROM waiting WHERE waiting.endpoint_id IS NOT NULL), "
+    };
+}
+
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
-/// cap `$4` ([`authority_domain::endpoint_hold::room`]), and of all these the oldest `$5`. `waiting` steps through the endpoints that have
-/// unfinished work, by the index alone; of each of them `$4` waiting deliveries are looked at. So it costs the same
-/// however many deliveries wait or have ended and however many endpoints are idle.
-pub(crate) const LEASE_DUE: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
-         SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-         UNION ALL \
-         SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                 WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-         FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
-     UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
-     SELECT id FROM ( \
-         SELECT d.id, d.next_attempt_at, d.sequence, \
-             ROW_NUMBER() OVER (PARTITION BY e.id ORDER BY d.next_attempt_at, d.sequence) AS place, \
-             CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
-                 - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                 AND l.lease_until >= $3) AS room \
-         FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
-         CROSS JOIN deliveries d ON d.id IN ( \
-             SELECT w.id FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
-                 AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
-             ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
-         WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
-     WHERE place <= room ORDER BY next_attempt_at, sequence LIMIT $5) \
-     RETURNING id";
+/// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
+/// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
+/// anything; only theirs are looked at, `$4` each.
+macro_rules! lease_due {
+    ($waiting:expr) => {
+        concat!(
+            $waiting,
+            "merchants (id, room) AS MATERIALIZED (SELECT key, value FROM json_each($7)), \
+             roomy (endpoint_id, merchant_id, room) AS MATERIALIZED ( \
+                 SELECT e.id, e.merchant_id, CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
+                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                        AND l.lease_until >= $3) \
+                 FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                 WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+                 SELECT id FROM ( \
+                     SELECT id, next_attempt_at, sequence, merchant_id, \
+                         ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
+                     FROM ( \
+                         SELECT d.id, d.next_attempt_at, d.sequence, r.merchant_id, r.room, \
+                             ROW_NUMBER() OVER (PARTITION BY r.endpoint_id ORDER BY d.next_attempt_at, d.sequence) AS place \
+                         FROM roomy r CROSS JOIN deliveries d ON d.id IN ( \
+                             SELECT w.id FROM deliveries w WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
+                                 AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
+                             ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
+                         WHERE r.room > 0) \
+                     WHERE place <= room) \
+                 WHERE turn <= COALESCE((SELECT m.room FROM merchants m WHERE m.id = merchant_id), $6) \
+                 ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
+             RETURNING id"
+        )
+    };
+}
+
+/// Takes due deliveries of whoever has any.
+pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
+
+/// The same of the endpoints in `$8` alone.
+pub(crate) const LEASE_DUE_AMONG: &str =
+    lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($8)), ");
 
 /// What a statement ends with that keeps the rows it read from others. Here nobody else writes.
 pub(crate) const LOCK_ROWS: &str = "";

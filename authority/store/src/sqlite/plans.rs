@@ -4,6 +4,7 @@
 //! The tables hold one merchant's 50,000 events and orders, 100,000 finished deliveries, 50,000 deliveries that wait
 //! for a dead endpoint, and five for a live one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -131,7 +132,16 @@ async fn a_lease_reads_only_what_it_takes() {
         assert!(!plan.contains(&format!("SCAN {table}\n")), "{plan}");
     }
     let now = Timestamp::from_ms(60_000);
-    let mut lease = Lease { token: "a".into(), now, until: now.plus_ms(60_000), limit: 256, per_endpoint: 8 };
+    let mut lease = Lease {
+        token: "a".into(),
+        now,
+        until: now.plus_ms(60_000),
+        limit: 256,
+        per_endpoint: 8,
+        per_merchant: 64,
+        merchants: BTreeMap::new(),
+        among: None,
+    };
     large.steps();
     let taken = large.session().delivery_lease_due(&lease).await.unwrap();
     let steps = large.steps();

@@ -27,7 +27,10 @@ pub(crate) async fn endpoints_come_back_as_they_were<D: Database>() {
     let tenant = shop.tenant.clone();
     let enabled: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_enabled(&tenant));
     let (endpoint_id, enabled_events) = (made.id, made.enabled_events);
-    assert_eq!(enabled.unwrap(), [Subscriber { endpoint_id, enabled_events, owner: shop.tenant.clone() }]);
+    assert_eq!(
+        enabled.unwrap(),
+        [Subscriber { endpoint_id, enabled_events, owner: shop.tenant.clone(), reach: None }]
+    );
 }
 
 pub(crate) async fn endpoints_are_listed_newest_first<D: Database>() {
@@ -130,7 +133,7 @@ pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept<D: Database>() {
     let tenant = shop.tenant.clone();
     let enabled: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_enabled(&tenant));
     let owner = shop.tenant.clone();
-    let left = Subscriber { endpoint_id: other, enabled_events: vec!["*".to_owned()], owner };
+    let left = Subscriber { endpoint_id: other, enabled_events: vec!["*".to_owned()], owner, reach: None };
     assert_eq!(enabled.unwrap(), [left]);
     // The row and its history stay, the secret does not; its place in the list is never given again.
     let kept = format!(

@@ -13,6 +13,8 @@ pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod figures;
 pub(crate) mod fixtures;
+pub(crate) mod hand_over;
+pub(crate) mod hand_over_claims;
 pub(crate) mod health_figures;
 pub(crate) mod held;
 pub(crate) mod history;
@@ -94,6 +96,13 @@ macro_rules! conformance {
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
+            hand_over: what_is_handed_over_is_what_a_claim_would_read, no_more_than_there_is_room_for,
+                what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
+                the_sink_tests_and_replays_are_handed_over, without_a_dispatcher_everything_waits,
+                a_closed_desk_is_given_what_was_leased_before;
+            hand_over_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
+                a_claim_leaves_others_their_slots, merchants_and_endpoints_take_turns,
+                an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
             history: an_endpoints_deliveries_come_newest_first, a_delivery_tells_what_became_of_it,
@@ -140,7 +149,7 @@ macro_rules! conformance {
                 a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,
                 a_caller_that_hangs_up_does_not_stop_its_work, callers_that_hang_up_at_random_lose_nothing,
-                a_reading_job_cannot_write, closing_finishes_what_was_submitted, a_commit_with_deliveries_wakes_the_dispatcher;
+                a_reading_job_cannot_write, closing_finishes_what_was_submitted;
         );
     };
     (@cases $database:ty; $($module:ident: $($case:ident),+;)+) => {

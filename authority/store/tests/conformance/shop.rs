@@ -1,5 +1,7 @@
 //! A merchant in one mode with a store behind it: the use cases that the cases need, without HTTP.
 
+use std::collections::BTreeMap;
+
 use authority_domain::change::{Change, Record};
 use authority_domain::checkout::Checkout;
 use authority_domain::event::MerchantContext;
@@ -189,7 +191,9 @@ impl Shop {
         per_endpoint: i64,
     ) -> Vec<LeasedDelivery> {
         let until = now.plus_ms(60_000);
-        let lease = Lease { token: token.to_owned(), now, until, limit, per_endpoint };
+        let token = token.to_owned();
+        let (merchants, among, per_merchant) = (BTreeMap::new(), None, i64::MAX);
+        let lease = Lease { token, now, until, limit, per_endpoint, per_merchant, merchants, among };
         let store = &self.store;
         let leased: Result<_, StoreError> = job!(store.write, tx => tx.delivery_lease_due(&lease));
         leased.unwrap()

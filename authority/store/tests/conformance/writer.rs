@@ -222,36 +222,3 @@ pub(crate) async fn closing_finishes_what_was_submitted<D: Database>() {
     let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
     assert!(matches!(read, Err(StoreError::Unavailable(_))));
 }
-
-pub(crate) async fn a_commit_with_deliveries_wakes_the_dispatcher<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    let committed = shop.store.deliveries_committed();
-    // Whoever asked is answered before the dispatcher is woken; a job behind it comes after both.
-    let woken = async || {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let behind: Result<_, StoreError> = job!(store.write, tx => tx.order_number_reserve(&tenant, "ORD-"));
-        behind.unwrap();
-        committed.notified().now_or_never().is_some()
-    };
-    shop.open_checkout().await;
-    assert!(!woken().await, "nobody wants the event");
-    shop.endpoint(&["*"]).await;
-    assert!(!woken().await, "no delivery was made");
-    let refused = shop.clone();
-    let change = shop.opened().1;
-    let undone: Result<(), Refusal> = shop
-        .store
-        .write(move |tx: &mut dyn Tx| {
-            Box::pin(async move {
-                refused.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                Err(Refusal::not_found("reason"))
-            })
-        })
-        .await;
-    undone.unwrap_err();
-    assert!(!woken().await, "the delivery was undone");
-    shop.open_checkout().await;
-    assert!(woken().await, "there is something to send");
-    assert!(!woken().await, "once");
-}

@@ -1,0 +1,309 @@
+//! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
+
+use std::sync::{Arc, Mutex};
+
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::commit::Audience;
+use authority_store::hand_over::{Desk, HandedOver, OpenDesk};
+use authority_store::ports::{NewDelivery, SettledAs, Trigger, Tx};
+use authority_store::slots::Slots;
+use authority_store::{Store, StoreError};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::fixtures::{at, dice, noon, settlement};
+use super::held::{hold, submit};
+use super::shop::Shop;
+use super::{Database, job};
+
+/// A dispatcher that sends nothing and keeps what it is given.
+pub(crate) struct Counter {
+    pub(crate) slots: Arc<Slots>,
+    given: Arc<Mutex<Vec<HandedOver>>>,
+    open: Option<OpenDesk>,
+}
+
+impl Counter {
+    /// With so many slots, and so many requests at a time per endpoint.
+    pub(crate) fn put_up(store: &Store, slots: usize, per_endpoint: usize) -> Self {
+        let (slots, given) = (Slots::new(slots, per_endpoint), Arc::new(Mutex::new(Vec::new())));
+        let (taking, count) = (Arc::clone(&given), Mutex::new(0));
+        let desk = Desk {
+            slots: Arc::clone(&slots),
+            token: "fresh".to_owned(),
+            lease_ms: 60_000,
+            per_endpoint: i64::try_from(per_endpoint).unwrap(),
+            new_token: Box::new(move || {
+                let mut count = count.lock().unwrap();
+                *count += 1;
+                format!("claim-{count}")
+            }),
+            begin: Box::new(move |handed_over| taking.lock().unwrap().push(handed_over)),
+        };
+        Self { slots, given, open: Some(store.put_up(Arc::new(desk))) }
+    }
+
+    /// What it was given since it was asked last.
+    pub(crate) fn given(&self) -> Vec<HandedOver> {
+        std::mem::take(&mut self.given.lock().unwrap())
+    }
+
+    /// The same, as the sequences of the events in the order they came.
+    pub(crate) fn sequences(&self) -> Vec<i64> {
+        self.given().iter().map(sequence).collect()
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+}
+
+pub(crate) fn sequence(given: &HandedOver) -> i64 {
+    serde_json::from_str::<serde_json::Value>(&given.delivery.body).unwrap()["sequence"].as_i64().unwrap()
+}
+
+/// A shop whose stream has begun, without any endpoint.
+async fn begun<D: Database>(database: &D) -> Shop {
+    let shop = Shop::open(database).await;
+    shop.open_checkout().await;
+    shop
+}
+
+const HELD: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL";
+const WAITING: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NULL";
+
+pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    let endpoint = shop.endpoint(&["*"]).await;
+    let secret = format!(
+        "INSERT INTO endpoint_secrets (endpoint_id, version, sealed, expires_at) \
+         SELECT '{endpoint}', version + 1, sealed, NULL FROM endpoint_secrets WHERE endpoint_id = '{endpoint}'"
+    );
+    database.execute(&secret).await.unwrap();
+    let counter = Counter::put_up(&shop.store, 9, 9);
+    let committed = shop.open_checkout().await;
+    let given = counter.given();
+    assert_eq!(given.len(), 1);
+    assert_eq!((given[0].token.as_str(), given[0].until), ("fresh", at(60)));
+    let row = format!(
+        "SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = 'fresh' AND lease_until = {} \
+             AND status = 'pending' AND attempt_count = 0 AND next_attempt_at = {}",
+        committed.deliveries[0].id,
+        at(60).as_ms(),
+        noon().as_ms()
+    );
+    assert_eq!(database.number(&row).await, 1);
+    assert!(shop.lease("other", at(60), 9, 9).await.is_empty(), "it is nobody else's");
+    // What whoever takes it after its lease reads, word for word.
+    let read = shop.lease("later", at(60).plus_ms(1), 9, 9).await;
+    assert_eq!(format!("{:?}", given[0].delivery), format!("{:?}", read[0]));
+    assert_eq!(given[0].delivery.secrets.iter().map(|secret| secret.version).collect::<Vec<_>>(), [2, 1]);
+}
+
+pub(crate) async fn no_more_than_there_is_room_for<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    let (cap, held) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    let (probed, failing) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    for (id, sql) in [
+        (&held, format!("held_until = {}, hold_step = 1", noon().as_ms() + 1)),
+        (&probed, format!("held_until = {}, hold_step = 1", noon().as_ms())),
+        (&failing, "health_state = 'failing'".to_owned()),
+    ] {
+        let sql = format!("UPDATE webhook_endpoints SET {sql} WHERE id = '{id}'");
+        assert_eq!(database.execute(&sql).await.unwrap(), 1);
+    }
+    let counter = Counter::put_up(&shop.store, 99, 2);
+    let taken = |given: &[HandedOver]| -> Vec<usize> {
+        let of = |id: &EndpointId| given.iter().filter(|given| given.delivery.endpoint_id == *id).count();
+        [&cap, &held, &probed, &failing].map(of).to_vec()
+    };
+    // Three events in one commit, then one more: the cap is two.
+    let changes = (0..3).map(|_| shop.opened().1).collect();
+    shop.commit(changes).await.unwrap();
+    let first = counter.given();
+    assert_eq!(taken(&first), [2, 0, 1, 1]);
+    let of_cap: Vec<i64> =
+        first.iter().filter(|given| given.delivery.endpoint_id == cap).map(sequence).collect();
+    assert_eq!(of_cap, [2, 3], "the first of them, in their order");
+    shop.open_checkout().await;
+    assert_eq!(taken(&counter.given()), [0, 0, 0, 0]);
+    assert_eq!(database.number(WAITING).await, 16 - 4);
+}
+
+pub(crate) async fn what_waits_goes_first<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    let endpoint = shop.endpoint(&["*"]).await;
+    shop.open_checkout().await;
+    let counter = Counter::put_up(&shop.store, 9, 9);
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), Vec::<i64>::new(), "an older one waits");
+    assert!(counter.slots.wanted().now_or_never().is_some(), "and somebody has to come for both");
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    assert_eq!(taken.len(), 2);
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), [4], "what is under way holds nobody up");
+    // A retry that is not due yet is no backlog; one that is due is.
+    let retry = |nth: usize| settlement(&taken[nth], "a", SettledAs::Retry { at: at(9) });
+    assert_eq!(shop.settle(vec![retry(0)]).await, 1);
+    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(8)).await.unwrap();
+    assert_eq!(counter.sequences(), [5]);
+    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+    // To nobody, and to one that is held back: nobody needs to come.
+    let hold = format!(
+        "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
+        at(99).as_ms()
+    );
+    database.execute(&hold).await.unwrap();
+    while counter.slots.wanted().now_or_never().is_some() {}
+    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+    assert!(counter.slots.wanted().now_or_never().is_none(), "the poll finds it when the hold is over");
+}
+
+pub(crate) async fn an_undone_job_hands_nothing_over<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    shop.endpoint(&["*"]).await;
+    let counter = Counter::put_up(&shop.store, 1, 1);
+    let (refused, change) = (shop.clone(), shop.opened().1);
+    let undone: Result<(), Refusal> = shop
+        .store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                refused.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+                Err(Refusal::not_found("reason"))
+            })
+        })
+        .await;
+    undone.unwrap_err();
+    assert!(counter.given().is_empty());
+    assert_eq!(counter.slots.free().unwrap().slots, 1, "its slot is free again");
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), [2]);
+}
+
+pub(crate) async fn a_failed_commit_hands_nothing_over<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    shop.endpoint(&["*"]).await;
+    let counter = Counter::put_up(&shop.store, 1, 1);
+    let (open, holding) = hold(&shop.store).await;
+    let (seller, change) = (shop.clone(), shop.opened().1);
+    let committed =
+        submit(async move { seller.commit_at(vec![change], Audience::Subscribers, noon()).await });
+    let store = shop.store.clone();
+    let failing: super::held::Pending<Result<(), StoreError>> = submit(async move {
+        store
+            .write(|_: &mut dyn Tx| Box::pin(async { Err(StoreError::Unavailable("gone".to_owned())) }))
+            .await
+    });
+    open.send(()).unwrap();
+    assert!(holding.await.is_err() && committed.await.is_err() && failing.await.is_err());
+    assert!(counter.given().is_empty(), "nothing of it is in the database");
+    assert_eq!(counter.slots.free().unwrap().slots, 1);
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), [2]);
+}
+
+pub(crate) async fn the_sink_tests_and_replays_are_handed_over<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let sink = platform.endpoint(&["*"]).await;
+    let counter = Counter::put_up(&shop.store, 9, 9);
+    let endpoints = |given: Vec<HandedOver>| -> Vec<EndpointId> {
+        given.into_iter().map(|given| given.delivery.endpoint_id).collect()
+    };
+    // The very first event of a stream, too.
+    let event = shop.open_checkout().await.events[0].id.clone();
+    assert_eq!(endpoints(counter.given()), [sink]);
+    let quiet = shop.endpoint(&["order.shipped"]).await;
+    shop.commit_at(vec![shop.opened().1], Audience::Tested(quiet.clone()), noon()).await.unwrap();
+    assert_eq!(
+        endpoints(counter.given()),
+        std::slice::from_ref(&quiet),
+        "the test goes to its endpoint alone"
+    );
+    replay(&shop, event.clone(), &quiet).await;
+    let given = counter.given();
+    assert_eq!((given.len(), &given[0].delivery.event_id, sequence(&given[0])), (1, &event, 1));
+    assert_eq!((given[0].delivery.trigger.as_str(), given[0].token.as_str()), ("replay", "claim-2"));
+    drop(given);
+    assert_eq!(database.number(HELD).await, 3);
+}
+
+async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
+    let again = NewDelivery {
+        id: DeliveryId::generate(noon(), &mut dice()),
+        event_id,
+        event_type: "checkout.created",
+        sequence: 1,
+        endpoint_id: endpoint.clone(),
+        trigger: Trigger::Replay,
+    };
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let made: Result<(), StoreError> =
+        job!(store.write, tx => tx.deliveries_insert(&tenant, std::slice::from_ref(&again), noon()));
+    made.unwrap();
+}
+
+fn has_desk(tx: &mut dyn Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
+    let has = tx.desk().is_some();
+    Box::pin(async move { Ok(has) })
+}
+
+pub(crate) async fn without_a_dispatcher_everything_waits<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    let endpoint = shop.endpoint(&["*"]).await;
+    let event = shop.open_checkout().await.events[0].id.clone();
+    replay(&shop, event, &endpoint).await;
+    assert_eq!((database.number(HELD).await, database.number(WAITING).await), (0, 2));
+    // A job that only reads has no dispatcher either.
+    let counter = Counter::put_up(&shop.store, 9, 9);
+    let store = &shop.store;
+    let desk: Result<bool, StoreError> = store.read(has_desk).await;
+    assert!(!desk.unwrap());
+    drop(counter);
+    let desk: Result<bool, StoreError> = store.write(has_desk).await;
+    assert!(!desk.unwrap(), "it has gone");
+}
+
+/// A service that stops gives back what it was to send: it has to be told.
+pub(crate) async fn a_closed_desk_is_given_what_was_leased_before<D: Database>() {
+    let database = D::start().await;
+    let shop = begun(&database).await;
+    shop.endpoint(&["*"]).await;
+    let mut counter = Counter::put_up(&shop.store, 9, 9);
+    let (seller, change) = (shop.clone(), shop.opened().1);
+    let (open, gate) = tokio::sync::oneshot::channel::<()>();
+    let (entered, inside) = tokio::sync::oneshot::channel::<()>();
+    let committing = tokio::spawn(async move {
+        let store = seller.store.clone();
+        let committed: Result<(), Refusal> = store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    seller.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+                    entered.send(()).unwrap();
+                    let _ = gate.await;
+                    Ok(())
+                })
+            })
+            .await;
+        committed.unwrap();
+    });
+    inside.await.unwrap();
+    counter.close();
+    open.send(()).unwrap();
+    committing.await.unwrap();
+    assert_eq!(counter.sequences(), [2]);
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+    assert_eq!((database.number(HELD).await, database.number(WAITING).await), (1, 1));
+}
