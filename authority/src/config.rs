@@ -10,6 +10,7 @@
 
 mod database;
 mod delivery;
+mod egress_proxy;
 mod keys;
 mod logging;
 mod rate_limits;
@@ -17,6 +18,7 @@ mod variables;
 
 pub use database::{DatabaseUrl, read_database_url};
 pub use delivery::Delivery;
+pub use egress_proxy::EgressProxy;
 pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use rate_limits::{Quota, RateLimits};
@@ -179,16 +181,10 @@ fn read_ready_max_delay(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {
 
 /// What the contract names and this version does not do yet. Ignoring it would promise what is not kept: an operator
 /// would believe that old events go away.
-const UNSUPPORTED: [(&str, &str); 2] = [
-    (
-        "AUTHORITY_EVENT_RETENTION_DAYS",
-        "is not supported by this version, which keeps events for ever: unset it",
-    ),
-    (
-        "AUTHORITY_EGRESS_PROXY",
-        "is not supported by this version, which connects to receivers itself: unset it",
-    ),
-];
+const UNSUPPORTED: [(&str, &str); 1] = [(
+    "AUTHORITY_EVENT_RETENTION_DAYS",
+    "is not supported by this version, which keeps events for ever: unset it",
+)];
 
 fn refuse_unsupported(lookup: Lookup<'_>) -> Result<(), ConfigError> {
     match UNSUPPORTED.into_iter().find(|(variable, _)| lookup(variable).is_some()) {

@@ -8,7 +8,7 @@
 
 use authority_domain::alert::{AlertCode, NewAlert};
 use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
-use authority_domain::endpoint_alerts::{disabled, failing};
+use authority_domain::endpoint_alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
 use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::id::AlertId;
 use authority_domain::integration_health::RECENT_MS;
@@ -55,15 +55,17 @@ pub(crate) async fn judge_overdue(
     found.iter_mut().for_each(|one| one.condition.passes(now));
     tx.conditions_put(&found).await?;
     for one in &found {
-        let mut said = Vec::from_iter(failing(&one.condition.health));
+        let mut said = failing(&one.condition.health);
         if one.condition.has_failed_for_good(policy, now)
             && tx.endpoint_disable(&one.endpoint_id, DisabledReason::Failing, now).await?
         {
             let reason = FailureReason::EndpointDisabled;
             tx.deliveries_cancel(&one.endpoint_id, reason, now, limit).await?;
-            said.push(disabled(DisabledReason::Failing, policy));
+            let ids = std::slice::from_ref(&one.endpoint_id);
+            tx.alerts_close_about(ids, &OVER_WITH_ITS_ENDPOINT, now).await?;
+            said = Some(disabled(DisabledReason::Failing, policy));
         }
-        for (code, severity, message) in said {
+        if let Some((code, severity, message)) = said {
             let id = AlertId::generate(now, dice);
             let alert = NewAlert { id, code, severity, subject: one.endpoint_id.to_string(), message };
             tx.alert_raise(Some(&one.tenant), &alert, now).await?;

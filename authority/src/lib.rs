@@ -13,6 +13,7 @@ mod endpoint_upkeep;
 pub mod housekeeping;
 pub mod http;
 pub mod metrics;
+pub mod names;
 pub mod recovery_worker;
 pub mod scheduler;
 pub mod secret_box;

@@ -19,8 +19,7 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
 use crate::dice::Dice;
-use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
-use crate::dispatch::connector::{Resolve, SystemResolver};
+use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits};
 use crate::dispatch::engine::Dispatcher;
 use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
@@ -30,6 +29,7 @@ use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{merchant, operator, sandbox};
 use crate::metrics::Metrics;
+use crate::names::{Resolve, SystemResolver};
 use crate::recovery_worker::carry_out_recoveries;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
@@ -87,7 +87,7 @@ impl Service {
         clock: Arc<dyn Clock>,
         dice: Arc<dyn Dice>,
     ) -> Result<Self, StartError> {
-        Self::start_resolving(config, clock, dice, Arc::new(SystemResolver)).await
+        Self::start_resolving(config, clock, dice, Arc::new(SystemResolver::default())).await
     }
 
     /// The same with another way to resolve the names of receivers. What comes out of it is judged like any other
@@ -101,7 +101,8 @@ impl Service {
         dice: Arc<dyn Dice>,
         names: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
-        let app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
+        let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
+        app.names = names_asked(&config, Arc::clone(&names));
         check_keys(&app).await?;
         let released = app.store.take_back_leases().await?;
         if released > 0 {
@@ -208,12 +209,18 @@ pub async fn open_app(
         secrets: Arc::new(config.keys.secret_box()),
         cursors: Arc::clone(&config.keys.cursors),
         urls: url_rules(config),
+        names: names_asked(config, Arc::new(SystemResolver::default())),
         base_url: config.base_url.clone().unwrap_or_default(),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
         key_use: Arc::default(),
     })
+}
+
+/// Behind a proxy names mean what they mean to the proxy.
+fn names_asked(config: &Config, names: Arc<dyn Resolve>) -> Option<Arc<dyn Resolve>> {
+    config.delivery.egress_proxy.is_none().then_some(names)
 }
 
 /// Events are not sent to this service's own public name.
@@ -284,7 +291,17 @@ fn dispatcher(
         deadline: delivery.timeout,
         ..DeliveryLimits::default()
     };
-    let client = DeliveryClient::new(limits, None, names, Arc::clone(&app.clock))?;
+    let extra_roots = delivery.extra_roots.as_deref().map(std::fs::read).transpose().map_err(|error| {
+        StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: the file cannot be read: {error}"))
+    })?;
+    let (proxy, clock) = (delivery.egress_proxy.as_ref(), Arc::clone(&app.clock));
+    let client = DeliveryClient::behind(proxy, limits, extra_roots.as_deref(), names, clock);
+    let client = client.map_err(|error| match error {
+        DeliveryClientError::ExtraRoots => {
+            StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: {error}"))
+        }
+        error @ DeliveryClientError::Tls => StartError::Client(error),
+    })?;
     Ok(Dispatcher {
         store: app.store.clone(),
         clock: Arc::clone(&app.clock),

@@ -7,6 +7,10 @@ use crate::alert::{AlertCode, Severity};
 use crate::endpoint::{DEGRADED_AFTER, DisabledReason, Health, HealthState};
 use crate::endpoint_condition::DisablePolicy;
 
+/// The alerts that say nothing any more once their endpoint is disabled.
+pub const OVER_WITH_ITS_ENDPOINT: [AlertCode; 3] =
+    [AlertCode::EndpointFailing, AlertCode::TlsCertificateInvalid, AlertCode::BlockedAddress];
+
 /// An alert without its subject and time.
 pub type Said = (AlertCode, Severity, String);
 

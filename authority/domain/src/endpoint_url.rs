@@ -177,6 +177,12 @@ impl TargetUrl {
         self.url.as_str()
     }
 
+    /// The host name, IDNA-encoded, or one of the loopback addresses.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
+    }
+
     /// Which part of the network it points to.
     #[must_use]
     pub fn reach(&self) -> Reach {

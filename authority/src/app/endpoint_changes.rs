@@ -55,12 +55,14 @@ impl App {
         let app = self.clone();
         let Holder { tenant, scope, strict, .. } = holder.into();
         let if_match = mutation.if_match;
+        let target = self.judged_target(&body, tenant.livemode).await;
         mutation
             .run(self, scope, move |work| {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, before.resource_version, strict)?;
                     let patch = read_endpoint_patch(&body, &app.urls, tenant.livemode)?;
+                    target?;
                     let Some(after) = before.patched(patch, work.now)? else {
                         return shown(before, work.now);
                     };

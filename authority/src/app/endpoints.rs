@@ -1,6 +1,8 @@
 //! Webhook endpoints: make, list, read, test (contract 4.10).
 //!
-//! The signing secret is made here, sealed before it touches the store, and shown once.
+//! The name in the URL is resolved before the transaction. The signing secret is made here, sealed before it touches the store, and shown once.
+
+use std::time::Duration;
 
 use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::cursor::ListKind;
@@ -8,7 +10,7 @@ use authority_domain::endpoint::{ENDPOINTS_MAX, Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
+use authority_domain::requests::{EndpointRequest, EndpointTestRequest, url_address_blocked};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
@@ -22,6 +24,7 @@ use super::access::Caller;
 use super::keys::random;
 use super::lists::{List, ListRequest, rows_wanted};
 use super::{Answer, App, Mutation};
+use crate::names::leads_astray;
 use crate::secret_box::SecretContext;
 
 /// An endpoint's first secret has this version; the context it is sealed under names it.
@@ -86,7 +89,25 @@ struct TestRequested<'a> {
     livemode: bool,
 }
 
+/// How long a request waits for the name server of a receiver, at most.
+const RESOLVE_LIMIT: Duration = Duration::from_secs(2);
+
 impl App {
+    /// Whether the name in the URL of this body leads where events may go (contract 7.6 rule 4), as far as can be found
+    /// out now. Asked before the transaction: a name server may take its time. What is no URL is refused elsewhere.
+    ///
+    /// # Errors
+    /// `endpoint_url_forbidden`, to be given when nothing else is wrong.
+    pub(super) async fn judged_target(&self, body: &Value, livemode: bool) -> Result<(), Refusal> {
+        let url = body.get("url").and_then(Value::as_str);
+        let target = url.and_then(|url| self.urls.parse(url, livemode).ok());
+        let (Some(names), Some(target)) = (&self.names, target) else { return Ok(()) };
+        if leads_astray(names.as_ref(), &target, RESOLVE_LIMIT).await {
+            return Err(url_address_blocked());
+        }
+        Ok(())
+    }
+
     /// `POST /webhook-endpoints`.
     ///
     /// # Errors
@@ -99,10 +120,12 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
         let Holder { tenant, scope, limit, .. } = holder.into();
+        let target = self.judged_target(&body, tenant.livemode).await;
         mutation
             .run(self, scope, move |work| {
                 Box::pin(async move {
                     let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
+                    target?;
                     if work.tx.endpoint_count(&tenant).await? >= limit {
                         return Err(Refusal::new(
                             ErrorCode::EndpointLimitReached,

@@ -67,6 +67,7 @@ pub use mutation::{IdempotencyKey, IfMatch, Mutation};
 use self::key_use::KeyUse;
 use crate::clock::Clock;
 use crate::dice::Dice;
+use crate::names::Resolve;
 use crate::secret_box::SecretBox;
 
 /// What every use case works with; built once at the start.
@@ -84,6 +85,8 @@ pub struct App {
     pub cursors: Arc<CursorKeys>,
     /// Where events may be sent.
     pub urls: UrlRules,
+    /// Resolves the names of receivers; `None` where a proxy does, and judges them.
+    pub names: Option<Arc<dyn Resolve>>,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
     /// The keys in use.

@@ -1,11 +1,13 @@
 //! How events are delivered (contract 7, 6.5).
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::retry::{MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S};
 
+use super::EgressProxy;
 use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};
 
 /// A lease lasts 60 s (contract 7.4). An attempt with this deadline, 2 s to drain the answer (contract 15.5) and the
@@ -27,6 +29,10 @@ pub struct Delivery {
     pub timeout: Duration,
     /// When an endpoint that keeps failing is disabled.
     pub disable: DisablePolicy,
+    /// The proxy through which public receivers are reached (contract 7.6 rule 6).
+    pub egress_proxy: Option<EgressProxy>,
+    /// A PEM file whose certificates are trusted besides the public authorities.
+    pub extra_roots: Option<PathBuf>,
     /// Requests in flight, all endpoints together.
     pub concurrency: NonZeroU32,
     /// Requests in flight to one endpoint.
@@ -41,6 +47,8 @@ impl Default for Delivery {
             connect_timeout: Duration::from_millis(5_000),
             timeout: Duration::from_millis(15_000),
             disable: DisablePolicy::default(),
+            egress_proxy: None,
+            extra_roots: None,
             concurrency: nonzero::<256>(),
             concurrency_per_endpoint: nonzero::<8>(),
         }
@@ -60,6 +68,10 @@ impl Delivery {
             )?,
             timeout: time_limit_ms(lookup, "AUTHORITY_DELIVERY_TIMEOUT_MS", MAX_TIMEOUT_MS, default.timeout)?,
             disable: disable_policy(lookup)?,
+            egress_proxy: EgressProxy::read(lookup)?,
+            extra_roots: parsed(lookup, "AUTHORITY_EXTRA_ROOTS", "the path of a PEM file", |path| {
+                (!path.is_empty()).then(|| PathBuf::from(path))
+            })?,
             concurrency: count(lookup, "AUTHORITY_DELIVERY_CONCURRENCY", 4_096, default.concurrency)?,
             concurrency_per_endpoint: count(
                 lookup,

@@ -54,7 +54,18 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_AUTH_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_EVENT_RETENTION_DAYS", &[], &["", "90", "365"]),
-    ("AUTHORITY_EGRESS_PROXY", &[], &["", "http://proxy.example:3128"]),
+    (
+        "AUTHORITY_EGRESS_PROXY",
+        &["http://proxy.example:3128", "http://u:p@10.0.0.1", "http://[::1]:8080/"],
+        &[
+            "",
+            "proxy.example:3128",
+            "https://proxy.example",
+            "http://proxy.example/path",
+            "http://p.example?q",
+        ],
+    ),
+    ("AUTHORITY_EXTRA_ROOTS", &["/etc/roots.pem", "roots.pem"], &[""]),
     ("AUTHORITY_LOG", &["off", "trace", "info,hyper=debug"], &["", "loud", "INFO"]),
     ("AUTHORITY_LOG_FORMAT", &["text", "json"], &["", "yaml"]),
 ];

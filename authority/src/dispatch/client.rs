@@ -10,7 +10,7 @@
 //! of them made is never used by the other, so a pooled connection has always passed the address rule of the request
 //! that uses it.
 //!
-//! Deliberately absent: redirects, proxies (also those of the environment), cookies, compression and retries of
+//! Deliberately absent: redirects, proxies of the environment, cookies, compression and retries of
 //! requests that may have reached the receiver. Trying again is the retry policy's decision.
 
 use std::error::Error as StdError;
@@ -33,10 +33,13 @@ use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::connector::{CheckedConnector, ConnectFailure, DeadlineConnector, Resolve};
+use super::connector::{CheckedConnector, ConnectFailure, DeadlineConnector};
+use super::kept::Keeping;
 use super::transport::{AttemptReport, AttemptRequest, Transport};
 use super::{response, tls};
 use crate::clock::Clock;
+use crate::config::EgressProxy;
+use crate::names::Resolve;
 
 /// Connections kept open per host: as many as one endpoint may have requests in flight (contract 7.4).
 const POOL_IDLE_PER_HOST: usize = 8;
@@ -63,6 +66,10 @@ const SERVICE_DELIVERY: &str = "service-delivery";
 
 type Pool = Client<DeadlineConnector<HttpsConnector<CheckedConnector>>, Full<Bytes>>;
 
+/// Open connections above which a new one serves a single request. Room for as many hosts as get events at the same
+/// time, and far from the 1,024 file handles that a process often has.
+const KEPT_CONNECTIONS: usize = 512;
+
 /// Responses whose bodies are read on after their attempts were reported. Those beyond are not: their connections end.
 const READING_ON_MAX: usize = 256;
 
@@ -82,6 +89,8 @@ pub struct DeliveryLimits {
     pub drain_timeout: Duration,
     /// The bytes of the response's body that are read.
     pub drain_bytes: usize,
+    /// Open connections above which a new one serves a single request.
+    pub kept_connections: usize,
 }
 
 impl Default for DeliveryLimits {
@@ -94,6 +103,7 @@ impl Default for DeliveryLimits {
             failure_moment: Duration::from_millis(250),
             drain_timeout: Duration::from_secs(2),
             drain_bytes: 64 * 1024,
+            kept_connections: KEPT_CONNECTIONS,
         }
     }
 }
@@ -132,10 +142,32 @@ impl DeliveryClient {
         resolver: Arc<dyn Resolve>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, DeliveryClientError> {
+        Self::behind(None, limits, extra_roots_pem, resolver, clock)
+    }
+
+    /// The same behind an egress proxy, when there is one: public receivers are reached through it alone, and it judges
+    /// their addresses (contract 7.6 rule 6).
+    ///
+    /// # Errors
+    ///
+    /// [`DeliveryClientError`] when the roots cannot be read.
+    pub fn behind(
+        proxy: Option<&EgressProxy>,
+        limits: DeliveryLimits,
+        extra_roots_pem: Option<&[u8]>,
+        resolver: Arc<dyn Resolve>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DeliveryClientError> {
         let tls = tls::client_config(extra_roots_pem)?;
+        let keeping = Keeping::new(limits.kept_connections);
+        let connect_timeout = limits.connect_timeout;
+        let pool_of = |reach| {
+            let connector = CheckedConnector::new(Arc::clone(&resolver), reach, connect_timeout, proxy);
+            pool(reach, &tls, connector, connect_timeout, keeping.clone())
+        };
         Ok(Self {
-            public: pool(Reach::Public, &tls, Arc::clone(&resolver), limits.connect_timeout),
-            loopback: pool(Reach::Loopback, &tls, resolver, limits.connect_timeout),
+            public: pool_of(Reach::Public),
+            loopback: pool_of(Reach::Loopback),
             limits,
             clock,
             reading_on: Arc::new(Semaphore::new(READING_ON_MAX)),
@@ -222,14 +254,19 @@ fn whole_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn pool(reach: Reach, tls: &ClientConfig, resolver: Arc<dyn Resolve>, connect_timeout: Duration) -> Pool {
+fn pool(
+    reach: Reach,
+    tls: &ClientConfig,
+    connector: CheckedConnector,
+    connect_timeout: Duration,
+    keeping: Keeping,
+) -> Pool {
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
     let builder = match reach {
         Reach::Public => builder.https_only(),
         Reach::Loopback => builder.https_or_http(),
     };
-    let connector =
-        builder.enable_all_versions().wrap_connector(CheckedConnector::new(resolver, reach, connect_timeout));
+    let connector = builder.enable_all_versions().wrap_connector(connector);
     Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
@@ -240,7 +277,7 @@ fn pool(reach: Reach, tls: &ClientConfig, resolver: Arc<dyn Resolve>, connect_ti
         .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
         .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
         .http2_max_header_list_size(MAX_RESPONSE_HEAD_BYTES as u32)
-        .build(DeadlineConnector::new(connector, connect_timeout))
+        .build(DeadlineConnector::new(connector, connect_timeout, keeping))
 }
 
 /// The request with the headers that every delivery has (contract 7.1).

@@ -6,7 +6,11 @@
 //! a filter inside the resolver would not see them. The TLS layer comes around this, with one deadline over both.
 //!
 //! What is allowed depends on the [`Reach`] the connector was built for; the client keeps one connector, and with it
-//! one connection pool, for each. Deliberately absent: proxies, and a cache of answers (the pool saves most lookups).
+//! one connection pool, for each.
+//!
+//! Where the operator has set an egress proxy ([`EgressProxy`]), public receivers are reached through it and it alone
+//! resolves and judges their names (contract 7.6 rule 6). No proxy comes from anywhere else. Deliberately absent: a
+//! cache of answers (the pool saves most lookups).
 
 use std::future::Future;
 use std::io;
@@ -16,41 +20,24 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use authority_domain::address_policy::is_public;
 use authority_domain::endpoint_url::Reach;
 use authority_domain::outcome::AttemptOutcome;
 use http::Uri;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
+use super::kept::{Keeping, Kept};
+use crate::config::EgressProxy;
+use crate::names;
+pub use crate::names::Resolve;
+
 /// The most addresses of one name that are tried; each gets an equal share of the connect timeout, so that one
 /// address that swallows packets leaves time for the others.
 const MAX_ADDRESSES_TRIED: usize = 4;
-
-/// Turns a host name into addresses.
-#[async_trait]
-pub trait Resolve: Send + Sync {
-    /// All addresses of this name.
-    ///
-    /// # Errors
-    ///
-    /// When the name has none, or nobody could be asked.
-    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
-}
-
-/// The operating system's resolver.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SystemResolver;
-
-#[async_trait]
-impl Resolve for SystemResolver {
-    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect())
-    }
-}
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +52,8 @@ pub(super) enum ConnectFailure {
     Tls(#[source] BoxError),
     #[error("no connection within the connect timeout")]
     Timeout,
+    #[error("the egress proxy makes no connection")]
+    Proxy(#[source] BoxError),
 }
 
 impl ConnectFailure {
@@ -72,7 +61,7 @@ impl ConnectFailure {
         match self {
             Self::Dns(_) => AttemptOutcome::DnsError,
             Self::Blocked => AttemptOutcome::BlockedAddress,
-            Self::Connect(_) => AttemptOutcome::ConnectError,
+            Self::Connect(_) | Self::Proxy(_) => AttemptOutcome::ConnectError,
             Self::Tls(_) => AttemptOutcome::TlsError,
             Self::Timeout => AttemptOutcome::Timeout,
         }
@@ -88,14 +77,25 @@ pub(super) struct CheckedConnector {
     resolver: Arc<dyn Resolve>,
     reach: Reach,
     connect_timeout: Duration,
+    proxy: Option<Tunnel<HttpConnector>>,
 }
 
 impl CheckedConnector {
-    pub(super) fn new(resolver: Arc<dyn Resolve>, reach: Reach, connect_timeout: Duration) -> Self {
-        Self { resolver, reach, connect_timeout }
+    /// `proxy` is asked for every connection to a public receiver.
+    pub(super) fn new(
+        resolver: Arc<dyn Resolve>,
+        reach: Reach,
+        connect_timeout: Duration,
+        proxy: Option<&EgressProxy>,
+    ) -> Self {
+        let proxy = proxy.filter(|_| reach == Reach::Public).map(tunnel);
+        Self { resolver, reach, connect_timeout, proxy }
     }
 
-    async fn connect(self, uri: Uri) -> Result<TokioIo<TcpStream>, ConnectFailure> {
+    async fn connect(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, ConnectFailure> {
+        if let Some(tunnel) = &mut self.proxy {
+            return tunnel.call(uri).await.map_err(|error| ConnectFailure::Proxy(error.into()));
+        }
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         let https = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
@@ -124,10 +124,7 @@ impl CheckedConnector {
     }
 
     fn allows(&self, address: IpAddr) -> bool {
-        match self.reach {
-            Reach::Public => is_public(address),
-            Reach::Loopback => address.to_canonical().is_loopback(),
-        }
+        names::allows(self.reach, address)
     }
 
     async fn connect_to_one_of(&self, addresses: &[IpAddr], port: u16) -> Result<TcpStream, ConnectFailure> {
@@ -155,6 +152,17 @@ impl CheckedConnector {
     }
 }
 
+/// Asks this proxy for a way through (HTTP CONNECT).
+fn tunnel(proxy: &EgressProxy) -> Tunnel<HttpConnector> {
+    let mut to_proxy = HttpConnector::new();
+    to_proxy.set_nodelay(true);
+    let tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
+    match &proxy.authorization {
+        Some(authorization) => tunnel.with_auth(authorization.clone()),
+        None => tunnel,
+    }
+}
+
 impl Service<Uri> for CheckedConnector {
     type Response = TokioIo<TcpStream>;
     type Error = ConnectFailure;
@@ -174,11 +182,12 @@ impl Service<Uri> for CheckedConnector {
 pub(super) struct DeadlineConnector<C> {
     inner: C,
     connect_timeout: Duration,
+    keeping: Keeping,
 }
 
 impl<C> DeadlineConnector<C> {
-    pub(super) fn new(inner: C, connect_timeout: Duration) -> Self {
-        Self { inner, connect_timeout }
+    pub(super) fn new(inner: C, connect_timeout: Duration, keeping: Keeping) -> Self {
+        Self { inner, connect_timeout, keeping }
     }
 }
 
@@ -187,7 +196,7 @@ where
     C: Service<Uri, Error = BoxError>,
     C::Future: Send + 'static,
 {
-    type Response = C::Response;
+    type Response = Kept<C::Response>;
     type Error = ConnectFailure;
     type Future = BoxFuture<Result<Self::Response, Self::Error>>;
 
@@ -197,9 +206,10 @@ where
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connecting = timeout(self.connect_timeout, self.inner.call(uri));
+        let keeping = self.keeping.clone();
         Box::pin(async move {
             match connecting.await {
-                Ok(connected) => connected.map_err(connect_failure),
+                Ok(connected) => connected.map(|stream| keeping.count(stream)).map_err(connect_failure),
                 Err(_) => Err(ConnectFailure::Timeout),
             }
         })
@@ -217,9 +227,11 @@ fn connect_failure(error: BoxError) -> ConnectFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::SystemResolver;
 
     async fn connect(reach: Reach, uri: &str) -> Result<TokioIo<TcpStream>, ConnectFailure> {
-        let connector = CheckedConnector::new(Arc::new(SystemResolver), reach, Duration::from_secs(5));
+        let names = Arc::new(SystemResolver::default());
+        let connector = CheckedConnector::new(names, reach, Duration::from_secs(5), None);
         connector.connect(uri.parse().unwrap()).await
     }
 

@@ -9,6 +9,7 @@ mod attempts;
 pub mod client;
 pub mod connector;
 pub mod engine;
+mod kept;
 mod response;
 mod settle;
 mod signing;

@@ -55,7 +55,7 @@ impl Symptoms {
         }
     }
 
-    /// The alerts whose condition this batch shows, of an endpoint that was enabled until now.
+    /// The alerts whose condition this batch shows.
     pub(super) fn raised(&self, health: &Health) -> Vec<Said> {
         let conditions = [
             (self.given_up, AlertCode::DeliveriesFailed, "A delivery has no attempt left."),

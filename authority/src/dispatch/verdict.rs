@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::alert::NewAlert;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::endpoint_alerts::{Said, disabled};
+use authority_domain::endpoint_alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
 use authority_domain::endpoint_condition::{DisablePolicy, Ended};
 use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
 use authority_domain::integration_health::RECENT_MS;
@@ -107,7 +107,8 @@ impl Verdict {
             if one.of.deleted {
                 continue;
             }
-            for (code, severity, message) in one.raised().into_iter().chain(said) {
+            let ended = said.is_some();
+            for (code, severity, message) in one.raised(ended).into_iter().chain(said) {
                 let alert_id = AlertId::generate(at, &mut dice);
                 let alert = NewAlert { id: alert_id, code, severity, subject: id.to_string(), message };
                 tx.alert_raise(Some(&one.of.tenant), &alert, at).await?;
@@ -115,7 +116,11 @@ impl Verdict {
             if one.symptoms.caught_up {
                 tx.alert_close_delivered(id, at.plus_ms(-RECENT_MS), at).await?;
             }
-            let codes = one.symptoms.closed(&one.of.condition.health);
+            let codes = if ended {
+                OVER_WITH_ITS_ENDPOINT.to_vec()
+            } else {
+                one.symptoms.closed(&one.of.condition.health)
+            };
             if !codes.is_empty() {
                 let (ids, latest) = closing.entry(codes).or_insert_with(|| (Vec::new(), at));
                 ids.push(id.clone());
@@ -180,11 +185,13 @@ impl Judged {
         Ok(Some(disabled(reason, policy)))
     }
 
-    /// Of an endpoint that gets nothing any more, what was still in flight opens no alert: nothing would close it.
-    fn raised(&self) -> Vec<Said> {
-        match self.of.status {
-            EndpointStatus::Enabled => self.symptoms.raised(&self.of.condition.health),
-            EndpointStatus::Disabled => Vec::new(),
+    /// Of an endpoint that gets nothing any more, what was still in flight opens no alert of the endpoint: nothing would
+    /// close it.
+    fn raised(&self, ended: bool) -> Vec<Said> {
+        let mut raised = self.symptoms.raised(&self.of.condition.health);
+        if ended || self.of.status == EndpointStatus::Disabled {
+            raised.retain(|(code, ..)| !OVER_WITH_ITS_ENDPOINT.contains(code));
         }
+        raised
     }
 }

@@ -3,5 +3,6 @@
 
 mod addresses;
 mod answers;
+mod connections;
 mod scripted_receiver;
 mod tls;

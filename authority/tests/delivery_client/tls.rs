@@ -24,13 +24,13 @@ use tokio_rustls::TlsAcceptor;
 use super::scripted_receiver::*;
 
 /// A private authority: its PEM text, and what signs with its key.
-struct Authority {
-    pem: String,
+pub(crate) struct Authority {
+    pub(crate) pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -39,7 +39,7 @@ impl Authority {
     }
 
     /// A server's settings with a certificate of this authority.
-    fn server(&self, params: CertificateParams) -> ServerConfig {
+    pub(crate) fn server(&self, params: CertificateParams) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         server_config(certificate.der().clone(), &key)
@@ -149,7 +149,8 @@ async fn a_receiver_that_offers_http_2_gets_it() {
     let mut config = authority.server(for_localhost());
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let (listener, port) = listener().await;
-    let client = trusting(Some(&authority.pem), DeliveryLimits::default());
+    let patient = DeliveryLimits { success_moment: Duration::from_secs(600), ..DeliveryLimits::default() };
+    let client = trusting(Some(&authority.pem), patient);
     let url = endpoint(&format!("https://localhost:{port}/hook"));
     let receiver = async {
         let (connection, _) = listener.accept().await.unwrap();

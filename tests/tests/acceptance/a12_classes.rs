@@ -79,7 +79,7 @@ async fn a12_no_answer_is_worth_the_full_schedule(database: Database) {
             stream.write_all(b"220 mail.example.com ESMTP\r\n\r\n").await.unwrap();
         }
     });
-    service.names.lead("inside.example.com", &["127.0.0.1"]);
+    service.names.lead("inside.example.com", &["93.184.215.14"]);
     let table = [
         ("connect_error", down.url("/")),
         ("timeout", silent.url("/")),
@@ -93,6 +93,7 @@ async fn a12_no_answer_is_worth_the_full_schedule(database: Database) {
     for (outcome, url) in &table {
         endpoints.push((*outcome, merchant.endpoint(url, &["*"]).await));
     }
+    service.names.lead("inside.example.com", &["127.0.0.1"]);
     merchant.checkout().await;
     service.play_out().await;
     talking.abort();

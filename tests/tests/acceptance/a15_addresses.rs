@@ -200,7 +200,14 @@ async fn a15_a_name_that_leads_inside_is_not_connected_to(database: Database) {
     {
         let host = format!("hooks-{n}.example.com");
         service.names.lead(&host, addresses);
-        endpoints.push((merchant.endpoint(&format!("https://{host}:{port}/hook"), &["*"]).await, addresses));
+        let url = format!("https://{host}:{port}/hook");
+        let refused = merchant.api.post("/webhook-endpoints", &json!({ "url": url })).await;
+        let refused = refused.refused(422, "endpoint_url_forbidden");
+        assert_eq!(refused["errors"][0]["code"], "url_address_blocked", "{addresses:?}");
+        // It leads elsewhere while the endpoint is made, and back again.
+        service.names.lead(&host, &["93.184.215.14"]);
+        endpoints.push((merchant.endpoint(&url, &["*"]).await, addresses));
+        service.names.lead(&host, addresses);
     }
     merchant.checkout().await;
     service.play_out().await;

@@ -139,7 +139,17 @@ fn forbidden(refusal: UrlRefusal) -> Refusal {
         UrlRefusal::HostNotPublic | UrlRefusal::HostDenied => MemberCode::UrlHostDenied,
         UrlRefusal::PortForbidden => MemberCode::UrlPort,
     };
-    let member = MemberError { pointer: "/url".to_owned(), code, detail: refusal.to_string() };
+    url_refused(code, refusal.to_string())
+}
+
+/// The host of the URL leads to an address that events are not sent to (contract 7.6 rule 4).
+#[must_use]
+pub fn url_address_blocked() -> Refusal {
+    url_refused(MemberCode::UrlAddressBlocked, "the host leads to an address that is not public".to_owned())
+}
+
+fn url_refused(code: MemberCode, detail: String) -> Refusal {
+    let member = MemberError { pointer: "/url".to_owned(), code, detail };
     Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(vec![member])
 }
 

@@ -25,7 +25,9 @@ mod subscriptions;
 
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
-pub use endpoints::{EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_patch};
+pub use endpoints::{
+    EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_patch, url_address_blocked,
+};
 pub use fulfillment::FulfillmentRequest;
 pub use merchants::{MerchantRequest, read_merchant_change};
 pub use order_changes::{OrderCancelRequest, OrderEditRequest, no_members};

@@ -13,8 +13,8 @@ use super::stream::Event;
 use super::{Failure, failed};
 use crate::clock::Clock;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
-use crate::dispatch::connector::SystemResolver;
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
+use crate::names::SystemResolver;
 
 /// What came of it.
 pub(super) struct Forwarded {
@@ -42,8 +42,9 @@ impl Forwarder {
             |_| Failure::Usage("--secret-env does not name a usable signing secret (whsec_…)".to_owned());
         let secret = Secret::parse(secret).map_err(unusable)?;
         let limits = DeliveryLimits::default();
-        let client = DeliveryClient::new(limits, None, Arc::new(SystemResolver), Arc::clone(&clock))
-            .map_err(failed)?;
+        let client =
+            DeliveryClient::new(limits, None, Arc::new(SystemResolver::default()), Arc::clone(&clock))
+                .map_err(failed)?;
         Ok(Self { client, clock, secret, target })
     }
 

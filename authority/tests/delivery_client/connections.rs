@@ -1,0 +1,149 @@
+//! How many connections are kept, and the proxy that they may have to go through.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use authority::clock::SystemClock;
+use authority::config::EgressProxy;
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
+use authority::names::Resolve;
+use authority_domain::endpoint_url::{TargetUrl, UrlPolicy, UrlRules};
+use authority_domain::outcome::AttemptOutcome;
+use http::HeaderValue;
+use rcgen::CertificateParams;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+use super::scripted_receiver::*;
+use super::tls::Authority;
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+/// With as many connections open as may be kept, a further one serves a single request.
+#[tokio::test]
+async fn connections_beyond_those_that_are_kept_serve_once() {
+    for (kept_connections, expected) in [(0, 3), (1, 1)] {
+        let limits = DeliveryLimits { kept_connections, ..DeliveryLimits::default() };
+        let (listener, port) = listener().await;
+        let client = client(limits, loopback());
+        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let receiver = async {
+            let (mut connections, mut served) = (0, 0);
+            while served < 3 {
+                let mut connection = listener.accept().await.unwrap().0;
+                connections += 1;
+                while served < 3 {
+                    read_request(&mut connection).await;
+                    connection.write_all(OK).await.unwrap();
+                    served += 1;
+                    if kept_connections == 0 {
+                        closed(&mut connection).await;
+                        break;
+                    }
+                }
+            }
+            connections
+        };
+        let attempts = async {
+            for _ in 0..3 {
+                assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::Success);
+            }
+        };
+        let (connections, ()) = bounded(async { tokio::join!(receiver, attempts) }).await;
+        assert_eq!(connections, expected, "{kept_connections} are kept");
+    }
+}
+
+/// A name server that nobody may ask.
+struct Nobody;
+
+#[async_trait]
+impl Resolve for Nobody {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        unreachable!("{host} is the proxy's to resolve")
+    }
+}
+
+fn public_url() -> TargetUrl {
+    UrlRules::new(UrlPolicy::Public).parse("https://hooks.example.com/hook", true).unwrap()
+}
+
+fn behind(port: u16, authority: &Authority, names: Arc<dyn Resolve>) -> DeliveryClient {
+    let proxy = EgressProxy {
+        address: format!("http://127.0.0.1:{port}/").parse().unwrap(),
+        authorization: Some(HeaderValue::from_static("Basic YTpi")),
+    };
+    let (limits, clock) = (DeliveryLimits::default(), Arc::new(SystemClock::new()));
+    DeliveryClient::behind(Some(&proxy), limits, Some(authority.pem.as_bytes()), names, clock).unwrap()
+}
+
+/// Accepts as a proxy, and reads what it is asked for.
+async fn asked(listener: &TcpListener) -> (TcpStream, String) {
+    let mut connection = listener.accept().await.unwrap().0;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(connection.read_u8().await.unwrap());
+    }
+    (connection, String::from_utf8(head).unwrap().to_ascii_lowercase())
+}
+
+#[tokio::test]
+async fn a_public_receiver_is_reached_through_the_proxy_alone() {
+    let authority = Authority::new();
+    let params = CertificateParams::new(vec!["hooks.example.com".to_owned()]).unwrap();
+    let config = authority.server(params);
+    let (listener, port) = listener().await;
+    let client = behind(port, &authority, Arc::new(Nobody));
+    let proxy = async {
+        let (mut connection, head) = asked(&listener).await;
+        connection.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
+        // From here on it is the receiver, whose certificate counts.
+        let mut connection = TlsAcceptor::from(Arc::new(config)).accept(connection).await.unwrap();
+        let request = read_request(&mut connection).await;
+        connection.write_all(OK).await.unwrap();
+        (head, request)
+    };
+    let url = public_url();
+    let (report, (head, request)) = bounded(async { tokio::join!(attempt(&client, &url), proxy) }).await;
+    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert!(head.starts_with("connect hooks.example.com:443 http/1.1\r\n"), "{head}");
+    assert!(head.contains("proxy-authorization: basic ytpi\r\n"), "{head}");
+    assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
+    assert!(!request.to_ascii_lowercase().contains("proxy-authorization"), "the receiver does not see it");
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_is_no_connection() {
+    for answer in ["HTTP/1.1 403 Forbidden", "HTTP/1.1 407 Proxy Authentication Required", "SSH-2.0-x"] {
+        let (listener, port) = listener().await;
+        let client = behind(port, &Authority::new(), Arc::new(Nobody));
+        let proxy = async {
+            let (mut connection, _) = asked(&listener).await;
+            connection.write_all(format!("{answer}\r\n\r\n").as_bytes()).await.unwrap();
+            closed(&mut connection).await;
+        };
+        let url = public_url();
+        let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), proxy) }).await;
+        assert_eq!((report.outcome, report.status), (AttemptOutcome::ConnectError, None), "{answer}");
+    }
+}
+
+/// The development exception is about this machine, which no proxy is asked for.
+#[tokio::test]
+async fn loopback_endpoints_are_reached_beside_the_proxy() {
+    let (proxy, proxy_port) = listener().await;
+    let (listener, port) = listener().await;
+    let client = behind(proxy_port, &Authority::new(), loopback());
+    let url = endpoint(&format!("http://localhost:{port}/hook"));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        read_request(&mut connection).await;
+        connection.write_all(OK).await.unwrap();
+    };
+    let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+    assert_eq!(report.outcome, AttemptOutcome::Success);
+    assert!(nobody_came(proxy));
+}
