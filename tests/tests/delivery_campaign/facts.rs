@@ -56,7 +56,8 @@ const DELIVERIES: &str = "SELECT id, event_id, endpoint_id, triggered_by, status
      FROM deliveries";
 const ATTEMPTS: &str = "SELECT delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
      retry_at FROM attempts ORDER BY delivery_id, number";
-const PENDING: &str = "SELECT COUNT(*) FROM deliveries WHERE status = 'pending'";
+const WAITING: &str = "SELECT (SELECT COUNT(*) FROM deliveries WHERE status = 'pending') \
+     + (SELECT COUNT(*) FROM endpoint_recoveries WHERE status = 'running')";
 
 /// A connection to a database of either kind.
 pub(crate) enum Look {
@@ -84,9 +85,9 @@ impl Look {
         Self::Sqlite(options.connect().await.unwrap())
     }
 
-    /// How many deliveries wait.
-    pub(crate) async fn pending(&mut self) -> i64 {
-        on!(self, conn => sqlx::query_scalar(PENDING).fetch_one(conn).await.unwrap())
+    /// How many deliveries wait, and recoveries that may make more.
+    pub(crate) async fn waiting(&mut self) -> i64 {
+        on!(self, conn => sqlx::query_scalar(WAITING).fetch_one(conn).await.unwrap())
     }
 
     /// Everything.

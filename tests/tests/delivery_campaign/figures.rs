@@ -19,6 +19,8 @@ pub(crate) struct Deeds {
     pub(crate) lasted: Duration,
     /// From when the receiver was well until nothing waited.
     pub(crate) healed_in: Duration,
+    /// From when all endpoints were asked to catch up until nothing waited.
+    pub(crate) recovered_in: Duration,
 }
 
 /// The table that a run ends with.
@@ -58,6 +60,8 @@ impl Figures {
             row(name, value);
         }
         row("time to heal", format!("{:.1} s", deeds.healed_in.as_secs_f64()));
+        let recovered = facts.deliveries.iter().filter(|row| row.triggered_by == "recovery").count();
+        row("recovered in the end", format!("{recovered}, in {:.1} s", deeds.recovered_in.as_secs_f64()));
         row("lost", findings.lost.len().to_string());
         row("wrong", findings.wrong.len().to_string());
         Self { rows }

@@ -44,6 +44,8 @@ pub(crate) struct History {
     /// `*`, names and `<category>.*`.
     pub(crate) enabled_events: Vec<String>,
     pub(crate) eras: Vec<Era>,
+    /// Whether it caught up in the end on everything that it had missed.
+    pub(crate) recovered: bool,
 }
 
 impl History {

@@ -15,7 +15,7 @@ use crate::receiver::Arrival;
 /// What is done to the evidence, how, and what the judge must say of it: lost things, then wrong ones.
 type Mutation = (&'static str, fn(&mut Evidence), &'static [&'static str], &'static [&'static str]);
 
-const MUTATIONS: [Mutation; 12] = [
+const MUTATIONS: [Mutation; 13] = [
     ("an event is gone", |of| drop_event(of), &["is told 0 times"], &["is not there"]),
     (
         "a delivery is gone with its attempts",
@@ -30,6 +30,12 @@ const MUTATIONS: [Mutation; 12] = [
             of.record.arrivals.retain(|arrival| arrival.delivery != id);
         },
         &["never arrived with a 2xx"],
+        &["not plausible"],
+    ),
+    (
+        "what was recovered has not arrived either",
+        |of| forget_arrivals(of),
+        &["never arrived with a 2xx", "which has caught up"],
         &["not plausible"],
     ),
     (
@@ -172,6 +178,19 @@ fn drop_delivery(of: &mut Evidence) {
     let id = fanned_out(of);
     of.facts.deliveries.retain(|row| row.id != id);
     of.facts.attempts.retain(|row| row.delivery_id != id);
+}
+
+/// Nothing of one event has ever arrived at one endpoint.
+fn forget_arrivals(of: &mut Evidence) {
+    let id = fanned_out(of);
+    let row = of.facts.deliveries.iter().find(|row| row.id == id).unwrap();
+    let same = of
+        .facts
+        .deliveries
+        .iter()
+        .filter(|other| (&other.event_id, &other.endpoint_id) == (&row.event_id, &row.endpoint_id));
+    let same: Vec<_> = same.map(|other| &other.id).collect();
+    of.record.arrivals.retain(|arrival| !same.contains(&&arrival.delivery));
 }
 
 fn drop_event(of: &mut Evidence) {

@@ -5,7 +5,8 @@
 //! Clients write under idempotency keys through all instances ([`merchants`]), merchants change their endpoints
 //! ([`upheaval`]), the receiver records what arrives ([`receiver`]), and instances and their database get what happens
 //! to such things ([`fleet`]). Then everything heals, and what was promised, what the database says and what arrived are
-//! held against each other ([`judge`]): every (event, endpoint) was delivered or has a reason.
+//! held against each other ([`judge`]): every (event, endpoint) was delivered or has a reason. Last, every endpoint catches
+//! up on what it missed, and has everything then.
 //!
 //! The tests do it with twenty kills, `cargo xtask prove delivery-campaign` with two hundred. What is drawn is drawn
 //! from a seed; what processes and sockets make of it is theirs, so that a seed repeats the plan and not every moment.
@@ -110,12 +111,22 @@ async fn campaign(plan: &Plan, durability: Durability) -> (Fleet, Deeds, Evidenc
     for client in clients {
         client.await.unwrap();
     }
-    let mut histories = Vec::new();
-    for hand in hands {
-        histories.extend(hand.await.unwrap());
-    }
     receiver.heal();
     deeds.healed_in = healed(plan, &fleet).await;
+    let mut histories = Vec::new();
+    let mut recovering = Vec::new();
+    for hand in hands {
+        let mut hand = hand.await.unwrap();
+        hand.recover().await;
+        recovering.push(hand);
+    }
+    // Recoveries are durable.
+    fleet.kill(&mut StdRng::seed_from_u64(plan.seed)).await;
+    deeds.recovered_in = healed(plan, &fleet).await;
+    for hand in recovering {
+        assert_eq!(hand.undelivered().await, 0, "events that have not arrived");
+        histories.extend(hand.into_histories());
+    }
     let facts = Look::at(fleet.database_url()).await.facts().await;
     let evidence = Evidence { acknowledged: ledger.entries(), histories, facts, record: receiver.record() };
     (fleet, deeds, evidence)
@@ -148,11 +159,11 @@ async fn disturb(plan: &Plan, fleet: &mut Fleet) -> Deeds {
     deeds
 }
 
-/// Waits until nothing waits any more, or as long as the plan allows; the judge says what waits still.
+/// Waits until nothing waits any more, and nothing is being recovered, or as long as the plan allows; the judge says what waits still.
 async fn healed(plan: &Plan, fleet: &Fleet) -> Duration {
     let began = now_ms();
     let mut look = Look::at(fleet.database_url()).await;
-    while look.pending().await > 0 && since(began) < plan.heal_within {
+    while look.waiting().await > 0 && since(began) < plan.heal_within {
         after_ms(100).await;
     }
     since(began)

@@ -129,17 +129,17 @@ impl Balanced {
         Answered { reply, asked_at, answered_at: now_ms() }
     }
 
-    /// A page of the merchant's events, from the first one on.
-    pub(crate) async fn some_events(&self) -> Value {
+    /// Reads as the merchant does, until there is an answer.
+    pub(crate) async fn read(&self, path: &str) -> Value {
         let reading = async {
             loop {
-                match self.next(Root::Merchant).call(Method::GET, "/events?limit=20").try_send().await {
+                match self.next(Root::Merchant).call(Method::GET, path).try_send().await {
                     Ok(reply) if reply.status == 200 => return reply.json(),
                     _ => after_ms(50).await,
                 }
             }
         };
-        within("a page of events", reading).await
+        within(path, reading).await
     }
 
     /// The next instance that is up, as a proxy's health check knows; any when none is.

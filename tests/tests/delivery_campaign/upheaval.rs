@@ -53,8 +53,8 @@ impl Hand {
         hand
     }
 
-    /// Changes things until it is enough; what the endpoints were, in the end.
-    pub(crate) async fn upheave(mut self, enough: Arc<AtomicBool>) -> Vec<History> {
+    /// Changes things until it is enough.
+    pub(crate) async fn upheave(mut self, enough: Arc<AtomicBool>) -> Self {
         while !enough.load(Ordering::Relaxed) {
             after_ms(self.dice.random_range(PAUSE_MS)).await;
             let alive: Vec<usize> =
@@ -71,7 +71,38 @@ impl Hand {
                 _ => self.replay().await,
             }
         }
+        self
+    }
+
+    /// Enables every endpoint and has it catch up on all that it missed (contract 15.2).
+    pub(crate) async fn recover(&mut self) {
+        for at in self.alive() {
+            self.set(at, Standing::Enabled).await;
+            let path = self.path(at, "/recover");
+            let answered =
+                self.ask(Method::POST, &path, json!({ "since": "2020-01-01T00:00:00.000Z" })).await;
+            assert_eq!(answered.reply.status, 202, "{}", answered.reply.text());
+            self.histories[at].recovered = true;
+        }
+    }
+
+    /// How many events the service says have not arrived yet, at endpoints that were not deleted (contract 15.1).
+    pub(crate) async fn undelivered(&self) -> usize {
+        let mut count = 0;
+        for at in self.alive() {
+            let page = self.merchant.read(&self.path(at, "/undelivered")).await;
+            count += page["data"].as_array().expect("a page").len();
+        }
+        count
+    }
+
+    /// What the endpoints were, in the end.
+    pub(crate) fn into_histories(self) -> Vec<History> {
         self.histories
+    }
+
+    fn alive(&self) -> Vec<usize> {
+        (0..self.histories.len()).filter(|at| self.now(*at).standing != Standing::Deleted).collect()
     }
 
     fn now(&self, at: usize) -> &State {
@@ -120,6 +151,7 @@ impl Hand {
             merchant: self.merchant.id().to_owned(),
             enabled_events: vec![wanted.to_owned()],
             eras: vec![answered.era(state, true)],
+            recovered: false,
         });
     }
 
@@ -173,7 +205,7 @@ impl Hand {
 
     /// Has one of the merchant's first events sent once more; refused when nobody wants it.
     async fn replay(&mut self) {
-        let page = self.merchant.some_events().await;
+        let page = self.merchant.read("/events?limit=20").await;
         let events = page["data"].as_array().expect("a page");
         if events.is_empty() {
             return;

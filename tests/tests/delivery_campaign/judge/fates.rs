@@ -22,6 +22,7 @@ enum Wanted {
 
 /// Every acknowledged write has its event, once, with its deliveries (I12); every acknowledged delivery is there.
 pub(super) fn check_promises(case: &Case<'_>, findings: &mut Findings) {
+    let arrived = arrived_anyhow(case);
     let mut about: BTreeMap<(&str, &str), Vec<&EventRow>> = BTreeMap::new();
     for event in &case.evidence.facts.events {
         about.entry((event.resource_id.as_str(), event.event_type.as_str())).or_default().push(event);
@@ -54,6 +55,13 @@ pub(super) fn check_promises(case: &Case<'_>, findings: &mut Findings) {
                         }
                         _ => {}
                     }
+                    let older =
+                        history.eras.first().is_some_and(|era| era.answered_at < acknowledged.asked_at);
+                    let caught_up = history.recovered && older && history.wants(event_type);
+                    if caught_up && !arrived.contains(&(event.as_str(), endpoint.as_str())) {
+                        findings
+                            .lost(format_args!("{event} never arrived at {endpoint}, which has caught up"));
+                    }
                 }
             }
             Promise::Delivery { delivery, event, endpoint } => {
@@ -64,6 +72,13 @@ pub(super) fn check_promises(case: &Case<'_>, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Which events have arrived at which endpoints with a 2xx, by any delivery.
+fn arrived_anyhow<'e>(case: &Case<'e>) -> BTreeSet<(&'e str, &'e str)> {
+    let acknowledged = case.evidence.record.arrivals.iter().filter(|arrival| arrival.acknowledged());
+    let deliveries = acknowledged.filter_map(|arrival| case.deliveries.get(arrival.delivery.as_str()));
+    deliveries.map(|row| (row.event_id.as_str(), row.endpoint_id.as_str())).collect()
 }
 
 fn wanted(case: &Case<'_>, history: &History, acknowledged: &Acknowledged, event_type: &str) -> Wanted {
