@@ -61,6 +61,12 @@ impl RecentFigures {
 }
 
 impl App {
+    /// Writes of this process that nobody has been answered yet.
+    #[must_use]
+    pub fn writes_unanswered(&self) -> usize {
+        self.store.writes_unanswered()
+    }
+
     /// The connections that read, for monitoring.
     #[must_use]
     pub fn readers(&self) -> [ReaderCount; 2] {

@@ -232,6 +232,13 @@ impl Store {
         self.told.events.load(Ordering::Relaxed)
     }
 
+    /// Writes that nobody has been answered yet: those that wait, and those of the open transaction. 0 says that the
+    /// writer has nothing to do.
+    #[must_use]
+    pub fn writes_unanswered(&self) -> usize {
+        self.writer.unanswered()
+    }
+
     /// The connections that read, for monitoring.
     #[must_use]
     pub fn readers(&self) -> [ReaderCount; 2] {

@@ -10,7 +10,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use authority_domain::id::EndpointId;
@@ -200,10 +200,37 @@ pub(crate) trait WritingConnection: Send + 'static {
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Message>,
+    unanswered: Arc<AtomicUsize>,
+}
+
+/// A job that is counted until it is answered.
+struct Counted {
+    job: Box<dyn Job>,
+    _count: Count,
+}
+
+/// One of those that are not answered yet.
+struct Count(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(job: Box<dyn Job>, unanswered: &Arc<AtomicUsize>) -> Self {
+        unanswered.fetch_add(1, Ordering::Relaxed);
+        Self { job, _count: Count(Arc::clone(unanswered)) }
+    }
+
+    fn answer(self, end: End) {
+        self.job.answer(end);
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 enum Message {
-    Job(Box<dyn Job>),
+    Job(Counted),
     Close(oneshot::Sender<()>),
 }
 
@@ -212,11 +239,19 @@ impl Writer {
     pub(crate) fn start(connection: Box<dyn WritingConnection>, told: Told) -> Self {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         tokio::spawn(write(connection, queue, told));
-        Self { jobs }
+        Self { jobs, unanswered: Arc::default() }
+    }
+
+    /// Jobs that wait, and those of the open transaction.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.unanswered.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
-        self.jobs.send(Message::Job(job)).await.map_err(|_| closed())
+        // Reserved before it is counted: whoever hangs up while the queue is full has asked for nothing.
+        let place = self.jobs.reserve().await.map_err(|_| closed())?;
+        place.send(Message::Job(Counted::new(job, &self.unanswered)));
+        Ok(())
     }
 
     /// Waits for the jobs already submitted, then ends the task.
@@ -251,7 +286,7 @@ async fn write(mut connection: Box<dyn WritingConnection>, mut queue: mpsc::Rece
 /// Runs `first` and what waits behind it in one transaction. Returns the request to close, should one come by.
 async fn batch(
     connection: &mut dyn WritingConnection,
-    first: Box<dyn Job>,
+    first: Counted,
     queue: &mut mpsc::Receiver<Message>,
     told: &Told,
 ) -> Option<oneshot::Sender<()>> {
@@ -259,12 +294,12 @@ async fn batch(
         tracing::error!(error = %error, "no transaction could be opened");
         return refuse_waiting(first, queue);
     }
-    let mut ran: Vec<(Box<dyn Job>, Made)> = Vec::new();
+    let mut ran: Vec<(Counted, Made)> = Vec::new();
     let mut closing = None;
     let mut next = Some(first);
     let mut sound = true;
     while let Some(mut job) = next.take() {
-        let made = match connection.run(ran.len(), &mut *job).await {
+        let made = match connection.run(ran.len(), &mut *job.job).await {
             Ok((Ran::Keep, made)) => made,
             Ok((Ran::Undo, _)) => Made::default(),
             Ok((Ran::Abort, _)) => {
@@ -295,7 +330,7 @@ async fn batch(
 }
 
 /// Answers every job, and tells the world what was made.
-fn answer(ran: Vec<(Box<dyn Job>, Made)>, committed: Option<Failed>, told: &Told) {
+fn answer(ran: Vec<(Counted, Made)>, committed: Option<Failed>, told: &Told) {
     let Some(mut failed) = committed else {
         for (job, _) in ran {
             job.answer(End::Lost);
@@ -322,7 +357,7 @@ fn answer(ran: Vec<(Box<dyn Job>, Made)>, committed: Option<Failed>, told: &Told
 
 /// Refuses `first` and everyone who waits behind it: what could not be begun for one cannot be begun for the others,
 /// and each of them would wait for the database's lock in its turn.
-fn refuse_waiting(first: Box<dyn Job>, queue: &mut mpsc::Receiver<Message>) -> Option<oneshot::Sender<()>> {
+fn refuse_waiting(first: Counted, queue: &mut mpsc::Receiver<Message>) -> Option<oneshot::Sender<()>> {
     first.answer(End::Lost);
     loop {
         match queue.try_recv() {

@@ -7,6 +7,7 @@
 mod delivery_campaign;
 mod noisy_neighbour;
 mod power_cut;
+mod simulation;
 mod soak;
 
 use anyhow::Result;
@@ -24,6 +25,8 @@ pub(crate) enum Proof {
     NoisyNeighbour(noisy_neighbour::Numbers),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
+    /// Ten thousand days in simulated time, every request and every row judged.
+    Simulation(simulation::Numbers),
     /// Half of what the authority can carry, for half an hour: memory, file handles, log and tables stay as they are.
     Soak(soak::Numbers),
     /// Everything above, one after the other, with the usual numbers.
@@ -36,6 +39,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
@@ -47,6 +51,7 @@ fn all() -> Vec<Proof> {
         Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
+        Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
     ]
 }

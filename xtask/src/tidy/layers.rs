@@ -11,7 +11,7 @@ use super::dependencies::Crate;
 use super::files::SourceFile;
 
 /// What each of our crates may name of ours.
-const CRATE_EDGES: [(&str, &[&str]); 9] = [
+const CRATE_EDGES: [(&str, &[&str]); 10] = [
     ("bench", &["authority-domain", "authority-store", "postgres-cluster", "tests", "verify-core"]),
     ("verify-core", &[]),
     ("verify-wasm", &["verify-core"]),
@@ -19,6 +19,7 @@ const CRATE_EDGES: [(&str, &[&str]); 9] = [
     ("authority-domain", &["verify-core"]),
     ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
     ("postgres-cluster", &[]),
+    ("simulation", &["authority", "authority-domain", "authority-store", "verify-core"]),
     ("authority", &["authority-store", "postgres-cluster", "authority-domain", "verify-core"]),
     (
         "tests",

@@ -60,6 +60,9 @@ fn register_process(registry: &mut Registry, app: &App) {
         set("busy", readers.open - readers.idle);
         set("limit", readers.limit);
     }
+    let writes = Gauge::<i64>::default();
+    writes.set(i64::try_from(app.writes_unanswered()).unwrap_or(i64::MAX));
+    registry.register("writes_unanswered", "Writes that wait or are in the open transaction", writes);
     registry.register("database_connections", "Connections that read, by pool and state", connections);
 }
 

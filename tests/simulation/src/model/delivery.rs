@@ -1,0 +1,132 @@
+//! A delivery as the model believes it to be, and what an attempt makes of it (contract 2.9, 7.2, 7.4).
+
+use super::schedule::Then;
+use crate::network::Call;
+use crate::receiver::Reply;
+
+/// How long a lease holds (contract 7.4).
+pub(crate) const LEASE_MS: i64 = 60_000;
+
+/// Why a delivery ended without success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// No attempt was left.
+    Exhausted,
+    /// The receiver went on refusing, or gave it up.
+    Rejected,
+    /// 410.
+    Gone,
+    /// Its endpoint was disabled.
+    Disabled,
+    /// Its endpoint was deleted.
+    Deleted,
+}
+
+impl Reason {
+    /// The contract's word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Exhausted => "attempts_exhausted",
+            Self::Rejected => "rejected",
+            Self::Gone => "gone",
+            Self::Disabled => "endpoint_disabled",
+            Self::Deleted => "endpoint_deleted",
+        }
+    }
+}
+
+/// Where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub(crate) enum Status {
+    Pending,
+    Succeeded,
+    Failed(Reason),
+    Cancelled(Reason),
+}
+
+impl Status {
+    /// The contract's words: the status and the reason.
+    pub(crate) fn words(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Pending => ("pending", None),
+            Self::Succeeded => ("succeeded", None),
+            Self::Failed(reason) => ("failed", Some(reason.word())),
+            Self::Cancelled(reason) => ("cancelled", Some(reason.word())),
+        }
+    }
+}
+
+/// Who may settle it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    /// The attempt; `None` when it was taken and never sent.
+    pub(crate) call: Option<Call>,
+    /// From then on somebody else may take it.
+    pub(crate) until: i64,
+    /// When the attempt began, by the wall.
+    pub(crate) started: i64,
+}
+
+/// A delivery.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) event: String,
+    pub(crate) endpoint: String,
+    pub(crate) trigger: &'static str,
+    pub(crate) status: Status,
+    /// Attempts whose outcome counted.
+    pub(crate) attempts: i64,
+    /// Requests that arrived, those without an outcome included.
+    pub(crate) arrived: i64,
+    /// Requests that the receiver acknowledged, whether or not anybody heard of it.
+    pub(crate) acknowledged: bool,
+    /// Not to be sent before this time, by the wall.
+    pub(crate) due: i64,
+    /// The latest that the schedule allows for `due`; the row decides within.
+    pub(crate) due_at_most: i64,
+    pub(crate) lease: Option<Lease>,
+    pub(crate) last: Option<Reply>,
+}
+
+impl Delivery {
+    /// A fresh one, due at `now`.
+    pub(crate) fn new(event: &str, endpoint: &str, trigger: &'static str, now: i64) -> Self {
+        Self {
+            event: event.to_owned(),
+            endpoint: endpoint.to_owned(),
+            trigger,
+            status: Status::Pending,
+            attempts: 0,
+            arrived: 0,
+            acknowledged: false,
+            due: now,
+            due_at_most: now,
+            lease: None,
+            last: None,
+        }
+    }
+
+    /// Whether somebody holds it at `wall`.
+    pub(crate) fn leased(&self, wall: i64) -> bool {
+        self.lease.is_some_and(|lease| lease.until >= wall)
+    }
+
+    /// The outcome of the attempt that holds it is known.
+    pub(crate) fn settle(&mut self, reply: &Reply, then: Then) {
+        self.attempts += 1;
+        self.lease = None;
+        self.last = Some(reply.clone());
+        match then {
+            Then::Succeeded => self.status = Status::Succeeded,
+            Then::Failed(reason) => self.status = Status::Failed(reason),
+            Then::Again(earliest, latest) => (self.due, self.due_at_most) = (earliest, latest),
+        }
+    }
+
+    /// Nothing of it will be sent any more.
+    pub(crate) fn cancel(&mut self, reason: Reason) {
+        self.status = Status::Cancelled(reason);
+        self.lease = None;
+    }
+}

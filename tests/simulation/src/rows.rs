@@ -1,0 +1,175 @@
+//! What lies in the database, read beside the product, with statements of the judge's own.
+
+use std::path::Path;
+
+use serde_json::json;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, FromRow, SqliteConnection};
+
+/// A delivery as it is stored.
+#[derive(Clone, Debug, FromRow)]
+#[allow(missing_docs)]
+pub(crate) struct DeliveryRow {
+    pub(crate) id: String,
+    pub(crate) event_id: String,
+    pub(crate) endpoint_id: String,
+    pub(crate) triggered_by: String,
+    pub(crate) status: String,
+    pub(crate) attempt_count: i64,
+    pub(crate) next_attempt_at: Option<i64>,
+    pub(crate) lease_until: Option<i64>,
+    pub(crate) last_outcome: Option<String>,
+    pub(crate) last_response_status: Option<i64>,
+    pub(crate) failure_reason: Option<String>,
+}
+
+/// An endpoint as it is stored.
+#[derive(Clone, Debug, FromRow)]
+#[allow(missing_docs)]
+pub(crate) struct EndpointRow {
+    pub(crate) id: String,
+    pub(crate) url: String,
+    pub(crate) status: String,
+    pub(crate) disabled_reason: Option<String>,
+    pub(crate) deleted: bool,
+    pub(crate) health_state: String,
+    pub(crate) consecutive_failures: i64,
+    pub(crate) held_until: Option<i64>,
+    pub(crate) hold_step: i64,
+}
+
+/// An event as it is stored.
+#[derive(Clone, Debug, FromRow)]
+#[allow(missing_docs)]
+pub(crate) struct EventRow {
+    pub(crate) id: String,
+    #[sqlx(rename = "type")]
+    pub(crate) event_type: String,
+    pub(crate) sequence: i64,
+    pub(crate) resource_id: String,
+    pub(crate) body: String,
+}
+
+/// An attempt as it is stored.
+#[derive(Clone, Debug, FromRow)]
+#[allow(missing_docs)]
+pub(crate) struct AttemptRow {
+    pub(crate) number: i64,
+    pub(crate) outcome: String,
+    pub(crate) response_status: Option<i64>,
+}
+
+const DELIVERY: &str = "SELECT id, event_id, endpoint_id, triggered_by, status, attempt_count, next_attempt_at, \
+    lease_until, last_outcome, last_response_status, failure_reason FROM deliveries";
+
+/// A connection that reads.
+#[derive(Debug)]
+pub(crate) struct Rows(SqliteConnection);
+
+impl Rows {
+    /// Opens one beside the product.
+    pub(crate) async fn open(path: &Path) -> Self {
+        let options = SqliteConnectOptions::new().filename(path).read_only(true);
+        Self(options.connect().await.expect("the database can be read"))
+    }
+
+    /// These deliveries, by id.
+    pub(crate) async fn deliveries<'i>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'i String>,
+    ) -> Vec<DeliveryRow> {
+        let ids = json!(ids.into_iter().collect::<Vec<_>>()).to_string();
+        let text = statement(DELIVERY, " WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id");
+        sqlx::query_as(sqlx::AssertSqlSafe(text)).bind(ids).fetch_all(&mut self.0).await.expect("deliveries")
+    }
+
+    /// The deliveries that the fan-out made for an event.
+    pub(crate) async fn fanned_out(&mut self, event: &str) -> Vec<DeliveryRow> {
+        let text = statement(DELIVERY, " WHERE event_id = $1 AND triggered_by = 'event' ORDER BY id");
+        sqlx::query_as(sqlx::AssertSqlSafe(text))
+            .bind(event)
+            .fetch_all(&mut self.0)
+            .await
+            .expect("deliveries")
+    }
+
+    /// Everything that waits.
+    pub(crate) async fn pending(&mut self) -> Vec<DeliveryRow> {
+        let text = statement(DELIVERY, " WHERE status = 'pending' ORDER BY id");
+        sqlx::query_as(sqlx::AssertSqlSafe(text)).fetch_all(&mut self.0).await.expect("deliveries")
+    }
+
+    /// How many deliveries stand how.
+    pub(crate) async fn standing(&mut self) -> Vec<(String, i64)> {
+        sqlx::query_as("SELECT status, COUNT(*) FROM deliveries GROUP BY status ORDER BY status")
+            .fetch_all(&mut self.0)
+            .await
+            .expect("counts")
+    }
+
+    /// The attempts of a delivery.
+    pub(crate) async fn attempts(&mut self, delivery: &str) -> Vec<AttemptRow> {
+        sqlx::query_as(
+            "SELECT number, outcome, response_status FROM attempts WHERE delivery_id = $1 ORDER BY number",
+        )
+        .bind(delivery)
+        .fetch_all(&mut self.0)
+        .await
+        .expect("attempts")
+    }
+
+    /// These endpoints, by id.
+    pub(crate) async fn endpoints<'i>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'i String>,
+    ) -> Vec<EndpointRow> {
+        let ids = json!(ids.into_iter().collect::<Vec<_>>()).to_string();
+        sqlx::query_as(
+            "SELECT id, url, status, disabled_reason, deleted_at IS NOT NULL AS deleted, health_state, \
+                 consecutive_failures, held_until, hold_step \
+             FROM webhook_endpoints WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
+        )
+        .bind(ids)
+        .fetch_all(&mut self.0)
+        .await
+        .expect("endpoints")
+    }
+
+    /// The open alerts about an endpoint: code and severity.
+    pub(crate) async fn alerts(&mut self, merchant: &str, endpoint: &str) -> Vec<(String, String)> {
+        sqlx::query_as(
+            "SELECT code, severity FROM alerts WHERE merchant_id = $1 AND livemode AND subject = $2 \
+             AND closed_at IS NULL ORDER BY code",
+        )
+        .bind(merchant)
+        .bind(endpoint)
+        .fetch_all(&mut self.0)
+        .await
+        .expect("alerts")
+    }
+
+    /// The events of a merchant behind a place in its stream.
+    pub(crate) async fn events_after(&mut self, merchant: &str, sequence: i64) -> Vec<EventRow> {
+        sqlx::query_as(
+            "SELECT id, type, sequence, resource_id, body FROM events \
+             WHERE merchant_id = $1 AND livemode AND sequence > $2 ORDER BY sequence",
+        )
+        .bind(merchant)
+        .bind(sequence)
+        .fetch_all(&mut self.0)
+        .await
+        .expect("events")
+    }
+}
+
+fn statement(select: &str, condition: &str) -> String {
+    format!("{select}{condition}")
+}
+
+/// Damages the database with a trigger, before anything else happens.
+pub(crate) async fn plant(path: &Path, trigger: &'static str) {
+    let options = SqliteConnectOptions::new().filename(path);
+    let mut conn = options.connect().await.expect("the database can be written");
+    sqlx::raw_sql(trigger).execute(&mut conn).await.expect("the trigger is made");
+    sqlx::Connection::close(conn).await.expect("closed");
+}

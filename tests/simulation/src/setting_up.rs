@@ -1,0 +1,127 @@
+//! Setting a world up: a database in memory-backed storage where there is some, three merchants with endpoints, one to
+//! three dispatchers, housekeeping.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use authority::app::App;
+use authority::app::access::Caller;
+use authority::config::Keys;
+use authority::housekeeping::keep_house;
+use authority::secret_box::Kek;
+use authority_domain::api_key::ApiKey;
+use authority_domain::endpoint_condition::DisablePolicy;
+use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+use authority_domain::id::MerchantId;
+use authority_store::{Access, Store, StoreUrl};
+use rand::RngExt as _;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use crate::dice::{SeededDice, rng};
+use crate::journal::Journal;
+use crate::model::{Model, Shop};
+use crate::network::Network;
+use crate::operate::{By, member};
+use crate::rows::{self, Rows};
+use crate::time::Time;
+use crate::world::{Place, World};
+use crate::{Settings, Tally};
+
+const MERCHANTS: usize = 3;
+const ENDPOINTS_AT_FIRST: usize = 2;
+
+/// What nobody's dice may be called: instances count from 1.
+const OF_THE_WORLD: u64 = 1 << 60;
+const OF_THE_NETWORK: u64 = OF_THE_WORLD + 1;
+const OF_THE_APP: u64 = OF_THE_WORLD + 2;
+const OF_HOUSEKEEPING: u64 = OF_THE_WORLD + 3;
+
+/// Memory-backed storage: the simulation is about what is done, not about disks.
+const MEMORY: &str = "/dev/shm";
+
+/// A world, and the folder that it lives in.
+pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
+    let folder = if Path::new(MEMORY).is_dir() { tempfile::tempdir_in(MEMORY) } else { tempfile::tempdir() };
+    let folder = folder.expect("a folder");
+    let path: PathBuf = folder.path().join("simulation.db");
+    let url = StoreUrl::parse(&format!("sqlite://{}", path.display())).expect("an address");
+    let store = Store::open(&url, Access::Exclusive).await.expect("a database");
+    if let Some(trigger) = settings.planted.and_then(|planted| planted.trigger()) {
+        rows::plant(&path, trigger).await;
+    }
+    let time = Arc::new(Time::default());
+    let app = app(store, &time, settings.seed);
+    // Housekeeping goes on for as long as the world does.
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        stop.closed().await;
+        drop(stop);
+    });
+    let (clock, dice) = (Arc::clone(&app.clock), Arc::new(SeededDice::new(settings.seed, OF_HOUSEKEEPING)));
+    tokio::spawn(keep_house(app.store.clone(), clock, dice, DisablePolicy::default(), stopped));
+    let mut dice = rng(settings.seed, OF_THE_WORLD);
+    let places = dice.random_range(1..4);
+    let mut world = World {
+        settings,
+        network: Network::new(Arc::clone(&time), rng(settings.seed, OF_THE_NETWORK), settings.planted),
+        app,
+        callers: Vec::new(),
+        time,
+        places: (0..places).map(|_| Place::default()).collect(),
+        newest: None,
+        rows: Rows::open(&path).await,
+        model: Model::default(),
+        calls: std::collections::BTreeMap::new(),
+        journal: Journal::new(settings.shown),
+        dice,
+        tally: Tally::default(),
+        names: 0,
+        next_operation: Some(1),
+    };
+    for number in 0..MERCHANTS {
+        merchant(&mut world, number).await;
+        for _ in 0..ENDPOINTS_AT_FIRST {
+            world.create_endpoint(number).await.expect("an endpoint");
+        }
+    }
+    for number in 0..places {
+        world.start_instance(number);
+    }
+    (world, folder)
+}
+
+fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
+    let dice = Arc::new(SeededDice::new(seed, OF_THE_APP));
+    let keys = Keys::from_keks(Kek::generate(dice.as_ref()), None).expect("keys");
+    App {
+        store,
+        clock: Arc::<Time>::clone(time),
+        dice,
+        secrets: Arc::new(keys.secret_box()),
+        cursors: Arc::clone(&keys.cursors),
+        urls: UrlRules::new(UrlPolicy::Public),
+        base_url: String::new(),
+        known_keys: Arc::default(),
+        idempotency_retention_ms: 86_400_000,
+        ready_max_delay_ms: 300_000,
+        key_use: Arc::default(),
+    }
+}
+
+async fn merchant(world: &mut World, number: usize) {
+    let mutation = world.mutation(By::Operator);
+    let body = json!({ "slug": format!("merchant-{number}"), "name": "M", "default_currency": "USD" });
+    let made = world.app.merchant_create(mutation, body).await.expect("a merchant");
+    let made: Value = serde_json::from_str(&made.body).expect("a record");
+    let id = member(&made, "id");
+    let mutation = world.mutation(By::Operator);
+    let body = json!({ "name": "simulation", "mode": "live", "scopes": ["webhooks:manage", "events:read"] });
+    let issued = world.app.api_key_issue(mutation, MerchantId::parse(&id), body).await.expect("a key");
+    let issued: Value = serde_json::from_str(&issued.body).expect("a record");
+    let key = ApiKey::parse(&member(&issued, "key")).expect("a key");
+    let caller: Caller = world.app.merchant_of(&key).await.expect("a caller");
+    world.callers.push(caller);
+    world.model.shops.push(Shop { id, ..Shop::default() });
+}

@@ -1,0 +1,77 @@
+//! Two hundred seeds of the simulation, the proof that a seed decides a run, and the bugs that the judge must find.
+
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
+use std::ops::Range;
+
+use simulation::{Planted, Settings, run};
+
+/// Simulated days of each seed.
+const DAYS: i64 = 2;
+
+/// Planted bugs need longer: some show after five days at the earliest.
+const DAYS_WITH_A_BUG: i64 = 12;
+
+/// A bug must be found within so many seeds.
+const SEEDS_WITH_A_BUG: u64 = 12;
+
+fn settings(seed: u64) -> Settings {
+    Settings { seed, days: DAYS, planted: None, shown: false }
+}
+
+fn seeds(seeds: Range<u64>) {
+    for seed in seeds {
+        run(settings(seed)).expect_no_violation();
+    }
+}
+
+#[test]
+fn no_rule_is_broken_by_the_first_fifty_seeds() {
+    seeds(0..50);
+}
+
+#[test]
+fn no_rule_is_broken_by_the_second_fifty_seeds() {
+    seeds(50..100);
+}
+
+#[test]
+fn no_rule_is_broken_by_the_third_fifty_seeds() {
+    seeds(100..150);
+}
+
+#[test]
+fn no_rule_is_broken_by_the_last_fifty_seeds() {
+    seeds(150..200);
+}
+
+#[test]
+fn a_seed_decides_everything() {
+    for seed in [3, 77, 141] {
+        let (first, second) = (run(settings(seed)), run(settings(seed)));
+        assert_eq!((first.digest, first.tally), (second.digest, second.tally), "seed {seed}");
+        assert_eq!(first.journal, second.journal, "seed {seed}");
+    }
+    assert_ne!(run(settings(3)).digest, run(settings(4)).digest);
+}
+
+/// Runs with the bug until it is found; returns what the judge said.
+fn found(planted: Planted) -> String {
+    for seed in 0..SEEDS_WITH_A_BUG {
+        let report = run(Settings { seed, days: DAYS_WITH_A_BUG, planted: Some(planted), shown: false });
+        if let Some(violation) = report.violation {
+            println!("{planted:?}: found with seed {seed} after {} days: {violation}", report.days);
+            return violation.0;
+        }
+    }
+    panic!("{planted:?} was not found with {SEEDS_WITH_A_BUG} seeds")
+}
+
+/// The judge must find every planted bug, and see it for what it is.
+#[test]
+fn planted_bugs_are_found() {
+    for planted in Planted::ALL {
+        let said = found(planted);
+        assert!(planted.looks_like(&said), "{planted:?} was found as: {said}");
+    }
+}

@@ -1,0 +1,42 @@
+//! The deterministic simulation of the delivery engine: `tests/simulation`, for as long as is asked for.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+const SEED: u64 = 1;
+const DAYS: u32 = 10_000;
+
+/// How long, and what decides everything.
+#[derive(Args)]
+pub(crate) struct Numbers {
+    /// Simulated days.
+    #[arg(long, default_value_t = DAYS)]
+    days: u32,
+    /// The seed, or the first one.
+    #[arg(long, default_value_t = SEED)]
+    seed: u64,
+    /// How many seeds, one after the other.
+    #[arg(long, default_value_t = 1)]
+    seeds: u32,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { days: DAYS, seed: SEED, seeds: 1 }
+    }
+}
+
+/// Runs the simulation.
+pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
+    let Numbers { days, seed, seeds } = numbers;
+    let numbers = [("--days", days.to_string()), ("--seed", seed.to_string()), ("--seeds", seeds.to_string())];
+    process::run(
+        process::cargo()
+            .current_dir(workspace.root())
+            .args(["run", "--release", "--package", "simulation", "--"])
+            .args(numbers.iter().flat_map(|(option, value)| [*option, value])),
+    )
+}
