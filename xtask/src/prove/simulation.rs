@@ -32,7 +32,8 @@ impl Default for Numbers {
 /// Runs the simulation.
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     let Numbers { days, seed, seeds } = numbers;
-    let numbers = [("--days", days.to_string()), ("--seed", seed.to_string()), ("--seeds", seeds.to_string())];
+    let numbers =
+        [("--days", days.to_string()), ("--seed", seed.to_string()), ("--seeds", seeds.to_string())];
     process::run(
         process::cargo()
             .current_dir(workspace.root())
