@@ -91,7 +91,7 @@ async fn nothing_is_lost_and_nothing_is_there_twice() {
     print_figures(kills, events, &receiver.arrivals());
 }
 
-/// Refuses every second request, drawn from the seed; when `hold_next` is set, never answers the next one.
+/// Refuses every second request, in a way that does not hold the endpoint back (contract 15.6), drawn from the seed; when `hold_next` is set, never answers the next one.
 fn refusing_half(hold_next: Arc<AtomicBool>) -> impl Fn(&Arrival) -> Answer + Send + Sync + 'static {
     let never = Gate::closed();
     move |arrival| {
@@ -99,7 +99,7 @@ fn refusing_half(hold_next: Arc<AtomicBool>) -> impl Fn(&Arrival) -> Answer + Se
             return Answer::status(HELD).held_by(&never);
         }
         let refuses = StdRng::seed_from_u64(SEED + arrival.number as u64).random_bool(0.5);
-        Answer::status(if refuses && arrival.nth <= REFUSALS_PER_EVENT { 503 } else { 200 })
+        Answer::status(if refuses && arrival.nth <= REFUSALS_PER_EVENT { 500 } else { 200 })
     }
 }
 

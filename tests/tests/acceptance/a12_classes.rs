@@ -11,11 +11,8 @@ use tokio::io::AsyncWriteExt as _;
 on_both_databases!(a12_every_status_has_its_class, a12_no_answer_is_worth_the_full_schedule);
 
 /// Five attempts for what is worth retrying, two for a receiver that refuses.
-const BUDGETS: [(&str, &str); 3] = [
-    ("AUTHORITY_RETRY_SCHEDULE", "0,1,1,1,1"),
-    ("AUTHORITY_REJECTED_ATTEMPTS", "2"),
-    ("AUTHORITY_DELIVERY_TIMEOUT_MS", "500"),
-];
+const BUDGETS: [(&str, &str); 2] =
+    [("AUTHORITY_RETRY_SCHEDULE", "0,1,1,1,1"), ("AUTHORITY_REJECTED_ATTEMPTS", "2")];
 
 const SUCCEEDED: &str = "succeeded null 1";
 const GONE: &str = "failed gone 1";
@@ -60,13 +57,18 @@ async fn a12_every_status_has_its_class(database: Database) {
         let made = delivery["attempt_count"].as_u64().unwrap();
         assert_eq!(arrivals.at(&format!("/{status}")).count() as u64, made, "{status}");
         let enabled = if *fate == GONE { "disabled" } else { "enabled" };
-        assert_eq!(merchant.endpoint_now(endpoint).await["status"], enabled, "{status}");
+        let now = merchant.endpoint_now(endpoint).await;
+        assert_eq!(now["status"], enabled, "{status}");
+        let failures = if *fate == SUCCEEDED { 0 } else { made };
+        let health = (&now["health"]["last_response_status"], &now["health"]["consecutive_failures"]);
+        assert_eq!(health, (&json!(status), &json!(failures)), "{status}");
     }
     service.stop().await;
 }
 
 async fn a12_no_answer_is_worth_the_full_schedule(database: Database) {
-    let service = InProcess::start(database, &BUDGETS).await;
+    let variables = [&BUDGETS[..], &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "1500")]].concat();
+    let service = InProcess::start(database, &variables).await;
     let down = Down::new();
     let never = Gate::closed();
     let held = never.clone();

@@ -25,6 +25,7 @@ mod a10_catch_up;
 mod a11_cursors;
 mod a12_classes;
 mod a12_delivery;
+mod a12_disabling;
 mod a13_crash;
 mod a14_rotation;
 mod a15_addresses;

@@ -41,7 +41,7 @@ const REPEATED: usize = 150;
 async fn fifty_kills_in_the_middle_of_everything(database: Database) {
     let mut dice = StdRng::seed_from_u64(SEED);
     let receiver =
-        Receiver::start(|arrival| Answer::status(if arrival.number % 3 == 0 { 503 } else { 200 })).await;
+        Receiver::start(|arrival| Answer::status(if arrival.number % 3 == 0 { 500 } else { 200 })).await;
     let mut authority = Authority::on(database, &[("AUTHORITY_LOG", "warn")]).await;
     let mut merchants = Vec::new();
     for n in 0..MERCHANTS {

@@ -13,7 +13,7 @@ async fn a_body_that_drips_for_ever_is_one_success_and_gives_its_slot_back(datab
     // One slot: whoever comes next has to wait for it.
     let variables = [
         ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
-        ("AUTHORITY_DELIVERY_TIMEOUT_MS", "1000"),
+        ("AUTHORITY_DELIVERY_TIMEOUT_MS", "10000"),
         ("AUTHORITY_RETRY_SCHEDULE", "0,0,0,0"),
     ];
     let mut authority = Authority::on(database, &variables).await;

@@ -221,7 +221,7 @@ async fn the_outbox_names_those_for_whom_most_waits() {
         (&empty["pending"], &empty["oldest_pending_at"], &empty["endpoints"]),
         (&json!(0), &Value::Null, &json!([]))
     );
-    let receiver = Receiver::start(|_| Answer::status(503)).await;
+    let receiver = Receiver::start(|_| Answer::status(500)).await;
     let merchant = Merchant::create(&authority, "waiting").await;
     let few = merchant.endpoint(&receiver.url("/few"), &["checkout.created"]).await;
     let many = merchant.endpoint(&receiver.url("/many"), &["*"]).await;

@@ -7,7 +7,7 @@ use tests::on_both_databases;
 use tests::receiver::{Answer, Gate, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(deliveries_that_nobody_sends_are_not_ready);
+on_both_databases!(deliveries_that_nobody_sends_are_not_ready, a_receivers_fault_is_not_this_services);
 
 const VARIABLES: [(&str, &str); 4] = [
     ("AUTHORITY_READY_MAX_DELAY_SECONDS", "60"),
@@ -54,5 +54,22 @@ async fn deliveries_that_nobody_sends_are_not_ready(database: Database) {
     gate.open();
     service.play_out().await;
     assert_eq!(readyz(&service).await, 200);
+    service.stop().await;
+}
+
+/// A retry that waits for its time, and an endpoint that is held back for an hour by its receiver's own wish.
+async fn a_receivers_fault_is_not_this_services(database: Database) {
+    let service = InProcess::start(database, &VARIABLES).await;
+    let receiver = Receiver::start(|_| Answer::status(503).with("retry-after", "3600")).await;
+    let merchant = Merchant::create(&service, "patient").await;
+    merchant.endpoint(&receiver.url("/busy"), &["checkout.created"]).await;
+    merchant.checkout().await;
+    receiver.until("an attempt", |arrivals| arrivals.all.len() == 1).await;
+    let start = service.clock.shown();
+    service.play_until(start + 1).await;
+    // This one is due at once, and held back with its endpoint.
+    merchant.checkout().await;
+    service.play_until(start + 3_599_000).await;
+    assert_eq!((readyz(&service).await, receiver.arrivals().all.len()), (200, 1));
     service.stop().await;
 }

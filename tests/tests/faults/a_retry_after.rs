@@ -1,0 +1,65 @@
+//! Fault A: `429 Retry-After: 120`. The peer tried again after 9 s, and again after a 410.
+
+use serde_json::{Value, json};
+use tests::authority::Database;
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
+use tests::service::InProcess;
+
+use crate::ms;
+
+on_both_databases!(a_429_with_retry_after_120_is_tried_again_after_exactly_120_s, a_410_is_the_end);
+
+async fn a_429_with_retry_after_120_is_tried_again_after_exactly_120_s(database: Database) {
+    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5,5")]).await;
+    let receiver = Receiver::start(|arrival| match (&*arrival.path, arrival.number) {
+        ("/busy", 1) => Answer::status(429).with("retry-after", "120"),
+        _ => Answer::status(200),
+    })
+    .await;
+    let merchant = Merchant::create(&service, "busy").await;
+    let busy = merchant.endpoint(&receiver.url("/busy"), &["*"]).await;
+    let start = service.clock.shown();
+    merchant.checkout().await;
+    service.play_until(start + 60_000).await;
+    // Another event meanwhile: the receiver has asked for patience, whatever there is to tell.
+    merchant.checkout().await;
+    service.play_until(start + 119_999).await;
+    assert_eq!(receiver.arrivals().all.len(), 1, "not a millisecond early");
+    service.play_out().await;
+    let deliveries = merchant.deliveries(&busy).await;
+    assert_eq!(merchant.fates(&busy).await, ["succeeded null 1", "succeeded null 2"]);
+    let mut begun = Vec::new();
+    for delivery in deliveries.iter().rev() {
+        let delivery = merchant.delivery(&text(delivery, "id")).await;
+        let attempts = delivery["attempts"].as_array().unwrap();
+        begun.extend(attempts.iter().map(|attempt| ms(attempt, "started_at") - start));
+        if attempts.len() == 2 {
+            assert_eq!(ms(&attempts[0], "retry_at") - start, 120_000);
+        }
+    }
+    assert_eq!(begun, [0, 120_000, 120_000]);
+    service.stop().await;
+}
+
+async fn a_410_is_the_end(database: Database) {
+    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5,5")]).await;
+    let receiver = Receiver::start(|_| Answer::status(410).with("retry-after", "1")).await;
+    let merchant = Merchant::create(&service, "gone").await;
+    let gone = merchant.endpoint(&receiver.url("/gone"), &["*"]).await;
+    merchant.checkout().await;
+    service.play_out().await;
+    assert_eq!(receiver.arrivals().all.len(), 1);
+    assert_eq!(merchant.fates(&gone).await, ["failed gone 1"]);
+    let now = merchant.endpoint_now(&gone).await;
+    assert_eq!((&now["status"], &now["disabled_reason"]), (&json!("disabled"), &json!("gone")));
+    merchant.checkout().await;
+    assert_eq!(merchant.deliveries(&gone).await.len(), 1);
+    // It is told as well, to whoever looks.
+    let health = merchant.api.get("/integration-health").await.expect(200);
+    let codes: Vec<&Value> =
+        health["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
+    assert!(codes.contains(&&json!("endpoint_disabled")), "{codes:?}");
+    service.stop().await;
+}
