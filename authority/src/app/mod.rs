@@ -122,17 +122,26 @@ impl App {
     /// `service_unavailable` when it cannot.
     pub async fn ready(&self) -> Result<(), Refusal> {
         let now = self.now();
-        let (known, oldest) = self
+        let not_ready = |why: &str| Err(Refusal { detail: why.to_owned(), ..Refusal::unavailable(1) });
+        let unknown = "The schema of the database is not the one this program knows.";
+        let seen: Result<_, StoreError> = self
             .store
             .read(move |tx: &mut dyn Tx| {
                 Box::pin(async move { Ok((tx.schema_is_known().await?, tx.oldest_unattended(now).await?)) })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let not_ready = |why: &str| Err(Refusal { detail: why.to_owned(), ..Refusal::unavailable(1) });
+            .await;
+        let (known, oldest) = match seen {
+            Ok(seen) => seen,
+            Err(error @ StoreError::Unavailable(_)) => return Err(Refusal::from(error)),
+            // What is asked for is not there at all: the database was emptied, or is another.
+            Err(error) => {
+                tracing::warn!(%error, "the database has not what this program knows");
+                return not_ready(unknown);
+            }
+        };
         let waited_ms = oldest.map_or(0, |oldest| now.as_ms() - oldest.as_ms());
         if !known {
-            return not_ready("The schema of the database is not the one this program knows.");
+            return not_ready(unknown);
         }
         if waited_ms > self.ready_max_delay_ms {
             return not_ready("Deliveries are due and nobody sends them.");
