@@ -15,7 +15,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
+use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -95,8 +95,17 @@ impl Mutation {
     where
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
     {
+        let ahead = Ahead {
+            merchant: match &scope {
+                KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => {
+                    Some(tenant.merchant_id.clone())
+                }
+                KeyScope::Operator => None,
+            },
+            key: self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone())),
+        };
         let job = Job { app: app.clone(), scope, mutation: self };
-        app.store.write(move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
+        app.store.write_ahead(ahead, move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
     }
 }
 

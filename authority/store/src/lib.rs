@@ -19,6 +19,7 @@ pub mod inbox;
 mod inspect;
 pub mod ports;
 mod postgres;
+mod queue;
 pub mod slots;
 mod sqlite;
 mod store;

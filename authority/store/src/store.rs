@@ -11,7 +11,7 @@ use sqlx::{PgPool, SqlitePool};
 
 use crate::StoreError;
 use crate::hand_over::{Desk, OpenDesk};
-use crate::ports::Tx;
+use crate::ports::{Ahead, Tx};
 use crate::sqlite::ServerLock;
 use crate::writer::{JobError, Told, TypedJob, Writer, closed};
 use crate::{postgres, sqlite};
@@ -188,8 +188,21 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
+        self.write_ahead(Ahead::default(), work).await
+    }
+
+    /// The same for work that begins with questions that are known beforehand.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_ahead<T, E, F>(&self, ahead: Ahead, work: F) -> Result<T, E>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
+    {
         let (job, answer) = TypedJob::new(work, self.told.desk.desk());
-        self.writer.submit(Box::new(job)).await?;
+        self.writer.submit(Box::new(job.looking_ahead(ahead))).await?;
         answer.await.unwrap_or_else(|_| Err(closed().into()))
     }
 

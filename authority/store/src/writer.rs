@@ -21,13 +21,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
 use crate::hand_over::{Desk, DeskPlace, HandedOver, claim_unasked};
-use crate::ports::Tx;
+use crate::ports::{Ahead, Tx};
+use crate::queue::{Counted, Message, Queue};
 
 /// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
 const BATCH_MAX: usize = 128;
-
-/// Jobs that may wait for the writer; beyond it, senders wait.
-const QUEUE_MAX: usize = 1024;
 
 /// An error that a job can end with.
 pub trait JobError: From<StoreError> + Send + 'static {
@@ -101,6 +99,9 @@ pub(crate) enum Ran {
 
 /// A unit of work whose type the writer does not know.
 pub(crate) trait Job: Send {
+    /// What it will ask for first.
+    fn ahead(&self) -> Option<&Ahead>;
+
     /// Runs inside the open transaction.
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
 
@@ -126,6 +127,7 @@ pub(crate) struct TypedJob<F, T, E> {
     work: Option<F>,
     /// The dispatcher of this instance.
     desk: Option<Arc<Desk>>,
+    ahead: Option<Ahead>,
     result: Option<Result<T, E>>,
     waiting: oneshot::Sender<Result<T, E>>,
 }
@@ -133,7 +135,12 @@ pub(crate) struct TypedJob<F, T, E> {
 impl<F, T, E> TypedJob<F, T, E> {
     pub(crate) fn new(work: F, desk: Option<Arc<Desk>>) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (waiting, answer) = oneshot::channel();
-        (Self { work: Some(work), desk, result: None, waiting }, answer)
+        (Self { work: Some(work), desk, ahead: None, result: None, waiting }, answer)
+    }
+
+    /// Says what the job will ask for first.
+    pub(crate) fn looking_ahead(self, ahead: Ahead) -> Self {
+        Self { ahead: Some(ahead), ..self }
     }
 }
 
@@ -143,6 +150,10 @@ where
     T: Send,
     E: JobError,
 {
+    fn ahead(&self) -> Option<&Ahead> {
+        self.ahead.as_ref()
+    }
+
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
@@ -186,6 +197,8 @@ where
 pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
+    /// Asks at once for what several jobs will ask for first, where that is worth it. What it cannot have, they ask for.
+    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError>;
     /// Runs the `place`-th job of the transaction, and undoes it alone when it refused. Tells what the job made.
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
     /// Makes everything since `begin` durable, but for the jobs that failed by it.
@@ -203,41 +216,10 @@ pub(crate) struct Writer {
     unanswered: Arc<AtomicUsize>,
 }
 
-/// A job that is counted until it is answered.
-struct Counted {
-    job: Box<dyn Job>,
-    _count: Count,
-}
-
-/// One of those that are not answered yet.
-struct Count(Arc<AtomicUsize>);
-
-impl Counted {
-    fn new(job: Box<dyn Job>, unanswered: &Arc<AtomicUsize>) -> Self {
-        unanswered.fetch_add(1, Ordering::Relaxed);
-        Self { job, _count: Count(Arc::clone(unanswered)) }
-    }
-
-    fn answer(self, end: End) {
-        self.job.answer(end);
-    }
-}
-
-impl Drop for Count {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-enum Message {
-    Job(Counted),
-    Close(oneshot::Sender<()>),
-}
-
 impl Writer {
     /// Starts the task.
     pub(crate) fn start(connection: Box<dyn WritingConnection>, told: Told) -> Self {
-        let (jobs, queue) = mpsc::channel(QUEUE_MAX);
+        let (jobs, queue) = Queue::open();
         tokio::spawn(write(connection, queue, told));
         Self { jobs, unanswered: Arc::default() }
     }
@@ -267,58 +249,37 @@ pub(crate) fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".to_owned())
 }
 
-async fn write(mut connection: Box<dyn WritingConnection>, mut queue: mpsc::Receiver<Message>, told: Told) {
-    while let Some(message) = queue.recv().await {
-        let closing = match message {
-            Message::Job(first) => batch(&mut *connection, first, &mut queue, &told).await,
-            Message::Close(done) => Some(done),
-        };
-        if let Some(done) = closing {
-            queue.close();
-            connection.close().await;
-            let _ = done.send(());
-            return;
-        }
+async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, told: Told) {
+    while queue.wait().await {
+        batch(&mut *connection, &mut queue, &told).await;
     }
     connection.close().await;
+    queue.closed();
 }
 
-/// Runs `first` and what waits behind it in one transaction. Returns the request to close, should one come by.
-async fn batch(
-    connection: &mut dyn WritingConnection,
-    first: Counted,
-    queue: &mut mpsc::Receiver<Message>,
-    told: &Told,
-) -> Option<oneshot::Sender<()>> {
+/// Runs what waits in one transaction.
+async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: &Told) {
     if let Err(error) = connection.begin().await {
         tracing::error!(error = %error, "no transaction could be opened");
-        return refuse_waiting(first, queue);
+        refuse_waiting(queue);
+        return;
     }
     let mut ran: Vec<(Counted, Made)> = Vec::new();
-    let mut closing = None;
-    let mut next = Some(first);
     let mut sound = true;
-    while let Some(mut job) = next.take() {
-        let made = match connection.run(ran.len(), &mut *job.job).await {
-            Ok((Ran::Keep, made)) => made,
-            Ok((Ran::Undo, _)) => Made::default(),
-            Ok((Ran::Abort, _)) => {
-                sound = false;
-                Made::default()
-            }
-            Err(error) => {
-                tracing::error!(error = %error, "the transaction is lost");
-                sound = false;
-                Made::default()
-            }
-        };
-        ran.push((job, made));
-        if sound && ran.len() < BATCH_MAX {
-            match queue.try_recv() {
-                Ok(Message::Job(job)) => next = Some(job),
-                Ok(Message::Close(done)) => closing = Some(done),
-                Err(_) => {}
-            }
+    while sound && ran.len() < BATCH_MAX {
+        let waiting = queue.take(BATCH_MAX - ran.len());
+        if waiting.is_empty() {
+            break;
+        }
+        let ahead: Vec<&Ahead> = waiting.iter().filter_map(|waiting| waiting.job.ahead()).collect();
+        if let Err(error) = connection.look_ahead(&ahead).await {
+            tracing::error!(error = %error, "the transaction is lost");
+            sound = false;
+        }
+        while sound && let Some(mut job) = queue.pop() {
+            let made;
+            (made, sound) = run(connection, ran.len(), &mut *job.job).await;
+            ran.push((job, made));
         }
     }
     let committed = if sound { commit(connection).await } else { None };
@@ -326,7 +287,19 @@ async fn batch(
         connection.rollback().await;
     }
     answer(ran, committed, told);
-    closing
+}
+
+/// Runs one job; what it made, and whether the transaction can go on.
+async fn run(connection: &mut dyn WritingConnection, place: usize, job: &mut dyn Job) -> (Made, bool) {
+    match connection.run(place, job).await {
+        Ok((Ran::Keep, made)) => (made, true),
+        Ok((Ran::Undo, _)) => (Made::default(), true),
+        Ok((Ran::Abort, _)) => (Made::default(), false),
+        Err(error) => {
+            tracing::error!(error = %error, "the transaction is lost");
+            (Made::default(), false)
+        }
+    }
 }
 
 /// Answers every job, and tells the world what was made.
@@ -355,16 +328,12 @@ fn answer(ran: Vec<(Counted, Made)>, committed: Option<Failed>, told: &Told) {
     }
 }
 
-/// Refuses `first` and everyone who waits behind it: what could not be begun for one cannot be begun for the others,
-/// and each of them would wait for the database's lock in its turn.
-fn refuse_waiting(first: Counted, queue: &mut mpsc::Receiver<Message>) -> Option<oneshot::Sender<()>> {
-    first.answer(End::Lost);
-    loop {
-        match queue.try_recv() {
-            Ok(Message::Job(job)) => job.answer(End::Lost),
-            Ok(Message::Close(done)) => return Some(done),
-            Err(_) => return None,
-        }
+/// Refuses everyone who waits: what could not be begun for one cannot be begun for the others, and each of them would
+/// wait for the database's lock in its turn.
+fn refuse_waiting(queue: &mut Queue) {
+    queue.take(usize::MAX);
+    while let Some(job) = queue.pop() {
+        job.answer(End::Lost);
     }
 }
 

@@ -7,6 +7,7 @@
 //! called by [`crate::commit`] alone, which writes the events from the same list.
 
 mod access;
+mod ahead;
 mod alerts;
 mod api_keys;
 mod audit;
@@ -36,6 +37,7 @@ mod undelivered;
 pub use authority_domain::delivery::Trigger;
 
 pub use access::{Access, OperatorKeyRecord};
+pub use ahead::Ahead;
 pub use alerts::Alerts;
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};

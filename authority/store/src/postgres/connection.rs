@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
+use crate::ports::Ahead;
 use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
@@ -110,6 +111,17 @@ impl WritingConnection for PostgresWriting {
         self.conn = Some(connect(&self.options).await?.into());
         self.give_up_resting_readers();
         self.begin_now().await
+    }
+
+    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        conn.begin_job(0);
+        let looking = async {
+            let seen = Session::new(conn).look_ahead(jobs).await;
+            Ok(conn.end_look(seen).await?)
+        };
+        let looked = timeout(ANSWER_WAIT, looking).await;
+        self.in_time(looked)
     }
 
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {

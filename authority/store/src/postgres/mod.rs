@@ -28,6 +28,8 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 
 #[path = "../sql/access.rs"]
 mod access;
+#[path = "../sql/ahead.rs"]
+mod ahead;
 #[path = "../sql/alerts.rs"]
 mod alerts;
 #[path = "../sql/api_keys.rs"]

@@ -33,6 +33,14 @@ pub(super) struct FoundCheckout {
     pub(super) terms: Option<String>,
 }
 
+/// The answer under an idempotency key, expired or not.
+pub(super) struct FoundKey {
+    pub(super) fingerprint: Vec<u8>,
+    pub(super) answer: String,
+    /// Milliseconds since the Unix epoch.
+    pub(super) expires_at: i64,
+}
+
 /// What was read.
 #[derive(Default)]
 pub(super) struct Remembered {
@@ -40,6 +48,8 @@ pub(super) struct Remembered {
     streams: HashMap<Tenant, Stream>,
     /// By their ids.
     checkouts: HashMap<String, FoundCheckout>,
+    /// By what they wait under; `None`: there is no such key.
+    keys: HashMap<String, Option<FoundKey>>,
     /// The last generated order numbers.
     counters: HashMap<Tenant, i64>,
     /// What room endpoints have.
@@ -79,9 +89,19 @@ impl Remembered {
         self.checkouts.insert(id, found);
     }
 
+    /// What is known of an idempotency key.
+    pub(super) fn key(&self, key: &str) -> Option<Option<&FoundKey>> {
+        self.keys.get(key).map(Option::as_ref)
+    }
+
+    pub(super) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
+        self.keys.insert(key, found);
+    }
+
     /// A record is being written.
     pub(super) fn forget(&mut self, key: &str) {
         self.checkouts.remove(key);
+        self.keys.remove(key);
     }
 
     pub(super) fn counter(&self, tenant: &Tenant) -> Option<i64> {

@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
 /// How a scope is written: merchant ids begin with `mer_`, so the operator's scopes are nobody's.
-fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
+pub(super) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
     match scope {
         KeyScope::Merchant(tenant) => (Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode),
         KeyScope::OperatorFor(tenant) => {
@@ -47,7 +47,13 @@ static IDEMPOTENCY: Table = Table {
     together: Together::Apart,
 };
 
-fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
+fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32], StoreError> {
+    let broken = |_| StoreError::Broken("idempotency.fingerprint is not 32 bytes".to_owned());
+    stored.try_into().map_err(broken)
+}
+
+/// What the answer under a key waits under.
+pub(super) fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
     format!("key/{merchant_id}/{livemode}/{key}")
 }
 
@@ -60,7 +66,13 @@ impl Requests for Session<'_> {
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>, StoreError> {
         let (merchant_id, livemode) = columns(scope);
-        let conn = self.conn.about(&[waits_under(&merchant_id, livemode, key)]).await?;
+        let waits_under = waits_under(&merchant_id, livemode, key);
+        if let Some(known) = self.conn.remembered.key(&waits_under) {
+            let current = known.filter(|found| found.expires_at > now.as_ms());
+            return current
+                .map(|found| Ok((fingerprint(found.fingerprint.clone())?, found.answer.clone())))
+                .transpose();
+        }
         let row = sqlx::query(
             "SELECT fingerprint, answer FROM idempotency \
              WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
@@ -69,14 +81,10 @@ impl Requests for Session<'_> {
         .bind(livemode)
         .bind(key)
         .bind(now.as_ms())
-        .fetch_optional(conn)
+        .fetch_optional(self.conn.about(&[waits_under]).await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let fingerprint: Vec<u8> = row.try_get("fingerprint")?;
-        let fingerprint = fingerprint
-            .try_into()
-            .map_err(|_| StoreError::Broken("idempotency.fingerprint is not 32 bytes".to_owned()))?;
-        Ok(Some((fingerprint, row.try_get("answer")?)))
+        Ok(Some((fingerprint(row.try_get("fingerprint")?)?, row.try_get("answer")?)))
     }
 
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {

@@ -76,6 +76,15 @@ impl Connection {
         }
     }
 
+    /// Ends a look at what jobs will ask for. When the database says no to it, a job's own question shows whose it is.
+    pub(crate) async fn end_look(&mut self, seen: Result<(), StoreError>) -> Result<(), Error> {
+        if let Err(error) = seen {
+            tracing::warn!(error = %error, "what waiting jobs will ask for could not be read at once");
+            self.undo().await?;
+        }
+        Ok(())
+    }
+
     /// Ends the running job: keeps its writes, or undoes them.
     pub(crate) async fn end_job(&mut self, ran: Ran) -> Result<Ran, StoreError> {
         let ran = match ran {

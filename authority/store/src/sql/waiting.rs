@@ -21,7 +21,7 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, Database, Describe, Either, Error, Execute, Executor, SqlStr};
 
-use super::remembered::{FoundCheckout, Remembered, Stream};
+use super::remembered::{FoundCheckout, FoundKey, Remembered, Stream};
 use super::rows::{Row, Table, Value};
 use super::turn::Turn;
 use super::{Db, RawConnection};
@@ -144,6 +144,13 @@ impl Connection {
     pub(super) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
         if self.turn.is_some() && !self.waits(&id) {
             self.remembered.note_checkout(id, found);
+        }
+    }
+
+    /// Remembers what there is under an idempotency key.
+    pub(super) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
+        if self.turn.is_some() && !self.waits(&key) {
+            self.remembered.note_key(key, found);
         }
     }
 

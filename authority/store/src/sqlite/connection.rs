@@ -6,6 +6,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
+use crate::ports::Ahead;
 use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
@@ -46,6 +47,13 @@ impl WritingConnection for SqliteWriting {
         }
         self.conn()?.begun();
         Ok(())
+    }
+
+    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        let conn = self.conn()?;
+        conn.begin_job(0);
+        let seen = Session::new(conn).look_ahead(jobs).await;
+        Ok(conn.end_look(seen).await?)
     }
 
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {

@@ -2,16 +2,17 @@
 
 use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::id::RequestId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{ProcessorMessage, SealedSecret, Tx};
+use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, ProcessorMessage, SealedSecret, Tx};
 
 use verify_core::catalog::EventType;
 
-use super::fixtures::{endpoint, noon};
+use super::fixtures::{dice, endpoint, noon};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
@@ -272,6 +273,61 @@ pub(crate) async fn a_number_that_was_just_taken_is_not_generated<D: Database>()
     holding.await.unwrap();
     by_hand.await.unwrap();
     assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
+}
+
+/// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
+pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    keeping(&shop, "old").await.unwrap();
+    let (open, holding) = hold(&shop.store).await;
+    let again = keeping(&shop, "old");
+    let first = keeping(&shop, "new");
+    let behind = keeping(&shop, "new");
+    // What the database cannot even look up is its sender's own trouble.
+    let odd = keeping(&shop, "n\0ul");
+    let other = keeping(&shop, "other");
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(again.await.unwrap(), Some("{}".to_owned()));
+    assert_eq!(first.await.unwrap(), None);
+    assert_eq!(behind.await.unwrap(), Some("{}".to_owned()));
+    let _ = odd.await;
+    assert_eq!(other.await.unwrap(), None);
+    assert_eq!(
+        database.number("SELECT COUNT(*) FROM idempotency WHERE key IN ('old', 'new', 'other')").await,
+        3
+    );
+}
+
+/// Looks a key up, and keeps an answer under it when there is none.
+fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
+    let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
+    let ahead =
+        Ahead { merchant: Some(shop.tenant.merchant_id.clone()), key: Some((scope.clone(), key.to_owned())) };
+    submit(async move {
+        store
+            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
+                        return Ok(Some(answer));
+                    }
+                    let record = IdempotencyRecord {
+                        scope,
+                        key: key.to_owned(),
+                        fingerprint: [7; 32],
+                        operation: "checkouts.create",
+                        answer: "{}".to_owned(),
+                        request_id: RequestId::generate(noon(), &mut dice()),
+                        created_at: noon(),
+                        expires_at: noon().plus_ms(1_000),
+                    };
+                    tx.idempotency_insert(&record).await?;
+                    Ok(None)
+                })
+            })
+            .await
+    })
 }
 
 /// Takes the next order number and then ends as `end` says.

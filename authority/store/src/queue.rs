@@ -1,0 +1,103 @@
+//! What waits for the writer: jobs in the order they came, and the request to close.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::writer::{End, Job};
+
+/// Jobs that may wait for the writer; beyond it, senders wait.
+const QUEUE_MAX: usize = 1024;
+
+/// A job that is counted until it is answered.
+pub(crate) struct Counted {
+    pub(crate) job: Box<dyn Job>,
+    _count: Count,
+}
+
+/// One of those that are not answered yet.
+struct Count(Arc<AtomicUsize>);
+
+impl Counted {
+    pub(crate) fn new(job: Box<dyn Job>, unanswered: &Arc<AtomicUsize>) -> Self {
+        unanswered.fetch_add(1, Ordering::Relaxed);
+        Self { job, _count: Count(Arc::clone(unanswered)) }
+    }
+
+    pub(crate) fn answer(self, end: End) {
+        self.job.answer(end);
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What comes through the writer's door.
+pub(crate) enum Message {
+    Job(Counted),
+    Close(oneshot::Sender<()>),
+}
+
+/// What waits for the writer.
+pub(crate) struct Queue {
+    messages: mpsc::Receiver<Message>,
+    /// Taken from it, and not yet run.
+    jobs: VecDeque<Counted>,
+    closing: Option<oneshot::Sender<()>>,
+}
+
+impl Queue {
+    pub(crate) fn open() -> (mpsc::Sender<Message>, Self) {
+        let (door, messages) = mpsc::channel(QUEUE_MAX);
+        (door, Self { messages, jobs: VecDeque::new(), closing: None })
+    }
+
+    /// Waits until there is a job; `false` when no more will come.
+    pub(crate) async fn wait(&mut self) -> bool {
+        if self.jobs.is_empty() && self.closing.is_none() {
+            match self.messages.recv().await {
+                Some(message) => self.push(message),
+                None => return false,
+            }
+        }
+        if self.jobs.is_empty() {
+            self.messages.close();
+        }
+        !self.jobs.is_empty()
+    }
+
+    fn push(&mut self, message: Message) {
+        match message {
+            Message::Job(job) => self.jobs.push_back(job),
+            Message::Close(done) => self.closing = Some(done),
+        }
+    }
+
+    /// Takes what waits, until there are `most` jobs, and shows it.
+    pub(crate) fn take(&mut self, most: usize) -> &VecDeque<Counted> {
+        while self.jobs.len() < most && self.closing.is_none() {
+            match self.messages.try_recv() {
+                Ok(message) => self.push(message),
+                Err(_) => break,
+            }
+        }
+        &self.jobs
+    }
+
+    /// The next job that was taken.
+    pub(crate) fn pop(&mut self) -> Option<Counted> {
+        self.jobs.pop_front()
+    }
+
+    /// Tells whoever asked to close it.
+    pub(crate) fn closed(self) {
+        if let Some(done) = self.closing {
+            let _ = done.send(());
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What the jobs that wait together will ask for first, asked at once.
+//!
+//! Every writing request begins with the same two questions: whether its idempotency key is known, and what merchant it
+//! is about. For many requests that share a transaction the answers are fetched by one statement each and remembered
+//! ([`super::remembered`]); a job that finds nothing remembered asks for itself, so nothing depends on this.
+
+use std::collections::BTreeSet;
+
+use authority_domain::merchant::Merchant;
+use sqlx::{QueryBuilder, Row};
+
+use super::remembered::FoundKey;
+use super::requests::{columns, waits_under};
+use super::{Db, Session};
+use crate::StoreError;
+use crate::ports::Ahead;
+
+/// Fewer jobs than this ask for themselves.
+const WORTH_IT: usize = 2;
+
+impl Session<'_> {
+    /// Remembers what `jobs` will ask for.
+    pub(crate) async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        self.merchants_ahead(jobs).await?;
+        self.keys_ahead(jobs).await
+    }
+
+    async fn merchants_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        let unknown = |id: &&_| self.conn.remembered.merchant(id).is_none();
+        let ids: BTreeSet<_> = jobs.iter().filter_map(|job| job.merchant.as_ref()).filter(unknown).collect();
+        let ids: Vec<_> = ids.into_iter().collect();
+        if ids.len() < WORTH_IT {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new("SELECT body FROM merchants WHERE id IN (");
+        let mut list = query.separated(", ");
+        for id in padded(&ids) {
+            list.push_bind(id.as_str());
+        }
+        query.push(")");
+        let bodies: Vec<String> = query.build_query_scalar().fetch_all(self.conn.about(&[]).await?).await?;
+        for body in bodies {
+            // Whoever asks for one that cannot be read is told so.
+            if let Ok(merchant) = serde_json::from_str::<Merchant>(&body) {
+                self.conn.note_merchant(&merchant);
+            }
+        }
+        Ok(())
+    }
+
+    async fn keys_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        let keys = jobs.iter().filter_map(|job| job.key.as_ref()).map(|(scope, key)| {
+            let (merchant_id, livemode) = columns(scope);
+            (merchant_id.into_owned(), livemode, key.clone())
+        });
+        let keys: BTreeSet<(String, bool, String)> = keys
+            .filter(|(merchant_id, livemode, key)| {
+                !self.conn.waits(&waits_under(merchant_id, *livemode, key))
+            })
+            .collect();
+        let keys: Vec<_> = keys.iter().collect();
+        if keys.len() < WORTH_IT {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT merchant_id, livemode, key, fingerprint, answer, expires_at FROM idempotency \
+             WHERE (merchant_id, livemode, key) IN (VALUES ",
+        );
+        let mut between = "(CAST(";
+        for (merchant_id, livemode, key) in padded(&keys) {
+            query.push(between).push_bind(merchant_id).push(" AS TEXT), CAST(").push_bind(livemode);
+            query.push(" AS BOOLEAN), CAST(").push_bind(key).push(" AS TEXT))");
+            between = ", (CAST(";
+        }
+        query.push(")");
+        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
+        for (merchant_id, livemode, key) in &keys {
+            self.conn.note_key(waits_under(merchant_id, *livemode, key), None);
+        }
+        for row in rows {
+            let key = waits_under(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+            let found = FoundKey {
+                fingerprint: row.try_get(3)?,
+                answer: row.try_get(4)?,
+                expires_at: row.try_get(5)?,
+            };
+            self.conn.note_key(key, Some(found));
+        }
+        Ok(())
+    }
+}
+
+/// As many as the next power of two, the last one again and again: few texts for the database to keep.
+fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    let missing = all.len().next_power_of_two() - all.len();
+    all.iter().chain(all.last().into_iter().cycle().take(missing))
+}
