@@ -120,8 +120,10 @@ async fn campaign(plan: &Plan, durability: Durability) -> (Fleet, Deeds, Evidenc
         hand.recover().await;
         recovering.push(hand);
     }
-    // Recoveries are durable.
-    fleet.kill(&mut StdRng::seed_from_u64(plan.seed)).await;
+    if plan.kill_in_the_end {
+        // Recoveries are durable.
+        fleet.kill(&mut StdRng::seed_from_u64(plan.seed)).await;
+    }
     deeds.recovered_in = healed(plan, &fleet).await;
     for hand in recovering {
         assert_eq!(hand.undelivered().await, 0, "events that have not arrived");

@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) clients: usize,
     /// Writes per second of all clients together.
     pub(crate) rate: u32,
+    /// Whether an instance is killed while endpoints catch up; what it had in flight takes a minute more then.
+    pub(crate) kill_in_the_end: bool,
     /// How long everything may take to be delivered at the end.
     pub(crate) heal_within: Duration,
 }
@@ -49,6 +51,7 @@ impl Plan {
             merchants: 3,
             clients: 2,
             rate: 40,
+            kill_in_the_end: false,
             heal_within: Duration::from_secs(300),
         }
     }
@@ -63,6 +66,7 @@ impl Plan {
             stop_every: 15,
             fault_every: 10,
             clients: 4,
+            kill_in_the_end: true,
             rate: u32::try_from(rate).expect("CAMPAIGN_RATE"),
             heal_within: Duration::from_secs(900),
             ..Self::short(database, seed, usize::try_from(kills).expect("CAMPAIGN_KILLS"))
