@@ -102,6 +102,8 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         secrets: Arc::new(keys.secret_box()),
         cursors: Arc::clone(&keys.cursors),
         urls: UrlRules::new(UrlPolicy::Public),
+        // The network below has no addresses to judge.
+        names: None,
         base_url: String::new(),
         known_keys: Arc::default(),
         idempotency_retention_ms: 86_400_000,

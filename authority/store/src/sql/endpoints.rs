@@ -147,9 +147,12 @@ impl Endpoints for Session<'_> {
                  updated_at = $17, resource_version = $4, \
                  first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
                  failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
-                 held_until = CASE WHEN $15 = 0 OR url <> $5 THEN NULL ELSE held_until END, \
-                 hold_step = CASE WHEN $15 = 0 OR url <> $5 THEN 0 ELSE hold_step END, \
-                 hold_since = CASE WHEN $15 = 0 OR url <> $5 THEN $17 ELSE hold_since END \
+                 held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_until END, \
+                 hold_step = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_step END, \
+                 hold_since = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN $17 ELSE hold_since END \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 - 1 \
                  AND deleted_at IS NULL",
         )

@@ -116,6 +116,9 @@ pub(crate) async fn a_changed_endpoint_begins_anew<D: Database>() {
     let after = condition_of(&shop, &id).await.condition;
     assert_eq!((after.first_failure_at, after.failed_events), (None, Vec::new()));
     assert_eq!(after.hold, Hold { until: None, step: 0, since: Some(at(30)) });
+    change(None, 0, 40).await;
+    let rotated = condition_of(&shop, &id).await.condition;
+    assert_eq!(rotated.hold, after.hold, "what is in flight still counts when something else changes");
 }
 
 pub(crate) async fn endpoints_that_time_has_changed_are_found<D: Database>() {
