@@ -5,6 +5,7 @@
 //! and what a claim costs is measured in this process, on the database with the million and on one with a thousand: the
 //! same function of the store that the dispatcher calls, undone each time, so that every claim finds the same.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use authority_domain::time::Timestamp;
@@ -126,7 +127,16 @@ async fn store(authority: &Authority) -> Store {
 /// What one claim takes inside its transaction, which is undone.
 async fn claim(store: &Store) -> Duration {
     let now = Timestamp::from_ms(crate::floor::now_ms());
-    let lease = Lease { token: "0".repeat(32), now, until: now.plus_ms(60_000), limit: 256, per_endpoint: 8 };
+    let lease = Lease {
+        token: "0".repeat(32),
+        now,
+        until: now.plus_ms(60_000),
+        limit: 256,
+        per_endpoint: 8,
+        per_merchant: 256,
+        merchants: BTreeMap::new(),
+        among: None,
+    };
     let (measured, took) = std::sync::mpsc::channel();
     let undone: Result<(), StoreError> = store
         .write(move |tx: &mut dyn Tx| {
