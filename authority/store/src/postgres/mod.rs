@@ -109,7 +109,7 @@ macro_rules! all_waiting {
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
 /// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
 /// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
-/// anything; only theirs are looked at. Rows that somebody else has locked are passed over: they are being settled or
+/// anything; only theirs are looked at. `OFFSET 0` has each of them found by its id, however many others there are. Rows that somebody else has locked are passed over: they are being settled or
 /// leased right now.
 macro_rules! lease_due {
     ($waiting:expr) => {
@@ -118,12 +118,14 @@ macro_rules! lease_due {
             "merchants AS MATERIALIZED ( \
                  SELECT key AS id, value::BIGINT AS room FROM jsonb_each_text($7::jsonb)), \
              roomy AS MATERIALIZED ( \
-                 SELECT e.id AS endpoint_id, e.merchant_id, \
+                 SELECT waiting.endpoint_id, e.merchant_id, \
                      CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
-                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id AND l.lease_token IS NOT NULL \
                         AND l.lease_until >= $3) AS room \
-                 FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id AND e.status = 'enabled' \
-                     AND (e.held_until IS NULL OR e.held_until <= $3)), \
+                 FROM waiting CROSS JOIN LATERAL ( \
+                     SELECT merchant_id, hold_step, health_state FROM webhook_endpoints \
+                     WHERE id = waiting.endpoint_id AND status = 'enabled' \
+                         AND (held_until IS NULL OR held_until <= $3) OFFSET 0) e), \
              due AS ( \
                  SELECT r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
                  FROM roomy r CROSS JOIN LATERAL ( \
