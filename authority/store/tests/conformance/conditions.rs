@@ -13,7 +13,7 @@ use super::{Database, job};
 
 async fn condition_of(shop: &Shop, id: &EndpointId) -> ConditionOf {
     let (store, ids) = (&shop.store, [id.clone()]);
-    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.read, tx => tx.conditions(&ids));
+    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&ids));
     found.unwrap().remove(0)
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn a_condition_comes_back_as_it_was_put<D: Database>() {
     put(&shop, vec![new.clone()]).await;
     assert_eq!(condition_of(&shop, &one).await, new);
     put(&shop, Vec::new()).await;
-    let nobody: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.conditions(&[]));
+    let nobody: Result<Vec<_>, StoreError> = job!(store.write, tx => tx.conditions(&[]));
     assert_eq!(nobody.unwrap(), []);
 }
 
@@ -163,7 +163,7 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found<D: Database>() {
         let store = &shop.store;
         let overdue = Overdue { failing_before: at(100), disabled_before: at(50), limit };
         let found: Result<Vec<ConditionOf>, StoreError> =
-            job!(store.read, tx => tx.conditions_overdue(overdue));
+            job!(store.write, tx => tx.conditions_overdue(overdue));
         found.unwrap().into_iter().map(|of| of.endpoint_id).collect()
     };
     assert_eq!(find(99).await, expected);
@@ -171,6 +171,6 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found<D: Database>() {
     // Where an endpoint is disabled sooner than it is failing, it is found by that.
     let store = &shop.store;
     let sooner = Overdue { failing_before: noon(), disabled_before: at(100), limit: 99 };
-    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.read, tx => tx.conditions_overdue(sooner));
+    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions_overdue(sooner));
     assert_eq!(found.unwrap().len(), 4, "those with three events, enabled, whose failures began by then");
 }

@@ -255,7 +255,7 @@ pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly<D: Database
             "{marks}"
         );
     }
-    let of: Result<Vec<ConditionOf>, StoreError> = job!(store.read, tx => tx.conditions(&[id]));
+    let of: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&[id]));
     assert!(of.unwrap()[0].deleted);
     assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
 }
