@@ -78,6 +78,8 @@ pub struct Config {
     pub url_policy: UrlPolicy,
     /// How events are delivered.
     pub delivery: Delivery,
+    /// How long events are kept; `None` for ever (contract 15.13).
+    pub event_retention: Option<Duration>,
     /// How long an idempotency key is remembered (contract 4.3).
     pub idempotency_retention: Duration,
     /// Whether the sandbox is served (contract 6.3).
@@ -97,7 +99,6 @@ impl Config {
         let environments =
             [("production", Environment::Production), ("development", Environment::Development)];
         let environment = word(lookup, ENV, &environments, Environment::Production)?;
-        refuse_unsupported(lookup)?;
         let (listen, operator_listen) = read_listeners(lookup)?;
         Ok(Self {
             environment,
@@ -108,6 +109,7 @@ impl Config {
             keys: Keys::read(lookup)?,
             url_policy: read_url_policy(lookup, environment)?,
             delivery: Delivery::read(lookup)?,
+            event_retention: read_event_retention(lookup)?,
             idempotency_retention: read_idempotency_retention(lookup)?,
             sandbox: read_sandbox(lookup)?,
             ready_max_delay: read_ready_max_delay(lookup)?,
@@ -172,25 +174,20 @@ fn read_idempotency_retention(lookup: Lookup<'_>) -> Result<Duration, ConfigErro
     Ok(Duration::from_secs(u64::from(days.get()) * 24 * 60 * 60))
 }
 
+fn read_event_retention(lookup: Lookup<'_>) -> Result<Option<Duration>, ConfigError> {
+    /// Whoever was away for a quarter of a year still catches up by its cursor (contract 6.5, 8.6).
+    const MIN_DAYS: u32 = 90;
+    /// A hundred years: more is "for ever", which is said by leaving it out.
+    const MAX_DAYS: u32 = 36_500;
+    let days = integer(lookup, EVENT_RETENTION_DAYS, MIN_DAYS..=MAX_DAYS)?;
+    Ok(days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)))
+}
+
 fn read_ready_max_delay(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {
     /// A day: longer, and "ready" would say nothing.
     const MAX_SECONDS: u32 = 86_400;
     let seconds = count(lookup, READY_MAX_DELAY_SECONDS, MAX_SECONDS, nonzero::<300>())?;
     Ok(Duration::from_secs(seconds.get().into()))
-}
-
-/// What the contract names and this version does not do yet. Ignoring it would promise what is not kept: an operator
-/// would believe that old events go away.
-const UNSUPPORTED: [(&str, &str); 1] = [(
-    "AUTHORITY_EVENT_RETENTION_DAYS",
-    "is not supported by this version, which keeps events for ever: unset it",
-)];
-
-fn refuse_unsupported(lookup: Lookup<'_>) -> Result<(), ConfigError> {
-    match UNSUPPORTED.into_iter().find(|(variable, _)| lookup(variable).is_some()) {
-        Some((variable, reason)) => Err(ConfigError::Conflict { variable, reason }),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //!
 //! A slow round by itself; while a round finds as much as it may do, the next follows at once, each in a
 //! transaction of its own, so that no request waits behind a long one. Deliberately absent: removing anything that
-//! merchants read. Events, deliveries and attempts are kept.
+//! merchants read; that is the retention's ([`crate::retention`]), where one is set.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,6 +15,7 @@ pub mod http;
 pub mod metrics;
 pub mod names;
 pub mod recovery_worker;
+pub mod retention;
 pub mod scheduler;
 pub mod secret_box;
 pub mod service;

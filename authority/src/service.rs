@@ -31,6 +31,7 @@ use crate::http::{merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver};
 use crate::recovery_worker::carry_out_recoveries;
+use crate::retention::retain;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
 
@@ -73,6 +74,7 @@ pub struct Service {
     housekeeping: JoinHandle<()>,
     scheduler: JoinHandle<()>,
     recoveries: JoinHandle<()>,
+    retention: Option<JoinHandle<()>>,
     key_use: JoinHandle<()>,
 }
 
@@ -144,6 +146,9 @@ impl Service {
         ));
         let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
         let scheduler = tokio::spawn(keep_time(app.clone(), config.sandbox, stopped.clone()));
+        let retention = config
+            .event_retention
+            .map(|kept| tokio::spawn(retain(app.store.clone(), Arc::clone(&clock), kept, stopped.clone())));
         let recoveries = tokio::spawn(carry_out_recoveries(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
         Ok(Self {
@@ -156,6 +161,7 @@ impl Service {
             housekeeping,
             scheduler,
             recoveries,
+            retention,
             key_use,
         })
     }
@@ -178,6 +184,11 @@ impl Service {
         }
         if self.scheduler.await.is_err() {
             tracing::error!("the scheduler panicked; what is due is done after the next start");
+        }
+        if let Some(retention) = self.retention
+            && retention.await.is_err()
+        {
+            tracing::error!("the retention panicked; it goes on after the next start");
         }
         if self.recoveries.await.is_err() {
             tracing::error!("the worker of recoveries panicked; they go on after the next start");

@@ -126,7 +126,8 @@ impl Auditor<'_> {
     /// I8 and I12.
     async fn stream(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let subscriptions = self.tx.inspect_subscriptions(tenant).await?;
-        let mut check = StreamCheck::begin();
+        let counter = self.tx.inspect_counter(tenant).await?;
+        let mut check = StreamCheck::begin(counter);
         let mut after = 0;
         loop {
             let page = self.tx.inspect_event_heads(tenant, after, PAGE).await?;
@@ -148,7 +149,6 @@ impl Auditor<'_> {
                 self.found(check_fan_out(event, &subscriptions, &made));
             }
         }
-        let counter = self.tx.inspect_counter(tenant).await?;
         self.found(check.end(counter));
         Ok(())
     }
@@ -158,13 +158,14 @@ impl Auditor<'_> {
         let (mut resource, mut sequence) = (String::new(), 0);
         let mut history: Option<History> = None;
         let mut told = Vec::new();
+        let cut = self.removed_through(tenant).await? > 0;
         loop {
             let page = self.tx.inspect_events_by_record(tenant, (&resource, sequence), PAGE).await?;
             let Some(last) = page.last() else { break };
             (resource, sequence) = (last.resource_id.clone(), last.sequence);
             for event in &page {
                 if history.as_ref().is_none_or(|history| history.resource_id() != event.resource_id) {
-                    let ended = history.replace(History::begin(tenant, &event.resource_id));
+                    let ended = history.replace(History::begin(tenant, &event.resource_id, cut));
                     told.extend(ended.map(History::end).unwrap_or_default());
                 }
                 if let Some(history) = &mut history {
@@ -196,11 +197,18 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// The other half of I10.
+    /// Up to where the events of the stream were removed because of their age.
+    async fn removed_through(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+        let counter = self.tx.inspect_counter(tenant).await?;
+        Ok(counter.map_or(0, |counter| counter.removed_through))
+    }
+
+    /// The other half of I10. What was made before the oldest event that is kept may have outlived all of its events.
     async fn untold(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let removed = self.removed_through(tenant).await?;
         for kind in RecordKind::ALL {
             let limit = i64::try_from(FINDINGS_KEPT).unwrap_or(i64::MAX);
-            for id in self.tx.inspect_untold(tenant, *kind, limit).await? {
+            for id in self.tx.inspect_untold(tenant, *kind, removed, limit).await? {
                 let detail = format!("no event tells of this {kind}");
                 self.found([Finding::new(FindingCode::RecordWithoutEvent, id, detail)]);
             }

@@ -55,8 +55,8 @@ pub struct Told {
     pub id: String,
     /// The version of the last event.
     pub version: i64,
-    /// The sequence of the first event.
-    pub first_sequence: i64,
+    /// The sequence of the first event; `None` when it was removed because of its age.
+    pub first_sequence: Option<i64>,
     /// The sequence of the last event.
     pub last_sequence: i64,
     /// `data.object` of the last event.
@@ -69,14 +69,16 @@ pub struct Told {
 pub struct History {
     tenant: Tenant,
     resource_id: String,
+    /// The beginning of the stream was removed, and with it the beginnings of some histories.
+    cut: bool,
     told: Vec<Told>,
 }
 
 impl History {
-    /// Before the first event of `resource_id`.
+    /// Before the first event of `resource_id` that is kept; `cut` when the stream once began before it does.
     #[must_use]
-    pub fn begin(tenant: &Tenant, resource_id: &str) -> Self {
-        Self { tenant: tenant.clone(), resource_id: resource_id.to_owned(), told: Vec::new() }
+    pub fn begin(tenant: &Tenant, resource_id: &str, cut: bool) -> Self {
+        Self { tenant: tenant.clone(), resource_id: resource_id.to_owned(), cut, told: Vec::new() }
     }
 
     /// Whose events these are.
@@ -99,9 +101,13 @@ impl History {
         let version = envelope.resource_version.unwrap_or(0);
         let object = envelope.data.object;
         let Some(told) = self.told.iter_mut().find(|told| told.kind == kind) else {
-            let findings = check_first(kind, event, event_type, version);
             let (id, sequence) = (self.resource_id.clone(), event.sequence);
-            let told = Told { kind, id, version, first_sequence: sequence, last_sequence: sequence, object };
+            let begins = event_type == kind.creation() && version == 1;
+            let later = self.cut && event_type != kind.creation() && version > 1;
+            let findings =
+                if begins || later { Vec::new() } else { check_first(kind, event, event_type, version) };
+            let first_sequence = (!later).then_some(sequence);
+            let told = Told { kind, id, version, first_sequence, last_sequence: sequence, object };
             self.told.push(told);
             return findings;
         };
@@ -153,11 +159,8 @@ impl History {
     }
 }
 
-/// The first event makes the record, at version 1.
+/// The first event makes the record, at version 1; this one does not.
 fn check_first(kind: RecordKind, event: &StoredEvent, event_type: EventType, version: i64) -> Vec<Finding> {
-    if event_type == kind.creation() && version == 1 {
-        return Vec::new();
-    }
     let detail = format!(
         "the history begins with {} at version {version}, not with {} at version 1",
         event_type.as_str(),

@@ -27,9 +27,11 @@ pub struct StreamCounter {
     pub last_sequence: i64,
     /// The `created_at` that was given out with it.
     pub last_created_at: Timestamp,
+    /// The events up to this sequence were removed because of their age; 0 when none were (contract 15.13).
+    pub removed_through: i64,
 }
 
-/// Walks a stream from its first event to its last.
+/// Walks a stream from the first event that is kept to the last.
 #[derive(Debug)]
 pub struct StreamCheck {
     last_sequence: i64,
@@ -37,10 +39,11 @@ pub struct StreamCheck {
 }
 
 impl StreamCheck {
-    /// Before the first event, whose sequence is 1.
+    /// Before the first event that is kept; without retention its sequence is 1.
     #[must_use]
-    pub fn begin() -> Self {
-        Self { last_sequence: 0, last_created_at: None }
+    pub fn begin(counter: Option<StreamCounter>) -> Self {
+        let removed = counter.map_or(0, |counter| counter.removed_through);
+        Self { last_sequence: removed, last_created_at: None }
     }
 
     /// Takes the next event by sequence.

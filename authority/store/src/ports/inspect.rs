@@ -69,11 +69,12 @@ pub trait Inspect {
         ids: &[&str],
     ) -> Result<Vec<StoredRecord>, StoreError>;
 
-    /// Up to `limit` ids of records that no event tells of.
+    /// Up to `limit` ids of records, made after the sequence `made_after`, that no event tells of.
     async fn inspect_untold(
         &mut self,
         tenant: &Tenant,
         kind: RecordKind,
+        made_after: i64,
         limit: i64,
     ) -> Result<Vec<String>, StoreError>;
 

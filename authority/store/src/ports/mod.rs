@@ -28,6 +28,7 @@ mod payments;
 mod recoveries;
 mod refunds;
 mod requests;
+mod retention;
 mod sealed;
 mod shipments;
 mod signing_secrets;
@@ -60,6 +61,7 @@ pub use payments::{Payments, ProcessorMessage};
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
+pub use retention::{OldEvent, Retention};
 pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
@@ -97,6 +99,7 @@ pub trait Tx:
     + Recoveries
     + Refunds
     + Requests
+    + Retention
     + Sealed
     + Shipments
     + SigningSecrets
@@ -127,6 +130,7 @@ impl<T> Tx for T where
         + Recoveries
         + Refunds
         + Requests
+        + Retention
         + Sealed
         + Shipments
         + SigningSecrets

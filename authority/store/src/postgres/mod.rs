@@ -74,6 +74,8 @@ mod refunds;
 mod remembered;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/retention.rs"]
+mod retention;
 #[path = "../sql/rows.rs"]
 mod rows;
 #[path = "../sql/sealed.rs"]
@@ -161,7 +163,7 @@ pub(crate) const LEASE_DUE_AMONG: &str =
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";
 
 /// The triggers that keep events as they are (T3), by name.
-pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_truncate"];
+pub(crate) const GUARDS: [&str; 3] = ["events_no_update", "events_no_delete", "events_no_truncate"];
 
 /// Which of them are there and not switched off.
 pub(crate) const GUARDS_PRESENT: &str =

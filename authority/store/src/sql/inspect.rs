@@ -105,16 +105,17 @@ impl Inspect for Session<'_> {
     }
 
     async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>, StoreError> {
-        let row: Option<(i64, i64)> = sqlx::query_as(
-            "SELECT last_sequence, last_created_at FROM streams WHERE merchant_id = $1 AND livemode = $2",
+        let row: Option<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT last_sequence, last_created_at, removed_through FROM streams WHERE merchant_id = $1 AND livemode = $2",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .fetch_optional(&mut *self.conn)
         .await?;
-        Ok(row.map(|(last_sequence, last)| StreamCounter {
+        Ok(row.map(|(last_sequence, last, removed_through)| StreamCounter {
             last_sequence,
             last_created_at: Timestamp::from_ms(last),
+            removed_through,
         }))
     }
 
@@ -266,12 +267,14 @@ impl Inspect for Session<'_> {
         &mut self,
         tenant: &Tenant,
         kind: RecordKind,
+        made_after: i64,
         limit: i64,
     ) -> Result<Vec<String>, StoreError> {
         let Table { name, key, .. } = table(kind);
         let mut query = QueryBuilder::<Db>::new("SELECT ");
         query.push(key).push(" FROM ").push(name).push(" r WHERE r.merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND r.livemode = ").push_bind(tenant.livemode);
+        query.push(" AND COALESCE(r.created_sequence, 1) > ").push_bind(made_after);
         query.push(
             " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = r.merchant_id \
              AND e.livemode = r.livemode AND e.resource_id = r.",

@@ -71,6 +71,8 @@ mod refunds;
 mod remembered;
 #[path = "../sql/requests.rs"]
 mod requests;
+#[path = "../sql/retention.rs"]
+mod retention;
 #[path = "../sql/rows.rs"]
 mod rows;
 #[path = "../sql/sealed.rs"]

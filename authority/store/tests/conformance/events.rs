@@ -109,7 +109,7 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone<D: Database>() {
     }
     assert_eq!(range().await, (1, 3));
     let mut unguarded = false;
-    for sql in ["DROP TRIGGER events_no_delete", "DROP TRIGGER events_no_update ON events"] {
+    for sql in ["DROP TRIGGER events_no_delete", "DROP TRIGGER events_no_delete ON events"] {
         unguarded |= database.execute(sql).await.is_ok();
     }
     assert!(unguarded);
