@@ -30,7 +30,7 @@ use std::time::Duration;
 use authority_domain::endpoint_url::UrlPolicy;
 use url::Url;
 
-use variables::{count, nonzero, parsed, socket_address, word};
+use variables::{count, integer, nonzero, parsed, socket_address, word};
 
 const LISTEN: &str = "AUTHORITY_LISTEN";
 const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
@@ -38,6 +38,7 @@ const BASE_URL: &str = "AUTHORITY_BASE_URL";
 const ENV: &str = "AUTHORITY_ENV";
 const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
 const SANDBOX: &str = "AUTHORITY_SANDBOX";
+const EVENT_RETENTION_DAYS: &str = "AUTHORITY_EVENT_RETENTION_DAYS";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
 const READY_MAX_DELAY_SECONDS: &str = "AUTHORITY_READY_MAX_DELAY_SECONDS";
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::endpoint_condition::DisablePolicy;
+use authority_domain::integration_health::RECENT_MS;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
 use authority_store::{Store, StoreError};
@@ -22,6 +23,9 @@ use crate::endpoint_upkeep::{judge_overdue, upkeep};
 
 /// Time between rounds.
 const ROUND: Duration = Duration::from_secs(60);
+
+/// How long the figures of the last day are kept: an hour longer.
+const FIGURES_KEPT_MS: i64 = RECENT_MS + 60 * 60 * 1000;
 
 /// Rows per transaction.
 const ROWS_MAX: i64 = 500;
@@ -63,5 +67,7 @@ async fn round(
     let removed = tx.idempotency_purge(now, ROWS_MAX).await?;
     let more = upkeep(tx, now, ROWS_MAX).await?;
     let overdue = judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await?;
+    let figures = tx.figures_purge(now.plus_ms(-FIGURES_KEPT_MS), ROWS_MAX).await?;
+    let more = more || i64::try_from(figures).is_ok_and(|removed| removed >= ROWS_MAX);
     Ok(more || overdue || i64::try_from(removed).is_ok_and(|removed| removed >= ROWS_MAX))
 }

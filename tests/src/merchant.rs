@@ -82,6 +82,12 @@ impl Merchant {
         Self { id, api: authority.merchant(&key), key, operator }
     }
 
+    /// The same merchant where the service answers now.
+    #[must_use]
+    pub fn at(&self, authority: &impl Roots) -> Self {
+        Self { api: authority.merchant(&self.key), operator: authority.operator(), ..self.clone() }
+    }
+
     /// Issues another key of the merchant.
     pub async fn issue_key(&self, mode: &str, scopes: &[&str]) -> String {
         issue(&self.operator, &self.id, mode, scopes).await

@@ -141,6 +141,13 @@ impl InProcess {
         .await
     }
 
+    /// Stops it in order and starts it again on the same database, with its clock and these variables.
+    pub async fn restarted(self, variables: &[(&str, &str)]) -> Self {
+        self.service.stop().await;
+        let (clock, names) = (Arc::clone(&self.clock), Arc::clone(&self.names));
+        Self { service: serve(&self.database_url, clock, names, variables).await, ..self }
+    }
+
     /// Stops it in order: nothing is in flight then, and every outcome is written.
     pub async fn stop(self) {
         self.service.stop().await;

@@ -53,7 +53,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_AUTH_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
-    ("AUTHORITY_EVENT_RETENTION_DAYS", &[], &["", "90", "365"]),
+    ("AUTHORITY_EVENT_RETENTION_DAYS", &["90", "365", "36500"], &["", "0", "89", "36501", "forever"]),
     (
         "AUTHORITY_EGRESS_PROXY",
         &["http://proxy.example:3128", "http://u:p@10.0.0.1", "http://[::1]:8080/"],

@@ -21,7 +21,7 @@ pub struct QueueFigures {
 /// Figures.
 #[async_trait]
 pub trait Figures {
-    /// What waits at `now`: read from indexes of what has not ended, however much has.
+    /// What waits at `now`, of each endpoint up to 10,000: it costs the same beside millions that wait or have ended.
     async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError>;
 
     /// Since when the oldest delivery has been due that nobody sees to: of an enabled endpoint to which nothing is in

@@ -123,10 +123,10 @@ pub trait OperatorReads {
     /// Brings the next attempt of a delivery that waits forward to `now`. Nothing happens to one that is due already.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// What waits at `now`, and what has failed since `since`.
+    /// What waits at `now`, of each endpoint up to 10,000, and what has failed since the five minutes of `since`.
     async fn outbox_figures(&mut self, now: Timestamp, since: Timestamp)
     -> Result<OutboxFigures, StoreError>;
 
-    /// The `limit` endpoints for which most deliveries wait.
+    /// The `limit` endpoints for which most deliveries wait, counted up to 10,000 of each.
     async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError>;
 }

@@ -36,10 +36,14 @@ mod alerts;
 mod api_keys;
 #[path = "../sql/audit.rs"]
 mod audit;
+#[path = "../sql/backlog.rs"]
+mod backlog;
 #[path = "../sql/bodies.rs"]
 mod bodies;
 #[path = "../sql/checkouts.rs"]
 mod checkouts;
+#[path = "../sql/day_figures.rs"]
+mod day_figures;
 #[path = "../sql/deliveries.rs"]
 mod deliveries;
 #[path = "../sql/delivery_history.rs"]

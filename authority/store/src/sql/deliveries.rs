@@ -192,6 +192,7 @@ impl Deliveries for Session<'_> {
         query.push(") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2");
         query.build().execute(&mut *self.conn).await?;
         self.attempts_insert(&ours).await?;
+        self.count_settled(&ours);
         let ids: Vec<String> = ours.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
         self.cancel_where_disabled(&ids).await?;
         Ok(ours.iter().map(|settlement| settlement.attempt_id.clone()).collect())

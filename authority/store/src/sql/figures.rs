@@ -2,24 +2,29 @@
 
 use async_trait::async_trait;
 use authority_domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, QueryBuilder, Row};
 
-use super::{Session, known_version};
+use super::backlog::{COUNTED, COUNTED_MAX, WAITING};
+use super::{Db, Session, known_version};
 use crate::StoreError;
 use crate::ports::{Figures, QueueFigures};
 
 #[async_trait]
 impl Figures for Session<'_> {
     async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError> {
-        let row = sqlx::query(
-            "SELECT COUNT(*) AS pending, COUNT(CASE WHEN next_attempt_at <= $1 THEN 1 END) AS due, \
-                 MIN(next_attempt_at) AS oldest, \
+        let mut query = QueryBuilder::<Db>::new(WAITING);
+        query.push(
+            "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
+                 MIN(first_due) AS oldest, \
                  (SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS leased \
-             FROM deliveries WHERE status = 'pending'",
-        )
-        .bind(now.as_ms())
-        .fetch_one(&mut *self.conn)
-        .await?;
+             FROM (SELECT ",
+        );
+        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
+        let row = sqlx::query(AssertSqlSafe(query.into_string()))
+            .bind(now.as_ms())
+            .bind(COUNTED_MAX)
+            .fetch_one(&mut *self.conn)
+            .await?;
         let oldest = row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp::from_ms);
         Ok(QueueFigures {
             pending: row.try_get("pending")?,

@@ -1,5 +1,6 @@
-//! The figures of integration health, read from indexes alone: what waits is counted in the work list, what was
-//! attempted in the last day in an index by time. Finished deliveries are in neither.
+//! The figures of integration health: what waits is counted in the work list, up to a bound; what was attempted in the
+//! last day was counted as it happened; latencies are a sample of the newest attempts. None of it grows with what is
+//! finished, nor with what a day brings.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +9,10 @@ use authority_domain::id::EndpointId;
 use authority_domain::integration_health::EndpointFigures;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, QueryBuilder, Row};
 
-use super::Session;
+use super::backlog::{COUNTED, COUNTED_MAX};
+use super::{Db, Session};
 use crate::StoreError;
 use crate::ports::HealthFigures;
 
@@ -40,29 +42,23 @@ impl Session<'_> {
         tenant: &Tenant,
         since: Timestamp,
     ) -> Result<BTreeMap<EndpointId, EndpointFigures>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT e.id, \
-                 (SELECT COUNT(*) FROM attempts a WHERE a.endpoint_id = e.id AND a.started_at >= $3) AS attempts, \
-                 (SELECT COUNT(*) FROM attempts a WHERE a.endpoint_id = e.id AND a.started_at >= $3 \
-                     AND a.outcome <> 'success') AS failed_attempts, \
-                 (SELECT COUNT(*) FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'failed' \
-                     AND d.failed_at >= $3) AS failed_deliveries \
-             FROM webhook_endpoints e WHERE e.merchant_id = $1 AND e.livemode = $2 AND e.deleted_at IS NULL",
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
-        .bind(since.as_ms())
         .fetch_all(&mut *self.conn)
         .await?;
         let mut figures = BTreeMap::new();
-        for row in rows {
-            let of_endpoint = EndpointFigures {
-                attempts: row.try_get("attempts")?,
-                failed_attempts: row.try_get("failed_attempts")?,
-                failed_deliveries: row.try_get("failed_deliveries")?,
+        for id in ids.into_iter().map(EndpointId::from_store) {
+            let (attempts, failed_attempts, failed_deliveries) = self.counted_since(Some(&id), since).await?;
+            let lately = EndpointFigures {
+                attempts,
+                failed_attempts,
+                failed_deliveries,
                 ..EndpointFigures::default()
             };
-            figures.insert(EndpointId::from_store(row.try_get("id")?), of_endpoint);
+            figures.insert(id, lately);
         }
         Ok(figures)
     }
@@ -73,27 +69,26 @@ impl Session<'_> {
         now: Timestamp,
         figures: &mut BTreeMap<EndpointId, EndpointFigures>,
     ) -> Result<(), StoreError> {
-        // CROSS JOIN keeps SQLite from beginning with the deliveries of everybody.
-        let rows = sqlx::query(
-            "SELECT e.id, COUNT(*) AS pending, COUNT(*) FILTER (WHERE d.next_attempt_at <= $3) AS due, \
-                 MIN(d.created_at) AS oldest_pending_at, MIN(d.next_attempt_at) AS first_due_at \
-             FROM webhook_endpoints e CROSS JOIN deliveries d \
-             WHERE e.merchant_id = $1 AND e.livemode = $2 AND e.deleted_at IS NULL \
-                 AND d.endpoint_id = e.id AND d.status = 'pending' GROUP BY e.id",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(now.as_ms())
-        .fetch_all(&mut *self.conn)
-        .await?;
+        let mut query = QueryBuilder::<Db>::new("SELECT e.endpoint_id, ");
+        query.push(COUNTED).push(
+            "FROM (SELECT id AS endpoint_id FROM webhook_endpoints \
+             WHERE merchant_id = $3 AND livemode = $4 AND deleted_at IS NULL) AS e",
+        );
+        let rows = sqlx::query(AssertSqlSafe(query.into_string()))
+            .bind(now.as_ms())
+            .bind(COUNTED_MAX)
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .fetch_all(&mut *self.conn)
+            .await?;
         for row in rows {
-            let endpoint = EndpointId::from_store(row.try_get("id")?);
+            let endpoint = EndpointId::from_store(row.try_get("endpoint_id")?);
             // One that was made since the figures before were read has nothing to tell yet.
             let Some(figures) = figures.get_mut(&endpoint) else { continue };
             figures.pending = row.try_get("pending")?;
             figures.due = row.try_get("due")?;
-            figures.oldest_pending_at = Some(Timestamp::from_ms(row.try_get("oldest_pending_at")?));
-            figures.first_due_at = Some(Timestamp::from_ms(row.try_get("first_due_at")?));
+            figures.oldest_pending_at = row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp::from_ms);
+            figures.first_due_at = row.try_get::<Option<i64>, _>("first_due")?.map(Timestamp::from_ms);
         }
         Ok(())
     }

@@ -10,8 +10,9 @@ use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use sqlx::{QueryBuilder, Row};
+use sqlx::{AssertSqlSafe, QueryBuilder, Row};
 
+use super::backlog::{COUNTED, COUNTED_MAX, WAITING};
 use super::delivery_history::{attempt, delivery};
 use super::endpoints::{self, endpoint};
 use super::events::push_event_filter;
@@ -141,38 +142,42 @@ impl OperatorReads for Session<'_> {
         now: Timestamp,
         since: Timestamp,
     ) -> Result<OutboxFigures, StoreError> {
-        let row = sqlx::query(
-            "SELECT COUNT(*) AS pending, COUNT(CASE WHEN next_attempt_at <= $1 THEN 1 END) AS due, \
-                 MIN(created_at) AS oldest, \
-                 (SELECT COUNT(*) FROM deliveries WHERE status = 'failed' AND failed_at >= $2) AS failed \
-             FROM deliveries WHERE status = 'pending'",
-        )
-        .bind(now.as_ms())
-        .bind(since.as_ms())
-        .fetch_one(&mut *self.conn)
-        .await?;
+        let mut query = QueryBuilder::<Db>::new(WAITING);
+        query.push(
+            "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
+                 MIN(oldest) AS oldest FROM (SELECT ",
+        );
+        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
+        let row = sqlx::query(AssertSqlSafe(query.into_string()))
+            .bind(now.as_ms())
+            .bind(COUNTED_MAX)
+            .fetch_one(&mut *self.conn)
+            .await?;
+        let (_, _, failed) = self.counted_since(None, since).await?;
         Ok(OutboxFigures {
             pending: row.try_get("pending")?,
             due: row.try_get("due")?,
-            failed: row.try_get("failed")?,
+            failed,
             oldest_pending_at: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp::from_ms),
         })
     }
 
     async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError> {
-        let rows = sqlx::query(
+        let mut query = QueryBuilder::<Db>::new(WAITING);
+        query.push(
             "SELECT b.endpoint_id, b.pending, b.due, b.oldest, e.merchant_id, e.livemode, e.health_state, \
-                 e.consecutive_failures \
-             FROM (SELECT endpoint_id, COUNT(*) AS pending, COUNT(CASE WHEN next_attempt_at <= $1 THEN 1 END) AS due, \
-                       MIN(created_at) AS oldest \
-                   FROM deliveries WHERE status = 'pending' GROUP BY endpoint_id \
-                   ORDER BY COUNT(*) DESC, endpoint_id LIMIT $2) AS b \
+                 e.consecutive_failures FROM (SELECT e.endpoint_id, ",
+        );
+        query.push(COUNTED).push(
+            "FROM waiting e WHERE e.endpoint_id IS NOT NULL ORDER BY pending DESC, e.endpoint_id LIMIT $3) AS b \
              JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",
-        )
-        .bind(now.as_ms())
-        .bind(limit)
-        .fetch_all(&mut *self.conn)
-        .await?;
+        );
+        let rows = sqlx::query(AssertSqlSafe(query.into_string()))
+            .bind(now.as_ms())
+            .bind(COUNTED_MAX)
+            .bind(limit)
+            .fetch_all(&mut *self.conn)
+            .await?;
         rows.iter().map(backlog).collect()
     }
 }

@@ -31,6 +31,7 @@ pub(crate) enum Place {
     ProcessorReport,
     AuditEntry,
     Idempotency,
+    Figure,
 }
 
 /// The type of a column.

@@ -22,8 +22,8 @@ use tempfile::TempDir;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
-    Checkouts, Deliveries, DeliveryHistory, Events, HealthFigures, Inspect, Lease, Orders, Payments, Refunds,
-    Stretch, Undelivered,
+    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, Lease, OperatorReads,
+    Orders, Payments, Refunds, Stretch, Undelivered,
 };
 use crate::store::Access;
 
@@ -314,6 +314,9 @@ async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
         .execute(&mut large.conn)
         .await
         .unwrap();
+    let counted = "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+         VALUES ('live', 172800000, 100, 0, 0)";
+    sqlx::query(counted).execute(&mut large.conn).await.unwrap();
     large.steps();
     let (now, since) = (Timestamp::from_ms(200_000_000), Timestamp::from_ms(100_000_000));
     let figures = large.session().endpoint_figures(&tenant(), now, since, 50).await.unwrap();
@@ -356,4 +359,24 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
     let steps = large.steps();
     assert_eq!(place, MANY / 3);
     assert!(steps < 2_000, "{steps} steps");
+}
+
+/// A backlog is counted so far and no further.
+#[tokio::test]
+async fn the_figures_of_a_backlog_stop_counting() {
+    let mut large = Large::fill().await;
+    let now = Timestamp::from_ms(100_000);
+    let figures = large.session().endpoint_figures(&tenant(), now, now, 50).await.unwrap();
+    let dead = &figures[&EndpointId::from_store("dead".to_owned())];
+    assert_eq!((dead.pending, dead.due, dead.first_due_at), (10_000, 10_000, Some(Timestamp::from_ms(1))));
+    let queue = large.session().queue_figures(now).await.unwrap();
+    assert_eq!(
+        (queue.pending, queue.due, queue.oldest_due_at),
+        (10_005, 10_005, Some(Timestamp::from_ms(1)))
+    );
+    let outbox = large.session().outbox_figures(now, now).await.unwrap();
+    assert_eq!((outbox.pending, outbox.due, outbox.failed), (10_005, 10_005, 0));
+    let backlogs = large.session().backlogs(now, 9).await.unwrap();
+    let told: Vec<_> = backlogs.iter().map(|of| (of.endpoint_id.as_str(), of.pending, of.due)).collect();
+    assert_eq!(told, [("dead", 10_000, 10_000), ("live", 5, 5)]);
 }

@@ -27,6 +27,7 @@ pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
 pub(crate) mod requests;
+pub(crate) mod retention;
 pub(crate) mod rooms;
 pub(crate) mod rotation;
 pub(crate) mod schema;
@@ -127,6 +128,8 @@ macro_rules! conformance {
                 events_of_everybody_come_newest_first;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rooms: a_claim_takes_what_there_is_room_for, what_is_held_back_is_not_unattended;
+            retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
+                an_event_that_was_sent_very_often_is_thinned_first;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,

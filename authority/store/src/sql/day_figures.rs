@@ -1,0 +1,80 @@
+//! What was tried and given up lately, counted as it happens: a row per endpoint and five minutes, and one of everybody.
+//!
+//! So the figures of a day cost a few hundred rows however much was sent in it. The window they speak of begins with the
+//! five minutes that the day began in. Housekeeping removes what is older.
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::EndpointId;
+use authority_domain::time::Timestamp;
+
+use super::Session;
+use super::rows::{Kind, Place, Table, Together, Touches};
+use crate::StoreError;
+use crate::ports::{SettledAs, Settlement};
+
+/// Milliseconds that one row speaks of.
+const SPAN_MS: i64 = 5 * 60 * 1000;
+
+/// The row of everybody; ids of endpoints begin with `we_`.
+const EVERYBODY: &str = "";
+
+static FIGURES: Table = Table {
+    place: Place::Figure,
+    touches: Touches::Any,
+    into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
+    columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
+    select: None,
+    rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
+        failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
+        failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",
+    together: Together::Apart,
+};
+
+/// Attempts, those that failed, deliveries given up.
+pub(super) type Lately = (i64, i64, i64);
+
+fn span(at: Timestamp) -> i64 {
+    at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
+}
+
+impl Session<'_> {
+    /// Counts what was just settled.
+    pub(super) fn count_settled(&mut self, settlements: &[&Settlement]) {
+        let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
+        for settlement in settlements {
+            let failed = i64::from(settlement.outcome != "success");
+            let given_up = i64::from(matches!(settlement.settled_as, SettledAs::Failed { .. }));
+            for owner in [settlement.endpoint_id.as_str(), EVERYBODY] {
+                let tried = counted.entry((owner, span(settlement.started_at))).or_default();
+                tried.0 += 1;
+                tried.1 += failed;
+                let ended = counted.entry((owner, span(settlement.finished_at))).or_default();
+                ended.2 += given_up;
+            }
+        }
+        for ((owner, since), (attempts, failed, given_up)) in counted {
+            if (attempts, given_up) != (0, 0) {
+                let values = [owner.into(), since.into(), attempts.into(), failed.into(), given_up.into()];
+                self.conn.wait(&FIGURES, [format!("figures {owner} {since}")], values);
+            }
+        }
+    }
+
+    /// What was counted of an endpoint since `since`; of everybody without one.
+    pub(super) async fn counted_since(
+        &mut self,
+        endpoint: Option<&EndpointId>,
+        since: Timestamp,
+    ) -> Result<Lately, StoreError> {
+        Ok(sqlx::query_as(
+            "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
+                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) \
+             FROM endpoint_figures WHERE endpoint_id = $1 AND since >= $2",
+        )
+        .bind(endpoint.map_or(EVERYBODY, EndpointId::as_str))
+        .bind(span(since))
+        .fetch_one(&mut *self.conn)
+        .await?)
+    }
+}
