@@ -57,15 +57,14 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
         _ => Answer::status(200),
     })
     .await;
-    // A hundred days ago: an order, which its endpoint got; then a checkout of which a delivery is still pending, and
-    // another order.
+    // A hundred days ago: an order, which its endpoint got; then two of which a delivery is still pending each.
     let service = InProcess::start_at(database, HandClock::following(-100 * DAY_MS), &SLOW).await;
     let merchant = Merchant::create(&service, "kept").await;
     let got = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let first = merchant.paid_order().await;
     service.nothing_pending().await;
     let waits = merchant.endpoint(&receiver.url("/held"), &["checkout.created"]).await;
-    merchant.checkout().await;
+    merchant.paid_order().await;
     let second = merchant.paid_order().await;
     let events = merchant.events().await;
     let page = merchant.api.get("/events?limit=1").await.expect(200);
@@ -83,7 +82,7 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
         (list.as_array().unwrap().len() == events.len()).then_some(list)
     })
     .await;
-    assert_eq!(saw_all.as_array().unwrap().len(), 13);
+    assert_eq!(saw_all.as_array().unwrap().len(), 18);
 
     // Today, with a retention.
     service.clock.follow_at(0);
@@ -101,11 +100,11 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
     }
     let all: Vec<_> =
         merchant.events().await.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(all, (7..=13).collect::<Vec<_>>(), "from the oldest that is kept");
+    assert_eq!(all, (7..=18).collect::<Vec<_>>(), "from the oldest that is kept");
     merchant.api.get(&format!("/events/{}", text(&events[0], "id"))).await.refused(404, "not_found");
     merchant.api.get(&format!("/events/{}", text(&events[6], "id"))).await.expect(200);
     let list = merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", got.id)).await.expect(200);
-    assert_eq!(list["data"].as_array().unwrap().len(), 7, "deliveries go with their events");
+    assert_eq!(list["data"].as_array().unwrap().len(), 12, "deliveries go with their events");
     for order in [&first, &second] {
         assert_eq!(merchant.order(order).await["status"], "confirmed", "records stay");
     }
@@ -123,12 +122,12 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
     service.nothing_pending().await;
     let service = service.restarted(&kept).await;
     let merchant = merchant.at(&service);
-    eventually("nothing is left", async || (oldest(&merchant).await == 14).then_some(())).await;
+    eventually("nothing is left", async || (oldest(&merchant).await == 19).then_some(())).await;
     is_sound(&service).await;
     merchant.api.get(&format!("/events?cursor={at_the_cut}")).await.refused(410, "cursor_expired");
     merchant.checkout().await;
     let all = merchant.events().await;
-    assert_eq!((all.len(), &all[0]["sequence"]), (1, &json!(14)));
+    assert_eq!((all.len(), &all[0]["sequence"]), (1, &json!(19)));
     is_sound(&service).await;
     service.stop().await;
 }

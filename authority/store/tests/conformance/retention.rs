@@ -69,7 +69,8 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs<D: 
     assert_eq!(shop.open_checkout().await.events[0].sequence, 5);
     let streams: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.retention_streams(None, 1));
     let first = streams.unwrap().remove(0);
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.retention_streams(Some(&first), 9));
+    let after = first.clone();
+    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.retention_streams(Some(&after), 9));
     let mut found = [first, rest.unwrap().remove(0)].map(|tenant| tenant.merchant_id);
     let mut expected = [shop.tenant.merchant_id.clone(), stranger.tenant.merchant_id.clone()];
     found.sort();
