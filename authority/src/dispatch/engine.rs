@@ -2,7 +2,7 @@
 //!
 //! It puts up a desk with its free slots. The store's writer leases deliveries to it, fresh ones in the transaction that
 //! makes them, and hands them over after the commit; each is sent in a task of its own while no transaction is open
-//! ([`attempts`](super::attempts)), and its outcome goes to the settler, which leases what may go next in the
+//! (`attempts`), and its outcome goes to the settler, which leases what may go next in the
 //! transaction that writes outcomes. What neither of them sees is found by looking for everything that is due: whenever
 //! somebody had to leave a delivery behind that nothing under way will come back to, and by the poll, which is the truth.
 //!
