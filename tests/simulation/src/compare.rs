@@ -209,14 +209,32 @@ impl World {
                 .get(&id)
                 .and_then(|endpoint| endpoint.neglected_since)
                 .unwrap_or(elapsed);
-            hold!(
-                elapsed - since <= POLL_MS,
-                "for {} ms nothing was sent to {id}, which has room and deliveries due",
-                elapsed - since
-            );
+            if elapsed - since > POLL_MS {
+                return Err(self.neglected(&id, elapsed - since).await);
+            }
             self.set_neglected(&id, Some(since));
         }
         Ok(())
+    }
+
+    /// In words, with what waits there.
+    async fn neglected(&mut self, id: &str, for_ms: i64) -> Violation {
+        let wall = self.time.wall();
+        let waiting: Vec<String> = self.model.pending_of(id).map(|(id, _)| id.clone()).collect();
+        let rows = self.rows.deliveries(&waiting).await;
+        let due = rows.iter().map(|row| {
+            let since = row.next_attempt_at.map(|at| wall - at);
+            format!(
+                "{} due since {since:?} ms, taken for {:?} ms",
+                row.id,
+                row.lease_until.map(|at| at - wall)
+            )
+        });
+        let due: Vec<String> = due.collect();
+        let endpoint = self.model.endpoints.get(id);
+        Violation(format!(
+            "for {for_ms} ms nothing was sent to {id}, which has room and deliveries due: {due:?}; {endpoint:?}"
+        ))
     }
 
     fn set_neglected(&mut self, id: &str, since: Option<i64>) {

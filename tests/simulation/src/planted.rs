@@ -76,7 +76,10 @@ impl Planted {
                 &["is taken for", "nothing was sent", "is pending (None), not cancelled"]
             }
             Self::DeliveryNotMade => &["was fanned out to"],
-            Self::NeverDisabledForFailing => &["should have been disabled", "not [\"failing\"]"],
+            // It stays enabled, and what waits for it is gone.
+            Self::NeverDisabledForFailing => {
+                &["should have been disabled", "is cancelled (Some(\"endpoint_disabled\"))"]
+            }
         };
         words.iter().any(|words| violation.contains(words))
     }
@@ -128,9 +131,9 @@ impl Planted {
                  BEGIN DELETE FROM deliveries WHERE id = NEW.id; END",
             ),
             Self::NeverDisabledForFailing => Some(
-                "CREATE TRIGGER planted AFTER UPDATE OF first_failure_at ON webhook_endpoints \
-                 WHEN NEW.first_failure_at IS NOT NULL AND OLD.first_failure_at IS NOT NULL \
-                 BEGIN UPDATE webhook_endpoints SET first_failure_at = first_failure_at + 3600000 WHERE id = NEW.id; END",
+                "CREATE TRIGGER planted AFTER UPDATE OF status ON webhook_endpoints WHEN NEW.disabled_reason = 'failing' \
+                 BEGIN UPDATE webhook_endpoints SET status = 'enabled', disabled_reason = NULL, disabled_at = NULL \
+                 WHERE id = NEW.id; END",
             ),
             _ => None,
         }
