@@ -197,7 +197,8 @@ impl World {
                 self.set_neglected(&id, None);
                 continue;
             }
-            // An instance may have died between taking and sending.
+            // Time may just have disabled the endpoint, or an instance have died between taking and sending.
+            self.compare_endpoints(&BTreeSet::from([id.clone()])).await?;
             self.learn_of_leases(&id).await?;
             if !self.is_neglected(&id, wall, free) {
                 self.set_neglected(&id, None);
