@@ -128,7 +128,7 @@ impl World {
                 merchant,
                 body: event.body.clone(),
                 tested: tested.map(str::to_owned),
-                waiting: 0,
+                deliveries: 0,
                 remembered: true,
             };
             self.model.event(&event.id, known);

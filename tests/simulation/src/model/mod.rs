@@ -27,8 +27,8 @@ pub(crate) struct Event {
     pub(crate) body: String,
     /// The endpoint a test event was made for.
     pub(crate) tested: Option<String>,
-    /// Deliveries that carry it and have not ended.
-    pub(crate) waiting: usize,
+    /// Deliveries that carry it and are still known.
+    pub(crate) deliveries: usize,
     /// It can be chosen for a replay.
     pub(crate) remembered: bool,
 }
@@ -90,7 +90,7 @@ impl Model {
     /// Adds a delivery that was made.
     pub(crate) fn delivery(&mut self, id: &str, delivery: Delivery) {
         if let Some(event) = self.events.get_mut(&delivery.event) {
-            event.waiting += 1;
+            event.deliveries += 1;
             let shop = &mut self.shops[event.merchant];
             shop.made.push_back(id.to_owned());
             let forgotten = if shop.made.len() > REMEMBERED { shop.made.pop_front() } else { None };
@@ -110,24 +110,17 @@ impl Model {
             delivery::Status::Cancelled(_) => self.ended.cancelled += 1,
             delivery::Status::Pending => return,
         }
-        let event = delivery.event.clone();
-        if let Some(event) = self.events.get_mut(&event) {
-            event.waiting -= 1;
-        }
         self.to_compare.insert(id.to_owned());
     }
 
     /// What is stored has been compared: what has ended and cannot be chosen any more is forgotten.
     pub(crate) fn compared(&mut self, id: &str) {
         self.to_compare.remove(id);
-        if let Some(event) = self.deliveries.get(id).map(|delivery| delivery.event.clone()) {
-            self.forget_event(&event);
-        }
         self.forget_delivery(id);
     }
 
     fn forget_event(&mut self, id: &str) {
-        if self.events.get(id).is_some_and(|event| event.waiting == 0 && !event.remembered) {
+        if self.events.get(id).is_some_and(|event| event.deliveries == 0 && !event.remembered) {
             self.events.remove(id);
         }
     }
@@ -136,7 +129,12 @@ impl Model {
         let Some(delivery) = self.deliveries.get(id) else { return };
         let chosen = self.shops.iter().any(|shop| shop.made.iter().any(|made| made == id));
         if delivery.status != delivery::Status::Pending && !chosen && !self.to_compare.contains(id) {
+            let event = delivery.event.clone();
             self.deliveries.remove(id);
+            if let Some(event) = self.events.get_mut(&event) {
+                event.deliveries -= 1;
+            }
+            self.forget_event(&event);
         }
     }
 
