@@ -27,6 +27,7 @@ impl World {
                     deliveries.insert(self.arrived(&arrival)?);
                 }
                 Happened::Ended { call, wall, reply, life } => {
+                    self.learn_what_was_put_away(call).await;
                     if life.is_dead() && self.was_not_written(call).await {
                         self.lost(call);
                     } else if let Some((delivery, endpoint)) = self.ended(call, wall, &reply) {
@@ -58,6 +59,28 @@ impl World {
         };
         let rows = self.rows.deliveries([id]).await;
         rows.first().is_some_and(|row| row.attempt_count == attempts)
+    }
+
+    /// A lease ran out while the endpoint was off: housekeeping may have put the delivery away before its holder came back.
+    async fn learn_what_was_put_away(&mut self, call: Call) {
+        let wall = self.time.wall();
+        let Some((id, _)) = self.calls.get(&call).cloned() else { return };
+        let Some(delivery) = self.model.deliveries.get(&id) else { return };
+        let Some(endpoint) = self.model.endpoints.get(&delivery.endpoint) else { return };
+        if delivery.status != Status::Pending || delivery.leased(wall) || endpoint.enabled() {
+            return;
+        }
+        let reason = endpoint.reason_to_cancel();
+        let put_away = self.rows.deliveries([&id]).await.first().is_some_and(|row| row.status == "cancelled");
+        // What the outcome itself cancelled tells of it.
+        let attempts = self.rows.attempts(&id).await.len();
+        if let Some(delivery) = self.model.deliveries.get_mut(&id)
+            && put_away
+            && i64::try_from(attempts) == Ok(delivery.attempts)
+        {
+            delivery.cancel(reason);
+            self.model.end(&id);
+        }
     }
 
     /// A request came in. Returns its delivery.
