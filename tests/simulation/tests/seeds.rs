@@ -45,7 +45,7 @@ fn no_rule_is_broken_by_the_last_fifty_seeds() {
     seeds(150..200);
 }
 
-/// Seeds that found something, with the days it took. 283: a rotation lifted the hold of attempts that were under way.
+/// Seeds that found something, with their days. 283: a rotation lifted the hold of attempts that were under way.
 const FOUND: &[(u64, i64)] = &[(283, 3)];
 
 #[test]
