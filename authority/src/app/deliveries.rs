@@ -74,6 +74,7 @@ impl App {
             .map_err(|error: StoreError| Refusal::from(error))?;
         Answer::record(200, &found.ok_or_else(missing)?)
     }
+
     /// `POST /deliveries/:delivery/retry`: what waits is tried now; what has failed or was cancelled is sent once more,
     /// as a delivery of its own. Answers with the delivery that will be sent.
     ///

@@ -1,7 +1,7 @@
 //! Storage of the commerce authority: ports, and the SQL behind them.
 //!
 //! A use case hands the [`Store`] a job; the job runs inside one transaction and speaks to the [`ports::Tx`] it is
-//! given. Writing jobs that wait at the same time share a transaction, each behind its own savepoint, and every one of
+//! given. Writing jobs that wait at the same time share a transaction, in which each fails alone, and every one of
 //! them is answered only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of
 //! the request that asked for it (T10).
 //!
@@ -23,6 +23,7 @@ mod queue;
 pub mod slots;
 mod sqlite;
 mod store;
+mod unfinished;
 mod writer;
 
 pub use error::{Constraint, StoreError};

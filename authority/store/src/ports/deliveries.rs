@@ -164,7 +164,4 @@ pub trait Deliveries {
 
     /// Writes outcomes where the token is still the holder's; returns the attempts that counted.
     async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError>;
-
-    /// When the next delivery is due, leased ones left out; `None` when nothing waits.
-    async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 }

@@ -21,6 +21,8 @@ pub(crate) use open::{clock_ms, inspect, known_version, migrate, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 
+use crate::unfinished::all_waiting;
+
 pub(crate) type Db = sqlx::Postgres;
 pub(crate) type DbConnection = waiting::Connection;
 pub(crate) type RawConnection = PgConnection;
@@ -99,24 +101,11 @@ mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
-/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
-/// or have ended, and however many endpoints are idle.
-macro_rules! all_waiting {
-    () => {
-        "WITH RECURSIVE waiting (endpoint_id) AS ( \
-             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-             UNION ALL \
-             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-             FROM waiting WHERE waiting.endpoint_id IS NOT NULL), "
-    };
-}
-
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
 /// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
 /// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
-/// anything; only theirs are looked at. `OFFSET 0` has each of them found by its id, however many others there are. Rows that somebody else has locked are passed over: they are being settled or
-/// leased right now.
+/// anything; only theirs are looked at. `OFFSET 0` has each of them found by its id, however many others there are. Rows
+/// that somebody else has locked are passed over: they are being settled or leased right now.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(

@@ -197,18 +197,6 @@ impl Deliveries for Session<'_> {
         self.cancel_where_disabled(&ids).await?;
         Ok(ours.iter().map(|settlement| settlement.attempt_id.clone()).collect())
     }
-
-    async fn delivery_next_due(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let next: Option<i64> = sqlx::query_scalar(
-            "SELECT MIN(CASE WHEN lease_until > next_attempt_at AND lease_until >= $1 THEN lease_until \
-                        ELSE next_attempt_at END) \
-             FROM deliveries WHERE status = 'pending'",
-        )
-        .bind(now.as_ms())
-        .fetch_one(&mut *self.conn)
-        .await?;
-        Ok(next.map(Timestamp::from_ms))
-    }
 }
 
 impl Session<'_> {

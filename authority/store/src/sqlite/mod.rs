@@ -18,6 +18,8 @@ pub(crate) use open::{ServerLock, inspect, known_version, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 
+use crate::unfinished::all_waiting;
+
 pub(crate) type Db = sqlx::Sqlite;
 pub(crate) type DbConnection = waiting::Connection;
 pub(crate) type RawConnection = SqliteConnection;
@@ -95,19 +97,6 @@ mod turn;
 mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
-
-/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
-/// or have ended, and however many endpoints are idle.
-macro_rules! all_waiting {
-    () => {
-        "WITH RECURSIVE waiting (endpoint_id) AS ( \
-             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-             UNION ALL \
-             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-             FROM waiting WHERE waiting.endpoint_id IS NOT NULL), "
-    };
-}
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
 /// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all

@@ -214,23 +214,3 @@ pub(crate) async fn a_leased_delivery_has_all_an_attempt_needs<D: Database>() {
     assert_eq!(versions, [3, 2], "newest first, none that has run out");
     assert_eq!(delivery.secrets[0].sealed, [1, 2, 3]);
 }
-
-pub(crate) async fn the_next_due_time_leaves_out_what_is_held<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
-    shop.endpoint(&["*"]).await;
-    let next = async |now: Timestamp| -> Option<Timestamp> {
-        let store = &shop.store;
-        let next: Result<_, StoreError> = job!(store.read, tx => tx.delivery_next_due(now));
-        next.unwrap()
-    };
-    assert_eq!(next(noon()).await, None);
-    event(&shop, at(5)).await;
-    event(&shop, at(500)).await;
-    assert_eq!(next(noon()).await, Some(at(5)));
-    let taken = shop.lease("a", at(5), 1, 9).await;
-    assert_eq!(next(at(5)).await, Some(at(65)), "when the lease runs out");
-    assert_eq!(next(at(66)).await, Some(at(5)), "it has");
-    assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
-    assert_eq!(next(at(6)).await, Some(at(500)));
-}

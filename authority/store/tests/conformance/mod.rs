@@ -116,7 +116,7 @@ macro_rules! conformance {
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
-                a_leased_delivery_has_all_an_attempt_needs, the_next_due_time_leaves_out_what_is_held;
+                a_leased_delivery_has_all_an_attempt_needs;
             recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
                 a_recovery_ends_once;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,

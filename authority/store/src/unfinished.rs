@@ -1,0 +1,16 @@
+//! Where a claim begins, one text for both databases.
+
+/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
+/// or have ended, and however many endpoints are idle.
+macro_rules! all_waiting {
+    () => {
+        "WITH RECURSIVE waiting (endpoint_id) AS ( \
+             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+             UNION ALL \
+             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+             FROM waiting WHERE waiting.endpoint_id IS NOT NULL), "
+    };
+}
+
+pub(crate) use all_waiting;
