@@ -1,8 +1,5 @@
 //! What a test does to the database beside the service, because no operation does it yet, and what it asks of it.
 
-use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
-use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 use crate::eventually::eventually;
@@ -37,16 +34,7 @@ pub(crate) async fn waiting(url: &str) -> Waiting {
 
 /// Waits until no delivery waits for an attempt, now or later.
 pub(crate) async fn nothing_pending(url: &str) {
-    let store = Store::open(&StoreUrl::parse(url).unwrap(), Access::Shared).await.unwrap();
-    eventually("no pending delivery", async || {
-        let beginning = Timestamp::from_ms(0);
-        let next: Result<_, StoreError> = store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_next_due(beginning).await }))
-            .await;
-        next.unwrap().is_none().then_some(())
-    })
-    .await;
-    store.close().await;
+    eventually("no pending delivery", async || waiting(url).await.next_ms.is_none().then_some(())).await;
 }
 
 /// Removes a merchant's test events up to a sequence, as the retention does: the stream says first that it begins behind

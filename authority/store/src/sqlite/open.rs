@@ -71,7 +71,8 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
-    let writer = options.clone().pragma("cache_size", WRITER_CACHE);
+    // What a savepoint would have to undo is kept in memory: by default it is a file that each write goes through.
+    let writer = options.clone().pragma("cache_size", WRITER_CACHE).pragma("temp_store", "memory");
     let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
     let readers = |most| {
