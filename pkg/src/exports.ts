@@ -1,6 +1,7 @@
 // What the package exports in every environment, apart from the constants that need the core to be running.
 
 export { VerificationError } from "./error.js";
+export { createReceiver } from "./receiver.js";
 export { sign } from "./sign.js";
 export { Verifier } from "./verifier.js";
 export type {
@@ -18,3 +19,16 @@ export type {
   VerifierOptions,
   WebhookEvent,
 } from "./types.js";
+export type { ReceiverAnswer } from "./answers.js";
+export type {
+  Claim,
+  ClaimRecord,
+  ClaimStatus,
+  ClaimStore,
+  DurableClaimStore,
+  FailedAttempt,
+  TakeUp,
+} from "./claim-store.js";
+export type { FetchRequest, FetchResponse } from "./fetch-types.js";
+export type { ReceivedDelivery, Receiver, RetrySummary } from "./receiver.js";
+export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings } from "./receiver-options.js";

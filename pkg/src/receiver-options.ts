@@ -1,0 +1,172 @@
+// The settings of a receiver, and what is made of them once, when it is created.
+
+import type { ClaimStore } from "./claim-store.js";
+import type { Signal } from "./fetch-types.js";
+import type { WebhookEvent } from "./types.js";
+import { Verifier } from "./verifier.js";
+import { type LeasingStore, leasing } from "./single-process.js";
+
+/** What `onEvent` is told beside the event. */
+export interface EventContext {
+  /** 1 for the first attempt, one more for each that follows. */
+  readonly attempt: number;
+  /** Aborted when the lease ends: from then on another attempt may begin, so stop what you have not finished. */
+  readonly signal: Signal;
+}
+
+/** What `onError` is told beside the error. */
+export interface ErrorContext {
+  /**
+   * What went wrong: `processing_failed` (`onEvent` threw, or did not finish within its lease), `storage_unavailable`
+   * (the store failed), or `invalid_secret` (no usable signing secret; every delivery is answered 503).
+   */
+  readonly code: "processing_failed" | "storage_unavailable" | "invalid_secret";
+  /** The event that it happened to; `null` when none has been verified. */
+  readonly eventId: string | null;
+}
+
+/** What a failure of `onEvent` means for the sender. */
+export type OnFailure = "retry-internally" | "ask-for-redelivery";
+
+/** Settings of `createReceiver` that do not say how deliveries are verified. */
+export interface ReceiverSettings {
+  /** Where claims are kept: one of `verify-wasm/stores/*`, or your own. */
+  store: ClaimStore;
+  /**
+   * Acts on an event: awaited, and called for one attempt at a time. Types you do not know are passed on too; ignore
+   * them. An attempt that dies with its process is made again, so the effect should be one that may be repeated: use
+   * `event.id` as its key.
+   */
+  onEvent: (event: WebhookEvent, context: EventContext) => unknown;
+  /**
+   * `"retry-internally"` (default): the sender gets 200 as soon as the event is claimed and tried, and what failed is
+   * tried again by `retryPending`, which your own timer calls. `"ask-for-redelivery"`: the sender gets 500 and comes
+   * again by its schedule; the redelivery is the next attempt.
+   */
+  onFailure?: OnFailure | undefined;
+  /** The longest body that is read, bytes, at least 1. Default 1 MiB (1,048,576); one more byte is answered 413. */
+  maxBodyBytes?: number | undefined;
+  /**
+   * How long the sender waits for `store` and `onEvent`, seconds, above 0, at most 3600. Default 10; the sender gives
+   * up after 15. `onEvent` may take longer: it goes on, and the sender is told 200 or, when asked to come again, 500.
+   */
+  answerWithinSeconds?: number | undefined;
+  /**
+   * How long an attempt may take, seconds, above 0, at most 86,400. Default 300. Then its signal is aborted, it counts
+   * as failed, and another may begin. An attempt whose process died is taken up after this time as well.
+   */
+  leaseSeconds?: number | undefined;
+  /**
+   * How long `retryPending` leaves an event alone after its first failed attempt, seconds, 0 to 3600; doubled with
+   * every further one up to an hour. Default 10. Redeliveries, where they are asked for, do not wait.
+   */
+  retryDelaySeconds?: number | undefined;
+  /**
+   * Told of everything that the sender's answer cannot say. Default: one line on the console. What it throws is
+   * ignored.
+   */
+  onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
+}
+
+/** How deliveries are verified: by a verifier of your own, or by one that is made from the signing secret. */
+export type ReceiverTrust =
+  | {
+      /** Judges deliveries. */
+      verifier: Pick<Verifier, "verifyEnvelope">;
+      secret?: undefined;
+    }
+  | {
+      /** The signing secret, or up to eight during a rotation. An absent one is answered `invalid_secret`, 503. */
+      secret: string | readonly string[] | undefined;
+      verifier?: undefined;
+    };
+
+/** Settings of `createReceiver`. */
+export type ReceiverOptions = ReceiverSettings & ReceiverTrust;
+
+/** The settings, complete and checked. */
+export interface Setup {
+  readonly verifier: Pick<Verifier, "verifyEnvelope">;
+  readonly store: LeasingStore;
+  readonly onEvent: ReceiverSettings["onEvent"];
+  readonly onFailure: OnFailure;
+  readonly maxBodyBytes: number;
+  readonly answerWithinMs: number;
+  readonly leaseMs: number;
+  readonly retryDelayMs: number;
+  /** Reports without ever throwing. */
+  readonly report: (error: unknown, context: ErrorContext) => void;
+}
+
+const BODY_BYTES_DEFAULT = 1 << 20;
+const ANSWER_SECONDS_DEFAULT = 10;
+const ANSWER_SECONDS_MAX = 3600;
+const LEASE_SECONDS_DEFAULT = 300;
+const LEASE_SECONDS_MAX = 86_400;
+const RETRY_SECONDS_DEFAULT = 10;
+const RETRY_SECONDS_MAX = 3600;
+
+/** Checks the settings and fills in the defaults. Throws a `TypeError` or a `RangeError` that names the setting. */
+export function setUp(options: ReceiverOptions): Setup {
+  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  const { onEvent, onFailure = "retry-internally", onError = toConsole } = options;
+  if (typeof onEvent !== "function") throw new TypeError("onEvent must be a function");
+  if (typeof onError !== "function") throw new TypeError("onError must be a function");
+  if (onFailure !== "retry-internally" && onFailure !== "ask-for-redelivery") {
+    throw new TypeError('onFailure must be "retry-internally" or "ask-for-redelivery"');
+  }
+  const maxBodyBytes = number("maxBodyBytes", options.maxBodyBytes ?? BODY_BYTES_DEFAULT, 1, Number.MAX_SAFE_INTEGER);
+  if (!Number.isInteger(maxBodyBytes)) throw new RangeError("maxBodyBytes must be a whole number");
+  const milliseconds = (name: "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds", initial: number, max: number) =>
+    Math.ceil(number(name, options[name] ?? initial, name === "retryDelaySeconds" ? 0 : Number.MIN_VALUE, max) * 1000);
+  return {
+    verifier: trusted(options),
+    store: leasing(checkedStore(options.store)),
+    onEvent,
+    onFailure,
+    maxBodyBytes,
+    answerWithinMs: milliseconds("answerWithinSeconds", ANSWER_SECONDS_DEFAULT, ANSWER_SECONDS_MAX),
+    leaseMs: milliseconds("leaseSeconds", LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX),
+    retryDelayMs: milliseconds("retryDelaySeconds", RETRY_SECONDS_DEFAULT, RETRY_SECONDS_MAX),
+    report: silently(onError),
+  };
+}
+
+function trusted(options: ReceiverTrust): Setup["verifier"] {
+  const { verifier } = options;
+  if (verifier === undefined) {
+    if (!("secret" in options)) throw new TypeError("options must have a secret or a verifier");
+    // An absent secret (an environment variable that is not set) is a verdict, not a mistake of the caller's code.
+    return new Verifier(options.secret as string | readonly string[]);
+  }
+  if (options.secret !== undefined) throw new TypeError("options must have a secret or a verifier, not both");
+  if (typeof verifier?.verifyEnvelope !== "function") throw new TypeError("verifier must be a Verifier");
+  return verifier;
+}
+
+function checkedStore(store: ClaimStore): ClaimStore {
+  for (const method of ["claim", "complete", "fail", "pending"] as const) {
+    if (typeof store?.[method] !== "function") throw new TypeError(`store must be a claim store: it has no ${method}()`);
+  }
+  return store;
+}
+
+function number(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value !== "number") throw new TypeError(`${name} must be a number`);
+  if (!(value >= min && value <= max)) throw new RangeError(`${name} must be ${min > 0 && min < 1 ? "above 0" : `at least ${min}`}, and at most ${max}`);
+  return value;
+}
+
+function toConsole(error: unknown, { code, eventId }: ErrorContext): void {
+  console.error(`verify-wasm receiver: ${code}${eventId === null ? "" : ` (event ${eventId})`}:`, error);
+}
+
+function silently(onError: NonNullable<ReceiverSettings["onError"]>): Setup["report"] {
+  return (error, context) => {
+    try {
+      onError(error, context);
+    } catch {
+      // Reporting must not change an answer.
+    }
+  };
+}
