@@ -1,6 +1,11 @@
-// How Workers and their bundlers type an imported module.
+// How Workers, edge runtimes and their bundlers type an imported module.
 
 declare module "*.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
+declare module "*.wasm?module" {
   const module: WebAssembly.Module;
   export default module;
 }

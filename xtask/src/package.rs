@@ -34,7 +34,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     compile(&package, &bindings)?;
     // Whoever gets the package gets the terms with it.
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        write(&package.join("dist").join(licence), &read(&workspace.root().join(licence))?)?;
+        write(&package.join(licence), &read(&workspace.root().join(licence))?)?;
     }
     Ok(())
 }

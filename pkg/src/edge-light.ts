@@ -1,0 +1,12 @@
+// Entry point of Vercel's Edge runtime (also in Next.js), where code may not compile WebAssembly: its bundlers know
+// the query `?module` and hand over the compiled module at import.
+
+import module from "./core.wasm?module";
+import { contractVersion, start } from "./core.js";
+
+start(module);
+
+/** The version of the SDK contract that this package fulfils. */
+export const CONTRACT_VERSION: string = contractVersion();
+
+export * from "./exports.js";
