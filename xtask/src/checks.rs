@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{build, consumer, prerequisites, process, tidy};
+use crate::{build, consumer, consumers, prerequisites, process, tidy};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -35,6 +35,7 @@ const STEPS: [Step; 7] = [
     Step { name: "build", run: build::web_parts },
     Step { name: "rust", run: rust_tests },
     Step { name: "package", run: consumer::test },
+    Step { name: "consumers", run: consumers::test },
 ];
 
 /// Cargo has built the authority for its own tests before the first test runs. The kit is told where, because on its

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -17,7 +17,7 @@ use crate::{npm, process};
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let package = workspace.root().join("pkg");
     let consumer = package.join("test");
-    install(&package, &consumer, &workspace.target().join("npm"))?;
+    install(workspace, &package, &consumer)?;
     process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.node16.json"]))?;
     process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.bundler.json"]))?;
     process::run(
@@ -29,7 +29,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// The files named `*.test.mjs` and `*.test.cjs`, in order.
-fn test_files(folder: &Path) -> Result<Vec<OsString>> {
+pub(crate) fn test_files(folder: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<Result<Vec<_>>>()?;
     names.retain(|name| name.to_string_lossy().contains(".test."));
@@ -37,10 +37,13 @@ fn test_files(folder: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn install(package: &Path, consumer: &Path, tarballs: &Path) -> Result<()> {
+/// Packs `package`, installs it in the folder `consumer` beside nothing else, and returns the tarball.
+pub(crate) fn install(workspace: &Workspace, package: &Path, consumer: &Path) -> Result<PathBuf> {
+    let tarballs = &workspace.target().join("npm");
     fs::create_dir_all(tarballs).with_context(|| format!("{} cannot be made", tarballs.display()))?;
     let name =
         process::read(npm::npm(package).args(["pack", "--silent", "--pack-destination"]).arg(tarballs))?;
+    let tarball = tarballs.join(name);
     let modules = consumer.join("node_modules");
     if modules.exists() {
         // npm keeps an installed package of the same version, even when the tarball has changed.
@@ -50,6 +53,7 @@ fn install(package: &Path, consumer: &Path, tarballs: &Path) -> Result<()> {
         npm::npm(consumer)
             .args(["install", "--no-save", "--no-package-lock", "--ignore-scripts", "--offline"])
             .args(["--no-audit", "--no-fund"])
-            .arg(tarballs.join(name)),
-    )
+            .arg(&tarball),
+    )?;
+    Ok(tarball)
 }

@@ -18,6 +18,7 @@ mod bench;
 mod build;
 mod checks;
 mod consumer;
+mod consumers;
 mod npm;
 mod package;
 mod prerequisites;

@@ -1,6 +1,6 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm and PostgreSQL may be missing, which is reported. So may
+//! Rust is there, or this program would not run. Node, npm, PostgreSQL and Chromium may be missing, which is reported. So may
 //! parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has the
 //! `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
@@ -46,6 +46,19 @@ fn accept_postgres(server_is_named: bool, folders: &[PathBuf]) -> Result<()> {
                  or set DATABASE_URL to a server on which the tests may make databases"
             );
         }
+    }
+    Ok(())
+}
+
+/// Checks that there is a Chromium for the tests of pages: what `CHROMIUM` names, or Debian's.
+pub(crate) fn chromium() -> Result<()> {
+    let program = env::var_os("CHROMIUM").map_or_else(|| PathBuf::from("/usr/bin/chromium"), PathBuf::from);
+    if !program.is_file() {
+        bail!(
+            "Chromium is needed ({} was not found): install it (on Debian: `apt install chromium`), or set CHROMIUM to the \
+             program of one",
+            program.display()
+        );
     }
     Ok(())
 }

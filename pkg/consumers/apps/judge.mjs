@@ -1,0 +1,65 @@
+// What every consumer does with the package, however it got hold of it: judges all vectors, then signs a delivery of
+// its own and has it judged, genuine and forged. What comes back is one plain object, which the tests compare.
+//
+// Only what every runtime has is used here, so that the same file runs in Node, in a page and in a Worker. The package
+// is handed in: how it is imported is what the consumers differ in.
+
+const SECRET = "whsec_of_these_consumers";
+
+/** Judges the cases of `tests/vectors/verification.json` with the package's exports. */
+export function judge(exports, cases) {
+  const { Verifier, VerificationError, sign, CONTRACT_VERSION } = exports;
+  const wrong = cases.filter((vector) => verdict(Verifier, vector) !== expected(vector)).map(({ name }) => name);
+
+  const body = bytes(cases[0]);
+  const headers = sign(SECRET, body);
+  const verifier = new Verifier(SECRET);
+  const refusal = refused(() => verifier.verify(body.slice(1), headers));
+  return {
+    cases: cases.length,
+    wrong,
+    event: verifier.verify(body, new Headers(headers)).id,
+    envelope: verifier.verifyEnvelope(body, Object.entries(headers)).merchant,
+    refusal: { code: refusal.code, status: refusal.status, known: refusal instanceof VerificationError },
+    version: CONTRACT_VERSION,
+  };
+}
+
+/** What the consumer must come to. */
+export const judged = {
+  cases: 128,
+  wrong: [],
+  event: "evt_1",
+  envelope: { id: "mer_1", slug: "a" },
+  refusal: { code: "invalid_signature", status: 401, known: true },
+  version: "0.2.0",
+};
+
+function verdict(Verifier, vector) {
+  const verifier = new Verifier(vector.secrets, { toleranceSeconds: vector.tolerance, now: () => vector.now * 1000 });
+  const lines = [
+    ["Service-Timestamp", vector.timestamp],
+    ["Service-Signature", vector.signature],
+    ["Service-Event-Id", vector.event_id],
+  ];
+  const result = verifier.check(bytes(vector), lines.filter(([, value]) => value !== null));
+  return result.ok ? `ok ${JSON.stringify(result.event)}` : result.code;
+}
+
+function expected(vector) {
+  if (vector.expect !== "ok") return vector.expect;
+  return `ok ${JSON.stringify(JSON.parse(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes(vector))))}`;
+}
+
+function bytes({ body_base64: base64 }) {
+  return base64 === null ? null : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+function refused(work) {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("a forged delivery was accepted");
+}

@@ -1,0 +1,128 @@
+// The package through the bundlers that its users have: bundled for Node, then run there without `node_modules`.
+// What bundlers make for pages is tested in Chromium (`browser.test.mjs`), for Workers in workerd (`workers.test.mjs`).
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import { nodeResolve } from "@rollup/plugin-node-resolve";
+import * as esbuild from "esbuild";
+import { rollup } from "rollup";
+import { build as vite } from "vite";
+import webpack from "webpack";
+import { importable } from "./exports-map.mjs";
+import { apps, runJudge } from "./running.mjs";
+
+for (const [entry, format] of [["program.mjs", "esm"], ["program.mjs", "cjs"], ["program.cjs", "cjs"]]) {
+  test(`esbuild: ${entry} as ${format}`, async (t) => {
+    const outfile = join(folder(t), format === "esm" ? "out.mjs" : "out.cjs");
+    await esbuild.build({
+      entryPoints: [`${apps}/node/${entry}`],
+      bundle: true,
+      minify: true,
+      platform: "node",
+      format,
+      outfile,
+      logLevel: "silent",
+    });
+    await runJudge(process.execPath, [outfile]);
+  });
+
+  test(`webpack: ${entry} as ${format}`, async (t) => {
+    const path = folder(t);
+    const module = format === "esm";
+    await packed({
+      mode: "production",
+      target: "node20",
+      entry: `${apps}/node/${entry}`,
+      output: {
+        path,
+        filename: module ? "out.mjs" : "out.cjs",
+        chunkFormat: module ? "module" : "commonjs",
+        module,
+        library: { type: module ? "module" : "commonjs2" },
+      },
+      experiments: { outputModule: module },
+    });
+    await runJudge(process.execPath, [join(path, module ? "out.mjs" : "out.cjs")]);
+  });
+}
+
+test("rollup: program.mjs", async (t) => {
+  const file = join(folder(t), "out.mjs");
+  const bundle = await rollup({
+    input: `${apps}/node/program.mjs`,
+    external: /^node:/,
+    plugins: [nodeResolve()],
+    onwarn: (warning) => assert.fail(warning.message),
+  });
+  await bundle.write({ file, format: "esm" });
+  await bundle.close();
+  await runJudge(process.execPath, [file]);
+});
+
+test("Vite: program.mjs, for the server", async (t) => {
+  const outDir = folder(t);
+  await vite({
+    root: `${apps}/node`,
+    logLevel: "silent",
+    ssr: { noExternal: true },
+    build: { ssr: "program.mjs", outDir, emptyOutDir: true, rollupOptions: { output: { entryFileNames: "out.mjs" } } },
+  });
+  await runJudge(process.execPath, [join(outDir, "out.mjs")]);
+});
+
+/** The WebAssembly module as base64 begins so; a bundle that contains it has the core inside. */
+const CORE = Buffer.from("\0asm\x01\0\0\0").toString("base64").slice(0, 10);
+
+test("nothing is left of the package where nothing of it is used", async () => {
+  for (const specifier of importable.filter((name) => name !== "verify-wasm")) {
+    const output = await bundled(`import ${JSON.stringify(specifier)};`);
+    assert.equal(output.trim(), "", specifier);
+  }
+});
+
+test("adapters and stores do not bring the core along", async () => {
+  for (const specifier of importable.filter((name) => name !== "verify-wasm")) {
+    const output = await bundled(`export * from ${JSON.stringify(specifier)};`);
+    assert.ok(output.length > 0 && !output.includes(CORE), specifier);
+  }
+});
+
+test("the entry that starts the core is never dropped", async () => {
+  assert.ok((await bundled('import { Verifier } from "verify-wasm"; new Verifier("");')).includes(CORE));
+  assert.ok((await bundled('export { VerificationError } from "verify-wasm";')).includes(CORE));
+});
+
+async function bundled(contents) {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: apps },
+    bundle: true,
+    minify: true,
+    platform: "neutral",
+    conditions: ["browser"],
+    external: ["node:*", "cloudflare:*"],
+    format: "esm",
+    write: false,
+    logLevel: "silent",
+  });
+  return outputFiles[0].text;
+}
+
+function packed(configuration) {
+  return new Promise((resolve, reject) => {
+    webpack(configuration, (error, stats) => {
+      if (error) reject(error);
+      else if (stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats.toString("errors-warnings")));
+      else resolve();
+    });
+  });
+}
+
+function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), "verify-wasm-bundle-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}

@@ -1,0 +1,87 @@
+// What is in the tarball: what belongs there and nothing else, nothing of the machine it was packed on, nothing that
+// runs when it is installed, and the same bytes whenever it is packed.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import * as tar from "tar";
+import { run, tarball } from "./running.mjs";
+
+const PACKED_KIB_MAX = 160;
+
+const source = fileURLToPath(new URL("..", import.meta.url));
+const checkout = fileURLToPath(new URL("../..", import.meta.url));
+/** Entry points of environments that have no CommonJS. */
+const ESM_ONLY = ["workerd", "edge-light"];
+
+const files = new Map();
+tar.list({
+  file: tarball,
+  sync: true,
+  onReadEntry: (entry) => {
+    const chunks = [];
+    entry.on("data", (chunk) => chunks.push(chunk));
+    entry.on("end", () => files.set(entry.path.replace(/^package\//, ""), Buffer.concat(chunks)));
+  },
+});
+const manifest = JSON.parse(files.get("package.json").toString());
+
+test("the files are those that the sources make, the terms and the README", () => {
+  const modules = readdirSync(join(source, "src"), { recursive: true })
+    .filter((name) => /\.(ts|js)$/.test(name) && !name.endsWith(".d.ts"))
+    .map((name) => name.replace(/\.[jt]s$/, ""));
+  const compiled = (folder, names) => names.flatMap((name) => [`dist/${folder}/${name}.js`, `dist/${folder}/${name}.d.ts`]);
+  const wasm = [...files.keys()].filter((name) => name.endsWith(".wasm"));
+  const expected = [
+    ...["package.json", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "dist/cjs/package.json"],
+    ...compiled("esm", modules),
+    ...compiled("cjs", modules.filter((name) => !ESM_ONLY.includes(name))),
+    ...wasm,
+  ];
+  assert.deepEqual([...files.keys()].sort(), expected.sort());
+  assert.ok(wasm.length > 0 && wasm.every((name) => name.startsWith("dist/esm/")), String(wasm));
+});
+
+test("nothing tells of the machine it was packed on", () => {
+  for (const [name, content] of files) {
+    for (const trace of [checkout, homedir(), "file://", "sourceMappingURL"]) {
+      assert.ok(!content.includes(trace), `${name} holds ${trace}`);
+    }
+  }
+});
+
+test("nothing is installed beside it, and nothing runs when it is", () => {
+  for (const member of ["scripts", "dependencies", "optionalDependencies", "peerDependencies", "bundleDependencies", "bin"]) {
+    assert.ok(!(member in manifest), member);
+  }
+  assert.equal(files.has("binding.gyp"), false); // npm would build one without being asked
+});
+
+test("the files that start the core when they are imported are named, and are there", () => {
+  assert.deepEqual(manifest.sideEffects.length, 4);
+  for (const name of manifest.sideEffects) assert.ok(files.has(name.slice(2)), name);
+});
+
+test("it can be published with its origin proved", () => {
+  assert.deepEqual(manifest.publishConfig, { access: "public", provenance: true });
+  assert.equal(manifest.private, undefined);
+  assert.equal(manifest.license, "MIT OR Apache-2.0");
+});
+
+test("it stays small", (t) => {
+  const kib = statSync(tarball).size / 1024;
+  const unpacked = [...files.values()].reduce((sum, content) => sum + content.length, 0) / 1024;
+  t.diagnostic(`packed ${kib.toFixed(1)} KiB, unpacked ${unpacked.toFixed(1)} KiB, ${files.size} files`);
+  assert.ok(kib <= PACKED_KIB_MAX, `${kib} KiB`);
+});
+
+test("packed again, it is the same to the byte", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "verify-wasm-packed-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd: source });
+  const again = readFileSync(join(folder, readdirSync(folder)[0]));
+  assert.ok(again.equals(readFileSync(tarball)));
+});

@@ -1,0 +1,53 @@
+// The package in Workers: bundled by wrangler as `deploy` would, and by esbuild alone, then run in workerd. How the
+// modules run there without a bundler is tested beside the package (`test/workerd.test.mjs`).
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import test from "node:test";
+import * as esbuild from "esbuild";
+import { Miniflare } from "miniflare";
+import { judged } from "./apps/judge.mjs";
+import { apps, consumers, run, vectors } from "./running.mjs";
+
+test("wrangler deploy --dry-run, in workerd", async (t) => {
+  const outdir = folder(t);
+  const wrangler = `${consumers}node_modules/wrangler/bin/wrangler.js`;
+  const env = { XDG_CONFIG_HOME: folder(t), WRANGLER_LOG_PATH: folder(t) };
+  await run(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", outdir], { cwd: `${apps}/worker`, env });
+  await judgeIn(t, outdir);
+});
+
+test("esbuild with the condition workerd, in workerd", async (t) => {
+  const outdir = folder(t);
+  await esbuild.build({
+    entryPoints: [`${apps}/worker/worker.mjs`],
+    bundle: true,
+    format: "esm",
+    conditions: ["workerd"],
+    loader: { ".wasm": "copy" },
+    outdir,
+    logLevel: "silent",
+  });
+  await judgeIn(t, outdir);
+});
+
+async function judgeIn(t, outdir) {
+  const names = readdirSync(outdir);
+  const modules = [
+    ...names.filter((name) => name.endsWith(".js")).map((path) => ({ path, type: "ESModule" })),
+    ...names.filter((name) => name.endsWith(".wasm")).map((path) => ({ path, type: "CompiledWasm" })),
+  ].map((module) => ({ ...module, contents: readFileSync(join(outdir, module.path)) }));
+  const runtime = new Miniflare({ modules, compatibilityDate: "2026-04-01", cf: false });
+  t.after(() => runtime.dispose());
+  const response = await runtime.dispatchFetch("http://worker/", { method: "POST", body: readFileSync(vectors) });
+  assert.deepEqual(await response.json(), judged);
+}
+
+function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), "verify-wasm-worker-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
