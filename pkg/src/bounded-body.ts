@@ -2,6 +2,9 @@
 
 import type { FetchRequest } from "./fetch-types.js";
 
+/** The bound when none is given, bytes. Events are at most 256 KiB (contract 5.6). */
+export const BODY_BYTES_DEFAULT = 1 << 20;
+
 /** The body is longer than the bound. Not an error: it has an answer of its own. */
 export const TOO_LARGE = Symbol("too large");
 

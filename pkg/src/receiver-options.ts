@@ -1,5 +1,6 @@
 // The settings of a receiver, and what is made of them once, when it is created.
 
+import { BODY_BYTES_DEFAULT } from "./bounded-body.js";
 import type { ClaimStore } from "./claim-store.js";
 import type { Signal } from "./fetch-types.js";
 import type { WebhookEvent } from "./types.js";
@@ -98,7 +99,6 @@ export interface Setup {
   readonly report: (error: unknown, context: ErrorContext) => void;
 }
 
-const BODY_BYTES_DEFAULT = 1 << 20;
 const ANSWER_SECONDS_DEFAULT = 10;
 const ANSWER_SECONDS_MAX = 3600;
 const LEASE_SECONDS_DEFAULT = 300;

@@ -16,6 +16,7 @@
 // Deliberately absent: timers that retry by themselves, because a function that lives for one request cannot have
 // them, and only the application knows when it stops.
 
+import { refusedHead } from "./admission.js";
 import { act } from "./attempt.js";
 import * as answers from "./answers.js";
 import type { ReceiverAnswer } from "./answers.js";
@@ -96,7 +97,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 async function respond(setup: Setup, request: FetchRequest): Promise<FetchResponse> {
   const { method, headers } = request;
   const contentType = headers.get("content-type");
-  const answer = refusedHead(method, contentType) ?? (await readAndReceive());
+  const contentEncoding = headers.get("content-encoding");
+  const answer = refusedHead({ method, contentType, contentEncoding }) ?? (await readAndReceive());
   return new Response(JSON.stringify(answer.body), { status: answer.status, headers: answer.headers }) as FetchResponse;
 
   async function readAndReceive(): Promise<ReceiverAnswer> {
@@ -106,18 +108,9 @@ async function respond(setup: Setup, request: FetchRequest): Promise<FetchRespon
   }
 }
 
-/** The answer to a request whose head says that its body is of no interest; `null` when it is let in. */
-function refusedHead(method: string, contentType: string | null): ReceiverAnswer | null {
-  if (method !== "POST") return answers.METHOD_NOT_ALLOWED;
-  // RFC 9110 8.3.1: any letter case, any parameters.
-  const [essence = ""] = (contentType ?? "").split(";");
-  if (essence.trim().toLowerCase() !== "application/json") return answers.UNSUPPORTED_MEDIA_TYPE;
-  return null;
-}
-
 async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<ReceiverAnswer> {
   const { method, contentType, body, headers } = delivery;
-  const refused = refusedHead(method, contentType);
+  const refused = refusedHead({ method, contentType, contentEncoding: null });
   if (refused !== null) return refused;
   if (body !== null && body.byteLength > setup.maxBodyBytes) return answers.PAYLOAD_TOO_LARGE;
 

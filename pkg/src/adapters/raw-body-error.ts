@@ -1,0 +1,23 @@
+// The error for a request whose bytes are gone: something parsed the body before the adapter could read it.
+//
+// What was signed are the bytes, so no verdict is possible. The error goes to the framework's own error handling, which
+// answers 500 (the sender then keeps its schedule, and nothing is lost) and shows the developer what to change.
+
+/** The raw body cannot be had any more. The message says what to change in the application. */
+export class RawBodyError extends Error {
+  readonly code = "raw_body_unavailable";
+  /** Under the names that the frameworks look for. */
+  readonly status = 500;
+  readonly statusCode = 500;
+  /** Koa and Express: not for the client. */
+  readonly expose = false;
+
+  /**
+   * @param found What there is instead of the bytes.
+   * @param advice What to change, in the words of the framework.
+   */
+  constructor(found: string, advice: string) {
+    super(`The raw body of a webhook delivery is not available: ${found}. ${advice}`);
+    this.name = "RawBodyError";
+  }
+}

@@ -1,0 +1,94 @@
+// The adapter of `node:http`.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import test from "node:test";
+import { toListener, verified } from "verify-wasm/node";
+import { fulfilsTheContract } from "./contract.mjs";
+import { deliver, eventText } from "./deliveries.mjs";
+import { listening, memory, options, receiverInto, verifier } from "./servers.mjs";
+
+fulfilsTheContract("node:http", (form) => {
+  const { take, seen } = memory();
+  const listener =
+    form === "receiver" ? toListener(receiverInto({ take })) : verified(verifier, (event) => take(event), options);
+  return listening(createServer(listener), seen);
+});
+
+/** A server whose errors are kept. */
+async function serve(t, listenerOf) {
+  const errors = [];
+  const server = await listening(createServer(listenerOf({ onError: (error) => errors.push(error) })), async () => []);
+  t.after(() => server.close());
+  return { server, errors };
+}
+
+test("node:http: a request that was read before is an error that says what to change", async (t) => {
+  const { server, errors } = await serve(t, (onError) => {
+    const listener = toListener(receiverInto(memory()), onError);
+    return async (request, response) => {
+      for await (const chunk of request) request.body = JSON.parse(chunk);
+      listener(request, response);
+    };
+  });
+  const answer = await deliver(server, eventText());
+  assert.deepEqual([answer.status, answer.text], [500, '{"code":"internal_error"}']);
+  assert.deepEqual(errors.map(({ name, message }) => [name, message]), [
+    [
+      "RawBodyError",
+      "The raw body of a webhook delivery is not available: a body parser read and parsed it before this handler. " +
+        "Call this listener before anything reads the request, or keep the bytes as request.rawBody.",
+    ],
+  ]);
+});
+
+test("node:http: bytes that were kept are used", async (t) => {
+  const { server } = await serve(t, (onError) => {
+    const listener = toListener(receiverInto(memory()), onError);
+    return async (request, response) => {
+      const chunks = [];
+      for await (const chunk of request) chunks.push(chunk);
+      request.rawBody = Buffer.concat(chunks);
+      listener(request, response);
+    };
+  });
+  assert.equal((await deliver(server, eventText())).code, "ok");
+});
+
+test("node:http: text instead of bytes is an error", async (t) => {
+  const { server, errors } = await serve(t, (onError) => {
+    const listener = toListener(receiverInto(memory()), onError);
+    return (request, response) => listener(request.setEncoding("utf8"), response);
+  });
+  const answer = await deliver(server, eventText());
+  assert.deepEqual([answer.status, answer.code], [500, "internal_error"]);
+  assert.match(errors[0].message, /request\.setEncoding\(\) turned its bytes into text/);
+});
+
+test("node:http: a handler that throws is a 500, one that answers has answered", async (t) => {
+  const failing = await serve(t, (onError) => verified(verifier, () => Promise.reject(new Error("no stock")), onError));
+  const answer = await deliver(failing.server, eventText());
+  assert.deepEqual([answer.status, answer.code], [500, "internal_error"]);
+  assert.deepEqual(failing.errors.map(({ message }) => message), ["no stock"]);
+
+  const own = await serve(t, (onError) =>
+    verified(verifier, (event, request, response) => response.writeHead(202).end(event.type), onError),
+  );
+  const owned = await deliver(own.server, eventText());
+  assert.deepEqual([owned.status, owned.text], [202, "order.confirmed"]);
+});
+
+test("node:http: what cannot be meant is refused when the listener is made", () => {
+  const handler = () => {};
+  for (const [make, error] of [
+    [() => toListener(handler), /^TypeError: receiver must be what createReceiver returns/],
+    [() => toListener(receiverInto(memory()), { onError: "log" }), /^TypeError: onError must be a function/],
+    [() => verified({}, handler), /^TypeError: verifier must be a Verifier/],
+    [() => verified(verifier), /^TypeError: handler must be a function that takes the event/],
+    [() => verified(verifier, handler, { maxBodyBytes: "1mb" }), /^TypeError: maxBodyBytes must be a number/],
+    [() => verified(verifier, handler, { maxBodyBytes: 0 }), /^RangeError: maxBodyBytes must be a whole number/],
+    [() => verified(verifier, handler, { maxBodyBytes: 1.5 }), /^RangeError: maxBodyBytes must be a whole number/],
+  ]) {
+    assert.throws(make, (thrown) => error.test(String(thrown)));
+  }
+});
