@@ -1,46 +1,47 @@
 // The WebAssembly core: one instance per copy of this package, and the memory a delivery is written into.
 //
 // An entry point (`index.ts`, `workerd.ts`) gets hold of the compiled module in its environment's way and calls
-// `start`, once, while it is imported. Everything else asks here. The instance has no imports but its own glue.
+// `start`, once, while it is imported. Everything else asks here. The module imports nothing, takes and gives
+// numbers only, and keeps nothing from one call to the next (`verify-wasm/src/lib.rs` says what lies where).
 
-import * as glue from "./generated/core_bg.js";
 import type { VerificationCode } from "./types.js";
 
-export { Secrets, Verifier as CoreVerifier, apiVersion, contractVersion, signatureHeader } from "./generated/core_bg.js";
-
-let memory: WebAssembly.Memory;
-let view = new Uint8Array(0);
-let input: glue.Input;
-
-/** Instantiates the core. Synchronous, so that a verifier works from the first line after the import. */
-export function start(module: WebAssembly.Module): void {
-  const { exports } = new WebAssembly.Instance(module, { "./core_bg.js": { ...glue } });
-  glue.__wbg_set_wasm(exports);
-  (exports["__wbindgen_start"] as () => void)();
-  memory = exports["memory"] as WebAssembly.Memory;
-  input = new glue.Input();
+/** What the module exports. Lengths are in bytes, -1 for absent. */
+interface CoreExports {
+  memory: WebAssembly.Memory;
+  place(number: number): number;
+  reserve(length: number): number;
+  facts(): number;
+  status(number: number): number;
+  configure(secretCount: number, toleranceSeconds: number): number;
+  prepare(length: number): number;
+  sign(body: number): number;
+  verify(
+    timestamp: number,
+    signature: number,
+    eventId: number,
+    body: number,
+    secretCount: number,
+    toleranceSeconds: number,
+    now: number,
+    mode: number,
+  ): number;
 }
 
-/** The input of the one delivery that is being looked at; verification is synchronous, so one is enough. */
-export function currentInput(): glue.Input {
-  return input;
-}
+/** Modes of `core.verify`, to be added up. */
+export const HEADERS_ONLY = 1;
+export const DIGESTS_GIVEN = 2;
+export const FIELDS_WANTED = 4;
 
-/**
- * Makes room for a delivery of up to `length` bytes and returns its address in `bytes()`.
- *
- * @throws {RangeError} there is not so much memory; the next, smaller delivery is not affected
- */
-export function reserve(length: number): number {
-  const address = input.reserve(length);
-  if (address === 0) throw new RangeError(`a delivery of ${length} bytes is too large to be verified`);
-  return address;
-}
-
-/** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */
-export function bytes(): Uint8Array<ArrayBuffer> {
-  if (view.byteLength === 0) view = new Uint8Array(memory.buffer as ArrayBuffer);
-  return view;
+/** The addresses of what lies at a fixed place, each as long as the core says. */
+export interface Places {
+  readonly states: number;
+  readonly digests: number;
+  readonly exchange: number;
+  readonly numbers: number;
+  readonly pad: number;
+  readonly timestamp: number;
+  readonly body: number;
 }
 
 /** A code and the HTTP status a receiver answers it with (contract 11.1). */
@@ -49,14 +50,99 @@ export interface CodeEntry {
   readonly status: number;
 }
 
-const codes: CodeEntry[] = [];
+/** What Node's `Buffer` has beyond a `Uint8Array`: it reads and writes texts in memory without a view of each. */
+interface NodeBuffer {
+  latin1Slice(start: number, end: number): string;
+  utf8Slice(start: number, end: number): string;
+  utf8Write(text: string, at: number): number;
+}
+declare const Buffer: { from(memory: ArrayBuffer): Partial<NodeBuffer> } | undefined;
 
-/** The core's fifteen codes in order of precedence; the core numbers them from 1. Asked for once. */
-export function codeTable(): readonly CodeEntry[] {
-  const count = glue.codeCount();
-  while (codes.length < count) {
-    const number = codes.length + 1;
-    codes.push({ code: glue.codeName(number) as VerificationCode, status: glue.codeStatus(number) as number });
+export let core: CoreExports;
+export let places: Places;
+let view = new Uint8Array(0);
+/** The same memory as `view`, where there is such a thing. */
+let buffer: NodeBuffer | undefined;
+let facts: string[];
+
+const encoder = new TextEncoder();
+/** Strict, and hands on a leading byte order mark instead of hiding it. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Instantiates the core. Synchronous, so that a verifier works from the first line after the import. */
+export function start(module: WebAssembly.Module): void {
+  core = new WebAssembly.Instance(module).exports as unknown as CoreExports;
+  const [states, digests, exchange, numbers, pad, timestamp, body] = Array.from({ length: 7 }, (_, n) => core.place(n));
+  places = { states, digests, exchange, numbers, pad, timestamp, body } as Places;
+  reserve(0);
+  facts = asciiText(places.exchange, core.facts()).split("\n");
+}
+
+/**
+ * Makes room for body, signature and event id of up to `length` bytes in all.
+ *
+ * @throws {RangeError} there is not so much memory; the next, smaller delivery is not affected
+ */
+export function reserve(length: number): void {
+  if (core.reserve(length) === 0) throw new RangeError(`a delivery of ${length} bytes is too large to be verified`);
+}
+
+/** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */
+export function bytes(): Uint8Array<ArrayBuffer> {
+  if (view.byteLength === 0) {
+    view = new Uint8Array(core.memory.buffer as ArrayBuffer);
+    buffer = asNodeBuffer(view.buffer);
   }
-  return codes;
+  return view;
+}
+
+function asNodeBuffer(memory: ArrayBuffer): NodeBuffer | undefined {
+  if (typeof Buffer === "undefined") return undefined;
+  const candidate = Buffer.from(memory);
+  const { latin1Slice, utf8Slice, utf8Write } = candidate;
+  return latin1Slice && utf8Slice && utf8Write ? (candidate as NodeBuffer) : undefined;
+}
+
+/** Reads a text that consists of ASCII. */
+export function asciiText(at: number, length: number): string {
+  const memory = bytes();
+  if (buffer !== undefined) return buffer.latin1Slice(at, at + length);
+  return decoder.decode(memory.subarray(at, at + length));
+}
+
+/** Reads a text that the core has found to be UTF-8. */
+export function utf8Text(at: number, length: number): string {
+  const memory = bytes();
+  if (buffer !== undefined) return buffer.utf8Slice(at, at + length);
+  return decoder.decode(memory.subarray(at, at + length));
+}
+
+/** Writes a text as UTF-8 where there is room for it, and returns how many bytes it took. */
+export function writeText(text: string, at: number): number {
+  const memory = bytes();
+  if (buffer !== undefined) return buffer.utf8Write(text, at);
+  return encoder.encodeInto(text, memory.subarray(at)).written;
+}
+
+/** The version of the SDK contract. */
+export function contractVersion(): string {
+  return facts[0] as string;
+}
+
+/** The API version that the authority stamps on events today. */
+export function apiVersion(): string {
+  return facts[1] as string;
+}
+
+/** The code that the core knows by this number, from 1 on in order of precedence (contract 10.2). */
+export function codeEntry(number: number): CodeEntry {
+  const status = core.status(number);
+  if (status === 0) throw new RangeError(`the core answered ${number}`);
+  return { code: facts[number + 1] as VerificationCode, status };
+}
+
+/** The HTTP status of a code by its name; `undefined` when it is none. */
+export function codeStatus(code: string): number | undefined {
+  const line = facts.indexOf(code, 2);
+  return line < 0 || code === "" ? undefined : core.status(line - 1);
 }

@@ -1,62 +1,55 @@
 // Writes one delivery into the core's memory and reads its text back.
 //
-// The three headers and the body lie there one after the other. Each byte is copied once; what is parsed after
-// a successful verification is read from that same memory, so it is what was verified, whatever happens to the
-// caller's buffer meanwhile.
+// The timestamp stands before the body as in the signed text, the signature and the event id behind it. Each byte is
+// copied once; what is parsed after a successful verification is read from that same memory, so it is what was
+// verified, whatever happens to the caller's buffer meanwhile.
 
-import { bytes, reserve } from "./core.js";
+import { bytes, places, reserve, utf8Text, writeText } from "./core.js";
 import { deliveryHeaders } from "./headers.js";
 import type { RawBody, RequestHeaders } from "./types.js";
 
-/** Lengths of the parts in bytes, -1 for absent, and where the body begins. */
+/** Lengths of the parts in bytes, -1 for absent. */
 export interface Delivery {
-  timestamp: number;
-  signature: number;
-  eventId: number;
-  body: number;
-  bodyAt: number;
+  readonly timestamp: number;
+  readonly signature: number;
+  readonly eventId: number;
+  readonly body: number;
 }
 
 const ABSENT = -1;
+const TIMESTAMP_DIGITS = 10;
+const FULL_STOP = 0x2e;
+const NO_DIGIT = 0x3f;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
 const byteLength = getter(ArrayBuffer.prototype, "byteLength");
 
-const encoder = new TextEncoder();
-/** Strict, and hands on a leading byte order mark instead of hiding it. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** Copies headers and body into the core's memory. Throws a `TypeError` for a form that cannot be meant. */
 export function write(body: RawBody, requestHeaders: RequestHeaders): Delivery {
   const content = rawContent(body);
   const { timestamp, signature, eventId } = deliveryHeaders(requestHeaders);
-  const text = (timestamp ?? "") + (signature ?? "") + (eventId ?? "");
-  const headersMax = text.length * UTF8_BYTES_PER_UNIT_MAX;
-  const at = reserve(headersMax + sizeMax(content));
+  const text = (signature ?? "") + (eventId ?? "");
+  reserve(sizeMax(content) + text.length * UTF8_BYTES_PER_UNIT_MAX);
+  if (timestamp !== null) writeTimestamp(timestamp);
+  const bodyLength = writeContent(content);
 
-  if (writeText(text, at, headersMax) === text.length) {
+  let at = places.body + Math.max(bodyLength, 0);
+  if (writeText(text, at) === text.length) {
     // All ASCII, as real headers are: lengths in characters are lengths in bytes.
-    const bodyAt = at + text.length;
     return {
       timestamp: timestamp?.length ?? ABSENT,
       signature: signature?.length ?? ABSENT,
       eventId: eventId?.length ?? ABSENT,
-      body: writeContent(content, bodyAt),
-      bodyAt,
+      body: bodyLength,
     };
   }
-  // Each by itself: halves of a surrogate pair at the seams must not become one character.
-  let bodyAt = at;
-  const writeHeader = (value: string | null) => {
-    if (value === null) return ABSENT;
-    const length = writeText(value, bodyAt, value.length * UTF8_BYTES_PER_UNIT_MAX);
-    bodyAt += length;
-    return length;
-  };
-  const lengths = { timestamp: writeHeader(timestamp), signature: writeHeader(signature), eventId: writeHeader(eventId) };
-  return { ...lengths, body: writeContent(content, bodyAt), bodyAt };
+  // Each by itself: halves of a surrogate pair at the seam must not become one character.
+  const signatureLength = signature === null ? ABSENT : writeText(signature, at);
+  at += Math.max(signatureLength, 0);
+  const eventIdLength = eventId === null ? ABSENT : writeText(eventId, at);
+  return { timestamp: timestamp?.length ?? ABSENT, signature: signatureLength, eventId: eventIdLength, body: bodyLength };
 }
 
 /** Copies only a timestamp and a body, for signing. */
@@ -68,21 +61,20 @@ export function writeForSigning(body: RawBody, timestamp: string): Delivery {
 export function bodyText(body: RawBody, delivery: Delivery): string {
   // A string that became as many bytes as it has characters is ASCII: it is its own text.
   if (typeof body === "string" && body.length === delivery.body) return body;
-  return decode(bodyView(delivery));
+  return utf8Text(places.body, delivery.body);
 }
 
-/** A copy of the body that was written last, which outlives the next delivery. */
-export function bodyCopy(delivery: Delivery): Uint8Array {
-  return bodyView(delivery).slice();
-}
-
-/** Decodes bytes that the core has found to be UTF-8. */
-export function decode(text: Uint8Array): string {
-  return decoder.decode(text);
-}
-
-function bodyView({ bodyAt, body }: Delivery): Uint8Array {
-  return bytes().subarray(bodyAt, bodyAt + body);
+/** Only ten characters can be a timestamp: of any other text the core is told the length alone. */
+function writeTimestamp(timestamp: string): void {
+  if (timestamp.length !== TIMESTAMP_DIGITS) return;
+  const memory = bytes();
+  const at = places.timestamp;
+  for (let index = 0; index < TIMESTAMP_DIGITS; index += 1) {
+    const unit = timestamp.charCodeAt(index);
+    // What is no byte of ASCII is no digit either.
+    memory[at + index] = unit < 0x80 ? unit : NO_DIGIT;
+  }
+  memory[at + TIMESTAMP_DIGITS] = FULL_STOP;
 }
 
 function rawContent(body: RawBody): Uint8Array | string | null {
@@ -123,15 +115,11 @@ function sizeMax(content: Uint8Array | string | null): number {
   return typeof content === "string" ? content.length * UTF8_BYTES_PER_UNIT_MAX : content.byteLength;
 }
 
-function writeContent(content: Uint8Array | string | null, at: number): number {
+function writeContent(content: Uint8Array | string | null): number {
   if (content === null) return ABSENT;
-  if (typeof content === "string") return writeText(content, at, content.length * UTF8_BYTES_PER_UNIT_MAX);
-  bytes().set(content, at);
+  if (typeof content === "string") return writeText(content, places.body);
+  bytes().set(content, places.body);
   return content.byteLength;
-}
-
-function writeText(text: string, at: number, sizeMax: number): number {
-  return encoder.encodeInto(text, bytes().subarray(at, at + sizeMax)).written;
 }
 
 function getter(prototype: object, name: PropertyKey): () => unknown {

@@ -1,6 +1,6 @@
 // The error that `verify` throws.
 
-import { codeTable } from "./core.js";
+import { codeStatus } from "./core.js";
 import type { VerificationCode } from "./types.js";
 
 /** A delivery that was refused. The code is all it tells; it may be logged and sent back. */
@@ -12,10 +12,10 @@ export class VerificationError extends Error {
 
   constructor(code: VerificationCode) {
     super(`webhook verification failed: ${code}`);
-    const entry = codeTable().find((entry) => entry.code === code);
-    if (entry === undefined) throw new TypeError(`${String(code)} is no verification code`);
+    const status = codeStatus(code);
+    if (status === undefined) throw new TypeError(`${String(code)} is no verification code`);
     this.name = "VerificationError";
     this.code = code;
-    this.status = entry.status;
+    this.status = status;
   }
 }

@@ -1,19 +1,62 @@
-// Takes the signing secrets as a receiver's configuration has them.
+// Takes the signing secrets as a receiver's configuration has them, and keeps what the core has made of them.
+//
+// A secret's text is not kept. What is kept, the two states in which every digest begins and ends and the pad that
+// comes before the message, is as secret; it never leaves this package's private fields and the core's memory.
 
-import { Secrets } from "./core.js";
+import { bytes, core, places, writeText } from "./core.js";
+
+/** The most characters of a usable secret; whatever is longer is not even copied. */
+const TEXT_MAX = 512;
+const STATES_BYTES = 64;
+const PAD_BYTES = 64;
+
+/** A list of secrets, prepared. With one that is unusable among them, or without any, there are none. */
+export interface PreparedSecrets {
+  /** How many secrets there are to verify with; 0 is answered with `invalid_secret`. */
+  readonly count: number;
+  /** The states of all, one after the other. */
+  readonly states: Uint8Array;
+  /** The pad of each. */
+  readonly pads: readonly Uint8Array[];
+}
 
 /**
- * Hands the secrets to the core. Which of them are usable is the core's matter: a missing one (an environment
- * variable that is not set) goes in as an empty text, which no rule accepts. The caller frees the result.
+ * The texts of a configured secret or list of secrets. A missing one (an environment variable that is not set) is an
+ * empty text, which no rule accepts.
+ *
+ * @throws {TypeError} a secret is no string
  */
-export function coreSecrets(secret: string | readonly string[]): Secrets {
+export function secretTexts(secret: string | readonly string[]): string[] {
   const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
-  const texts = Array.from(list, (text) => {
+  return Array.from(list, (text) => {
     if (text === undefined || text === null) return "";
     if (typeof text !== "string") throw new TypeError("a signing secret must be a string");
     return text;
   });
-  const secrets = new Secrets();
-  for (const text of texts) secrets.add(text);
-  return secrets;
+}
+
+/** Has the core prepare the secrets. Which of them are usable is the core's matter. */
+export function prepareSecrets(texts: readonly string[]): PreparedSecrets {
+  const states = new Uint8Array(texts.length * STATES_BYTES);
+  const pads: Uint8Array[] = [];
+  for (const [index, text] of texts.entries()) {
+    const { exchange } = places;
+    let length = text.length;
+    if (length <= TEXT_MAX) length = writeText(text, exchange);
+    if (core.prepare(length) === 0) return { count: 0, states: new Uint8Array(0), pads: [] };
+    const prepared = bytes();
+    states.set(prepared.subarray(exchange, exchange + STATES_BYTES), index * STATES_BYTES);
+    pads.push(prepared.slice(exchange + STATES_BYTES, exchange + STATES_BYTES + PAD_BYTES));
+    prepared.fill(0, exchange, exchange + STATES_BYTES + PAD_BYTES);
+  }
+  return { count: texts.length, states, pads };
+}
+
+let present: PreparedSecrets | undefined;
+
+/** Puts the states where the core looks for them, unless they are there. */
+export function putInPlace(secrets: PreparedSecrets): void {
+  if (present === secrets) return;
+  bytes().set(secrets.states, places.states);
+  present = secrets;
 }

@@ -1,8 +1,8 @@
 // The sender's side, for a receiver's tests.
 
-import { apiVersion, currentInput, signatureHeader } from "./core.js";
-import { decode, writeForSigning } from "./delivery.js";
-import { coreSecrets } from "./secrets.js";
+import { apiVersion, asciiText, core, places } from "./core.js";
+import { writeForSigning } from "./delivery.js";
+import { prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
 import type { RawBody, SignOptions, SignedHeaders } from "./types.js";
 
 /**
@@ -39,21 +39,26 @@ export function sign(
 }
 
 function signed(secret: string | readonly string[], body: RawBody, timestamp: string): string {
-  const secrets = coreSecrets(secret);
-  try {
-    const delivery = writeForSigning(body, timestamp);
-    const header = signatureHeader(secrets, currentInput(), delivery.timestamp, delivery.body);
-    if (header === undefined) throw new TypeError("the signing secret is missing or unusable");
-    return header;
-  } finally {
-    secrets.free();
-  }
+  const texts = secretTexts(secret);
+  if (texts.length === 0) throw unusable();
+  const delivery = writeForSigning(body, timestamp);
+  const candidates = texts.map((text) => {
+    const secrets = prepareSecrets([text]);
+    if (secrets.count === 0) throw unusable();
+    putInPlace(secrets);
+    return asciiText(places.exchange, core.sign(delivery.body));
+  });
+  return candidates.join(",");
+}
+
+function unusable(): TypeError {
+  return new TypeError("the signing secret is missing or unusable");
 }
 
 /** The body's members, if it is a JSON object at all: a test may well sign something else. */
 function parsed(body: Exclude<RawBody, null | undefined>): { [member: string]: unknown } {
   try {
-    const text = typeof body === "string" ? body : decode(new Uint8Array(body));
+    const text = typeof body === "string" ? body : new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(body);
     return { ...(JSON.parse(text) as object) };
   } catch {
     return {};

@@ -3,26 +3,20 @@
 // The core judges bytes and headers and answers with a number; this file turns that into an event, an error or
 // an envelope. The event is built by `JSON.parse`, and only after the core has accepted the text.
 
-import { CoreVerifier, codeTable, currentInput } from "./core.js";
+import { DIGESTS_GIVEN, FIELDS_WANTED, HEADERS_ONLY, asciiText, codeEntry, core, places } from "./core.js";
 import { type Delivery, bodyText, write } from "./delivery.js";
 import { takeEnvelope } from "./envelope.js";
 import { VerificationError } from "./error.js";
-import { coreSecrets } from "./secrets.js";
-import type {
-  CheckResult,
-  Envelope,
-  RawBody,
-  RequestHeaders,
-  VerificationCode,
-  VerifierOptions,
-  WebhookEvent,
-} from "./types.js";
+import { hostDigestPays, leaveHostDigests } from "./host_digest.js";
+import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
+import type { CheckResult, Envelope, RawBody, RequestHeaders, VerifierOptions, WebhookEvent } from "./types.js";
 
 const TOLERANCE_SECONDS = 300;
 
 /** Verifies deliveries against one or more trusted signing secrets. */
 export class Verifier {
-  readonly #core: CoreVerifier;
+  readonly #secrets: PreparedSecrets;
+  readonly #toleranceSeconds: number;
   readonly #now: () => number;
 
   /**
@@ -38,14 +32,11 @@ export class Verifier {
     if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
     if (!Number.isInteger(toleranceSeconds)) throw new RangeError("toleranceSeconds must be a whole number");
     this.#now = now;
-    const secrets = coreSecrets(secret);
-    try {
-      this.#core = new CoreVerifier(secrets, toleranceSeconds);
-    } catch (error) {
-      throw new RangeError((error as Error).message);
-    } finally {
-      secrets.free();
-    }
+    this.#toleranceSeconds = toleranceSeconds;
+    const texts = secretTexts(secret);
+    const refusal = core.configure(texts.length, toleranceSeconds);
+    if (refusal > 0) throw new RangeError(asciiText(places.exchange, refusal));
+    this.#secrets = prepareSecrets(texts);
   }
 
   /**
@@ -58,8 +49,8 @@ export class Verifier {
   verify(body: RawBody, headers: RequestHeaders): WebhookEvent {
     const now = this.#seconds();
     const delivery = write(body, headers);
-    const verdict = this.#judge(delivery, now);
-    if (verdict !== 0) throw new VerificationError(codeOf(verdict));
+    const verdict = this.#judge(delivery, now, 0);
+    if (verdict !== 0) throw new VerificationError(codeEntry(verdict).code);
     return JSON.parse(bodyText(body, delivery)) as WebhookEvent;
   }
 
@@ -67,8 +58,8 @@ export class Verifier {
   check(body: RawBody, headers: RequestHeaders): CheckResult {
     const now = this.#seconds();
     const delivery = write(body, headers);
-    const verdict = this.#judge(delivery, now);
-    if (verdict !== 0) return { ok: false, code: codeOf(verdict) };
+    const verdict = this.#judge(delivery, now, 0);
+    if (verdict !== 0) return { ok: false, code: codeEntry(verdict).code };
     return { ok: true, event: JSON.parse(bodyText(body, delivery)) as WebhookEvent };
   }
 
@@ -82,14 +73,25 @@ export class Verifier {
   verifyEnvelope(body: RawBody, headers: RequestHeaders): Envelope {
     const now = this.#seconds();
     const delivery = write(body, headers);
-    const { timestamp, signature, eventId } = delivery;
-    const verdict = this.#core.checkEnvelope(currentInput(), timestamp, signature, eventId, delivery.body, now);
-    if (verdict !== 0) throw new VerificationError(codeOf(verdict));
-    return takeEnvelope(delivery);
+    const verdict = this.#judge(delivery, now, FIELDS_WANTED);
+    if (verdict !== 0) throw new VerificationError(codeEntry(verdict).code);
+    return takeEnvelope(bodyText(body, delivery));
   }
 
-  #judge({ timestamp, signature, eventId, body }: Delivery, now: number): number {
-    return this.#core.check(currentInput(), timestamp, signature, eventId, body, now);
+  /** Asks the core about the delivery in its memory. The digest is the host's where that is faster. */
+  #judge(delivery: Delivery, now: number, mode: number): number {
+    const secrets = this.#secrets;
+    putInPlace(secrets);
+    if (!hostDigestPays(delivery.body)) return this.#ask(delivery, now, mode);
+    const verdict = this.#ask(delivery, now, HEADERS_ONLY);
+    if (verdict !== 0) return verdict;
+    leaveHostDigests(secrets, delivery.body);
+    return this.#ask(delivery, now, mode | DIGESTS_GIVEN);
+  }
+
+  #ask({ timestamp, signature, eventId, body }: Delivery, now: number, mode: number): number {
+    const { count } = this.#secrets;
+    return core.verify(timestamp, signature, eventId, body, count, this.#toleranceSeconds, now, mode);
   }
 
   /** Asked before the delivery is written: a caller's function must not run while the core's memory holds one. */
@@ -98,10 +100,4 @@ export class Verifier {
     if (!Number.isFinite(now)) throw new TypeError("now must return Unix milliseconds");
     return Math.floor(now / 1000);
   }
-}
-
-function codeOf(verdict: number): VerificationCode {
-  const entry = codeTable()[verdict - 1];
-  if (entry === undefined) throw new RangeError(`the core answered ${verdict}`);
-  return entry.code;
 }

@@ -1,8 +1,8 @@
 //! Builds the npm package in `pkg/`: the core as WebAssembly, then the TypeScript around it.
 //!
-//! wasm-bindgen's glue and the module as base64 go to `pkg/src/generated`, where the TypeScript sources import
-//! them; the compiler then writes `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lies
-//! the module itself, for environments that compile it at import (Workers). Everything written is git-ignored.
+//! The module as base64 goes to `pkg/src/generated`, where the TypeScript sources import it; the compiler then writes
+//! `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lies the module itself, for environments that
+//! compile it at import (Workers). Everything written is git-ignored.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             package: "verify-wasm",
             out_name: "core",
             out_dir: bindings.clone(),
-            glue: Glue::Bundler,
+            glue: Glue::None,
             restartable: false,
             environment: &[],
         },
@@ -39,13 +39,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Puts the glue and the inlined module where the TypeScript sources expect them.
+/// Puts the inlined module where the TypeScript sources expect them.
 fn generate_sources(bindings: &Path, generated: &Path) -> Result<()> {
     let module = read(&bindings.join("core_bg.wasm"))?;
     let base64 = format!("export const base64: string = \"{}\";\n", BASE64_STANDARD.encode(module));
     replace_folder(generated)?;
-    write(&generated.join("base64.ts"), base64.as_bytes())?;
-    write(&generated.join("core_bg.js"), &read(&bindings.join("core_bg.js"))?)
+    write(&generated.join("base64.ts"), base64.as_bytes())
 }
 
 fn compile(package: &Path, bindings: &Path) -> Result<()> {

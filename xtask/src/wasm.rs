@@ -1,8 +1,9 @@
-//! Builds one crate for `wasm32-unknown-unknown` and writes its JavaScript glue.
+//! Builds one crate for `wasm32-unknown-unknown` and writes its module.
 //!
-//! Two steps: cargo with the `wasm` profile, then wasm-bindgen as a library (its version and that of the
-//! `wasm-bindgen` crate are pinned together in the workspace's `Cargo.toml`). Both the npm package and the
-//! Worker are built this way; what differs between them is a [`Build`].
+//! Two steps: cargo with the `wasm` profile, then what makes the module ready to be loaded. The modules of the npm
+//! package take and give numbers only and need no glue: what remains is to leave out sections that nobody reads. The
+//! Worker's crate speaks through wasm-bindgen, which runs as a library (its version is pinned in the workspace's
+//! `Cargo.toml`) and writes the JavaScript beside the module.
 //!
 //! Paths of this machine are mapped away, so that the same sources give the same bytes in any folder.
 
@@ -19,11 +20,11 @@ use crate::workspace::Workspace;
 /// its code smaller.
 const TARGET_FEATURES: &str = "+simd128";
 
-/// How the glue gets hold of the compiled module.
+/// How JavaScript gets hold of the compiled module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Glue {
-    /// `<name>.js` imports `<name>_bg.wasm`; the functions are in `<name>_bg.js`, free of any loader.
-    Bundler,
+    /// In its own way: the module has no imports, and there is no JavaScript beside it.
+    None,
     /// One `<name>.js` that takes the module by a source phase import (`import source wasm from …`).
     SourcePhase,
 }
@@ -53,7 +54,10 @@ pub(crate) fn build(workspace: &Workspace, build: &Build<'_>) -> Result<()> {
         std::fs::remove_dir_all(&build.out_dir)
             .with_context(|| format!("{} cannot be emptied", build.out_dir.display()))?;
     }
-    bind(&module, build)?;
+    match build.glue {
+        Glue::None => without_glue(&module, build)?,
+        Glue::SourcePhase => bind(&module, build)?,
+    }
     let bound = build.out_dir.join(format!("{}_bg.wasm", build.out_name));
     let bytes = std::fs::read(&bound).with_context(|| format!("{} was not written", bound.display()))?;
     for (path, _) in &places {
@@ -94,11 +98,47 @@ fn bind(module: &Path, build: &Build<'_>) -> Result<()> {
         .remove_producers_section(true)
         .reset_state_function(build.restartable)
         .force_enable_abort_handler(build.restartable);
-    match build.glue {
-        Glue::Bundler => bindgen.bundler(true)?,
-        Glue::SourcePhase => bindgen.module(true)?,
-    };
+    bindgen.module(true)?;
     bindgen.generate(&build.out_dir).with_context(|| format!("wasm-bindgen cannot read {}", module.display()))
+}
+
+/// Writes the module as it was compiled, without names and other sections that no runtime reads.
+fn without_glue(module: &Path, build: &Build<'_>) -> Result<()> {
+    let bytes = std::fs::read(module).with_context(|| format!("{} cannot be read", module.display()))?;
+    let bare = without_custom_sections(&bytes)
+        .with_context(|| format!("{} is no WebAssembly module", module.display()))?;
+    std::fs::create_dir_all(&build.out_dir)
+        .with_context(|| format!("{} cannot be made", build.out_dir.display()))?;
+    let target = build.out_dir.join(format!("{}_bg.wasm", build.out_name));
+    std::fs::write(&target, bare).with_context(|| format!("{} cannot be written", target.display()))
+}
+
+/// The module without sections of kind 0. `None` when the sections do not fill the module exactly.
+fn without_custom_sections(module: &[u8]) -> Option<Vec<u8>> {
+    const HEADER: usize = 8;
+    let (header, mut rest) = module.split_at_checked(HEADER)?;
+    let mut bare = header.to_vec();
+    while let [kind, after @ ..] = rest {
+        let (length, after) = leb128(after)?;
+        let (_, next) = after.split_at_checked(length)?;
+        if *kind != 0 {
+            bare.extend_from_slice(rest.get(..rest.len() - next.len())?);
+        }
+        rest = next;
+    }
+    Some(bare)
+}
+
+/// The number that `bytes` begin with, seven bits to a byte, lowest first, and what follows it.
+fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut number = 0;
+    for (index, byte) in bytes.iter().enumerate().take(5) {
+        number |= usize::from(byte & 0x7f) << (7 * index);
+        if byte & 0x80 == 0 {
+            return Some((number, bytes.get(index + 1..)?));
+        }
+    }
+    None
 }
 
 /// Every folder of this machine that the compiler could write into the module, and what it writes instead.
@@ -119,4 +159,26 @@ fn machine_paths(workspace: &Workspace) -> Result<[(PathBuf, &'static str); 4]> 
 fn contains(bytes: &[u8], path: &Path) -> bool {
     let path = path.as_os_str().as_encoded_bytes();
     bytes.windows(path.len()).any(|window| window == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn custom_sections_are_left_out_and_the_others_stay() {
+        let header = b"\0asm\x01\0\0\0";
+        let types = [1, 4, 1, 0x60, 0, 0];
+        let name = [0, 5, 4, b'n', b'a', b'm', b'e'];
+        let module = [&header[..], &name, &types, &name].concat();
+        assert_eq!(without_custom_sections(&module).unwrap(), [&header[..], &types].concat());
+        assert_eq!(without_custom_sections(&module[..module.len() - 1]), None);
+        assert_eq!(without_custom_sections(b"\0asm"), None);
+    }
+
+    #[test]
+    fn lengths_of_more_than_one_byte() {
+        assert_eq!(leb128(&[0xe5, 0x8e, 0x26, 7]), Some((624_485, &[7][..])));
+        assert_eq!(leb128(&[0x80]), None);
+    }
 }

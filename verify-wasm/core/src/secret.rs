@@ -7,11 +7,10 @@
 use alloc::string::String;
 use core::fmt;
 
-use hmac::{Hmac, KeyInit};
-use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::base62;
+use crate::mac::{self, KeyStates};
 
 /// What every signing secret begins with.
 pub const PREFIX: &str = "whsec_";
@@ -37,7 +36,7 @@ impl core::error::Error for UnusableSecret {}
 /// only its own blocks. The text itself is not kept; the states are zeroed on drop.
 #[derive(Clone)]
 pub struct Secret {
-    pub(crate) mac: Hmac<Sha256>,
+    pub(crate) states: KeyStates,
 }
 
 impl Secret {
@@ -48,14 +47,48 @@ impl Secret {
     /// [`UnusableSecret`] unless the text is [`PREFIX`] and at least one more character, at most
     /// [`MAX_CHARS`] characters, all of them visible ASCII (0x21 to 0x7E).
     pub fn parse(text: &str) -> Result<Self, UnusableSecret> {
-        let rest = text.strip_prefix(PREFIX).ok_or(UnusableSecret)?;
-        if rest.is_empty() || text.len() > MAX_CHARS || !rest.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(UnusableSecret);
-        }
-        // HMAC takes keys of any length, so the error below cannot happen; it is mapped, not unwrapped.
-        let mac = Hmac::new_from_slice(text.as_bytes()).map_err(|_| UnusableSecret)?;
-        Ok(Self { mac })
+        Self::parse_bytes(text.as_bytes())
     }
+
+    /// The same for a text that may not even be UTF-8.
+    ///
+    /// # Errors
+    ///
+    /// As [`Secret::parse`].
+    pub fn parse_bytes(text: &[u8]) -> Result<Self, UnusableSecret> {
+        Ok(Self { states: KeyStates::new(usable(text)?) })
+    }
+
+    /// The prepared states as bytes, for a host that keeps them between calls. They are as secret as the text.
+    #[must_use]
+    pub fn to_states(&self) -> [u8; mac::STATES_LEN] {
+        self.states.to_bytes()
+    }
+
+    /// The secret whose states [`Secret::to_states`] gave.
+    #[must_use]
+    pub fn from_states(states: &[u8; mac::STATES_LEN]) -> Self {
+        Self { states: KeyStates::from_bytes(states) }
+    }
+}
+
+/// What a host that has a faster SHA-256 puts before the message, so that its plain digest of both is what
+/// [`Secret::sign_digest`] takes (RFC 2104: the key, exclusive-or 0x36).
+///
+/// # Errors
+///
+/// As [`Secret::parse`].
+pub fn inner_pad(text: &[u8]) -> Result<[u8; mac::BLOCK_LEN], UnusableSecret> {
+    Ok(mac::inner_pad(usable(text)?))
+}
+
+/// The text again, if contract 10.5 allows it.
+fn usable(text: &[u8]) -> Result<&[u8], UnusableSecret> {
+    let rest = text.strip_prefix(PREFIX.as_bytes()).ok_or(UnusableSecret)?;
+    if rest.is_empty() || text.len() > MAX_CHARS || !rest.iter().all(u8::is_ascii_graphic) {
+        return Err(UnusableSecret);
+    }
+    Ok(text)
 }
 
 impl fmt::Debug for Secret {
@@ -83,9 +116,3 @@ pub fn hint(secret: &str) -> String {
     text.push_str(secret.get(start..).unwrap_or_default());
     text
 }
-
-// `Hmac` does not say so of itself, but it consists of two states of the hash, and these are zeroed on drop.
-const _: fn() = || {
-    fn zeroed_on_drop<T: zeroize::ZeroizeOnDrop>() {}
-    zeroed_on_drop::<Sha256>();
-};

@@ -5,8 +5,7 @@
 
 use alloc::string::String;
 
-use hmac::Mac;
-
+use crate::mac;
 use crate::secret::Secret;
 
 /// What every signature of this scheme begins with in the header.
@@ -20,16 +19,14 @@ impl Secret {
     /// receiver is to accept it; it is signed as it stands.
     #[must_use]
     pub fn sign(&self, timestamp: &[u8], body: &[u8]) -> Signature {
-        let mut mac = self.mac.clone();
-        mac.update(timestamp);
-        mac.update(b".");
-        mac.update(body);
-        let digest = mac.finalize().into_bytes();
-        let mut text = [0; 64];
-        // 32 bytes fill 64 digits; the lengths are types, so there is no other outcome.
-        let written = hex::encode_to_slice(digest, &mut text);
-        debug_assert!(written.is_ok());
-        text
+        to_hex(self.states.mac([timestamp, b".", body]))
+    }
+
+    /// The same signature, when a host has computed the SHA-256 of [`crate::secret::inner_pad`], timestamp, full
+    /// stop and body by other means.
+    #[must_use]
+    pub fn sign_digest(&self, inner: &[u8; mac::DIGEST_LEN]) -> Signature {
+        to_hex(self.states.outer_digest(inner))
     }
 }
 
@@ -48,4 +45,12 @@ pub fn signature_header<'s>(
         value.extend(secret.sign(timestamp.as_bytes(), body).map(char::from));
     }
     value
+}
+
+fn to_hex(digest: [u8; mac::DIGEST_LEN]) -> Signature {
+    let mut text = [0; 64];
+    // 32 bytes fill 64 digits; the lengths are types, so there is no other outcome.
+    let written = hex::encode_to_slice(digest, &mut text);
+    debug_assert!(written.is_ok());
+    text
 }

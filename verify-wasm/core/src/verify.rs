@@ -39,14 +39,20 @@ impl ConfigError {
             Self::TooManySecrets => "too_many_secrets",
         }
     }
+
+    /// What is wrong, as a phrase for people.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::ToleranceOutOfRange => "the tolerance must be 1 to 3600 seconds",
+            Self::TooManySecrets => "at most 8 signing secrets can be trusted at once",
+        }
+    }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ToleranceOutOfRange => "the tolerance must be 1 to 3600 seconds",
-            Self::TooManySecrets => "at most 8 signing secrets can be trusted at once",
-        })
+        f.write_str(self.message())
     }
 }
 
@@ -131,43 +137,95 @@ impl Verifier {
         headers: &Headers<'_>,
         now: i64,
     ) -> Result<Envelope<'b>, VerificationCode> {
+        let claim = Claim::check(body, headers, !self.secrets.is_empty(), self.tolerance, now)?;
+        claim.check_signature(self.secrets.iter().map(|secret| claim.sign(secret)))?;
+        claim.read(event::read)
+    }
+}
+
+/// A delivery whose headers pass, the conditions 1 to 5 of contract 10.2: nothing was computed over its body yet.
+///
+/// [`Verifier::verify`] takes the three steps in order. They are apart for a host that keeps prepared secrets or
+/// computes digests by itself; whoever takes them apart must take them all, in this order.
+#[derive(Debug, Clone, Copy)]
+pub struct Claim<'b, 'h> {
+    body: &'b [u8],
+    timestamp: &'h [u8],
+    signature: &'h [u8],
+    event_id: Option<&'h [u8]>,
+}
+
+impl<'b, 'h> Claim<'b, 'h> {
+    /// The first step: everything that the headers alone decide.
+    ///
+    /// # Errors
+    ///
+    /// The first of [`VerificationCode::MissingBody`] to [`VerificationCode::MissingSignature`] that applies.
+    pub fn check(
+        body: Option<&'b [u8]>,
+        headers: &Headers<'h>,
+        has_secrets: bool,
+        tolerance: Tolerance,
+        now: i64,
+    ) -> Result<Self, VerificationCode> {
         let body = body.filter(|body| !body.is_empty()).ok_or(VerificationCode::MissingBody)?;
-        if self.secrets.is_empty() {
+        if !has_secrets {
             return Err(VerificationCode::InvalidSecret);
         }
         let timestamp = headers.timestamp.ok_or(VerificationCode::InvalidTimestamp)?;
         let seconds = parse_timestamp(timestamp).ok_or(VerificationCode::InvalidTimestamp)?;
-        if now.abs_diff(seconds) > u64::from(self.tolerance.seconds()) {
+        if now.abs_diff(seconds) > u64::from(tolerance.seconds()) {
             return Err(VerificationCode::StaleTimestamp);
         }
         let signature = header::trim(headers.signature.unwrap_or_default());
         if signature.is_empty() {
             return Err(VerificationCode::MissingSignature);
         }
-        if !self.signature_holds(signature, timestamp, body) {
-            return Err(VerificationCode::InvalidSignature);
+        Ok(Self { body, timestamp, signature, event_id: headers.event_id })
+    }
+
+    /// What `secret` makes of this delivery's timestamp and body.
+    #[must_use]
+    pub fn sign(&self, secret: &Secret) -> Signature {
+        secret.sign(self.timestamp, self.body)
+    }
+
+    /// The second step: whether any `v1=` candidate equals any expected signature, one for each trusted secret
+    /// (contract 10.6). Every candidate is compared with every signature, so that the time tells nothing about
+    /// which one came close.
+    ///
+    /// # Errors
+    ///
+    /// [`VerificationCode::InvalidSignature`].
+    pub fn check_signature(
+        &self,
+        expected: impl IntoIterator<Item = Signature>,
+    ) -> Result<(), VerificationCode> {
+        let mut found = Choice::from(0);
+        if self.signature.len() <= header::SIGNATURE_LIMIT {
+            for expected in expected {
+                for candidate in candidates(self.signature) {
+                    found |= equal(candidate, &expected);
+                }
+            }
         }
-        let envelope = event::read(body)?;
-        if headers.event_id != Some(envelope.id.as_bytes()) {
+        if found.into() { Ok(()) } else { Err(VerificationCode::InvalidSignature) }
+    }
+
+    /// The third step: the event, read by `read`, and whose id the header names.
+    ///
+    /// # Errors
+    ///
+    /// What `read` refuses, then [`VerificationCode::EventIdMismatch`].
+    pub fn read(
+        &self,
+        read: impl FnOnce(&'b [u8]) -> Result<Envelope<'b>, VerificationCode>,
+    ) -> Result<Envelope<'b>, VerificationCode> {
+        let envelope = read(self.body)?;
+        if self.event_id != Some(envelope.id.as_bytes()) {
             return Err(VerificationCode::EventIdMismatch);
         }
         Ok(envelope)
-    }
-
-    /// Whether any `v1=` candidate equals the digest under any secret (contract 10.6). Every candidate is
-    /// compared with every digest, so that the time tells nothing about which one came close.
-    fn signature_holds(&self, header: &[u8], timestamp: &[u8], body: &[u8]) -> bool {
-        if header.len() > header::SIGNATURE_LIMIT {
-            return false;
-        }
-        let mut found = Choice::from(0);
-        for secret in &self.secrets {
-            let expected = secret.sign(timestamp, body);
-            for candidate in candidates(header) {
-                found |= equal(candidate, &expected);
-            }
-        }
-        found.into()
     }
 }
 

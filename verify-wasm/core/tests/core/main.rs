@@ -14,6 +14,7 @@ mod headers;
 mod ids;
 mod json_structure;
 mod json_text;
+mod mac;
 mod members;
 mod numbers;
 mod precedence;

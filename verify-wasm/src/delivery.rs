@@ -1,0 +1,121 @@
+//! A delivery in the module's memory, and the verdict on it.
+
+use verify_core::mac::DIGEST_LEN;
+use verify_core::verify::Claim;
+use verify_core::{Envelope, Headers, Tolerance, VerificationCode, event};
+
+use crate::facts::number;
+use crate::memory::{self, Place};
+use crate::secrets;
+
+/// The length of a timestamp that can be valid.
+pub(crate) const TIMESTAMP_LEN: usize = 10;
+
+/// Judge the headers alone (conditions 1 to 5 of contract 10.2), so that nothing is computed in vain.
+const HEADERS_ONLY: u32 = 1;
+/// The host has left the inner digests in their place.
+const DIGESTS_GIVEN: u32 = 2;
+/// Write the event's fields to the exchange area and the numbers.
+const FIELDS_WANTED: u32 = 4;
+
+/// What is answered instead of a code when the tolerance is none that [`secrets::configure`] lets pass.
+const NOT_CONFIGURED: u32 = u32::MAX;
+
+/// The parts of a delivery, as they lie there.
+pub(crate) struct Delivery {
+    headers: Headers<'static>,
+    body: Option<&'static [u8]>,
+}
+
+impl Delivery {
+    /// `lengths` of timestamp, signature, event id and body, in bytes, -1 for absent.
+    pub(crate) fn in_place(lengths: [i32; 4]) -> Self {
+        let [timestamp, signature, event_id, body] = lengths.map(|length| usize::try_from(length).ok());
+        let signature_at = body.unwrap_or_default();
+        let event_id_at = signature_at.saturating_add(signature.unwrap_or_default());
+        let part = |place, skip| move |length| memory::bytes(place, skip, length);
+        let headers = Headers {
+            // A timestamp of any other length is invalid, whatever it says: JavaScript does not write it.
+            timestamp: timestamp
+                .map(|length| if length == TIMESTAMP_LEN { length } else { 0 })
+                .map(part(Place::Timestamp, 0)),
+            signature: signature.map(part(Place::Body, signature_at)),
+            event_id: event_id.map(part(Place::Body, event_id_at)),
+        };
+        Self { headers, body: body.map(part(Place::Body, 0)) }
+    }
+}
+
+pub(crate) fn judge(
+    delivery: &Delivery,
+    secret_count: usize,
+    tolerance_seconds: f64,
+    now: f64,
+    mode: u32,
+) -> u32 {
+    let Ok(tolerance) = Tolerance::new(tolerance_seconds as i64) else { return NOT_CONFIGURED };
+    // A float beyond the integers saturates, and is then as far from any timestamp as can be.
+    let claim = match Claim::check(delivery.body, &delivery.headers, secret_count > 0, tolerance, now as i64)
+    {
+        Ok(claim) => claim,
+        Err(code) => return number(code),
+    };
+    if mode & HEADERS_ONLY != 0 {
+        return 0;
+    }
+    match verdict(&claim, secret_count, mode) {
+        Ok(envelope) => {
+            if mode & FIELDS_WANTED != 0 {
+                write_fields(&envelope);
+            }
+            0
+        }
+        Err(code) => number(code),
+    }
+}
+
+fn verdict(
+    claim: &Claim<'static, '_>,
+    secret_count: usize,
+    mode: u32,
+) -> Result<Envelope<'static>, VerificationCode> {
+    let expected = (0..secret_count).filter_map(|index| {
+        let secret = secrets::in_place(index)?;
+        if mode & DIGESTS_GIVEN == 0 {
+            return Some(claim.sign(&secret));
+        }
+        let inner = memory::bytes(Place::Digests, index * DIGEST_LEN, DIGEST_LEN);
+        Some(secret.sign_digest(inner.try_into().ok()?))
+    });
+    claim.check_signature(expected)?;
+    claim.read(event::read)
+}
+
+/// Writes the fields' texts one after the other, and to the numbers: sequence and resource version (not a number when
+/// there is none), live mode (0 none, 1 false, 2 true), the bytes of the first five texts, and those of all.
+fn write_fields(envelope: &Envelope<'_>) {
+    let Envelope { id, event_type, api_version, created_at, merchant_id, merchant_slug, .. } = envelope;
+    let first: [&str; 5] = [id, event_type, api_version, created_at, merchant_id];
+    let mut text = alloc::vec::Vec::new();
+    for part in first.iter().chain([&merchant_slug.as_ref()]) {
+        text.extend_from_slice(part.as_bytes());
+    }
+    memory::write(Place::Exchange, &text);
+    // The rules allow integers up to 2^53 - 1, which a double holds exactly.
+    let integer = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
+    let numbers = [
+        integer(envelope.sequence),
+        integer(envelope.resource_version),
+        envelope.livemode.map_or(0.0, |live| if live { 2.0 } else { 1.0 }),
+        id.len() as f64,
+        event_type.len() as f64,
+        merchant_id.len() as f64,
+        text.len() as f64,
+        if text.is_ascii() { 1.0 } else { 0.0 },
+    ];
+    let mut bytes = [0; 64];
+    for (place, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
+        *place = number.to_le_bytes();
+    }
+    memory::write(Place::Numbers, &bytes);
+}
