@@ -4,6 +4,7 @@
 // processed may be processed again. A warning on the console says so, once per process.
 
 import type { Claim, ClaimStatus, DurableClaimStore } from "../claim-store.js";
+import { storable } from "./error-text.js";
 import { purgeBound } from "./purge-bound.js";
 
 type StoredClaim = { -readonly [Member in keyof Claim]: Claim[Member] };
@@ -45,7 +46,7 @@ export function createMemoryStore(): DurableClaimStore {
       const claim = unfinished(id);
       if (claim === undefined || (attempt !== undefined && attempt !== claim.attempts)) return;
       claim.status = "error";
-      claim.lastError = error;
+      claim.lastError = storable(error);
       claim.dueAt = Date.now() + retryAfterMs;
     },
     async pending(limit) {

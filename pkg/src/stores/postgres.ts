@@ -1,10 +1,10 @@
 // Claims in PostgreSQL: for receivers of any number of machines.
 //
-// The connections are the user's: a `Pool` or `Client` of `pg`, or whatever else has its `query`. Every step is one
-// statement and so one transaction, decided by the primary key or by the condition of an update; times are the
-// server's. How durable an acknowledged claim is, is what the server's `synchronous_commit` says (default: on disk).
+// The connections are the user's: a `Pool` of `pg`, or whatever else has its `query`. Every step is one statement and
+// so one transaction, decided by the primary key or by the condition of an update; times are the server's. How durable an acknowledged claim is, is what the server's `synchronous_commit` says (default: on disk).
 
 import type { Claim, ClaimStatus, DurableClaimStore } from "../claim-store.js";
+import { storable } from "./error-text.js";
 import { PURGE_BATCH, purgeBound } from "./purge-bound.js";
 import { type TableOptions, tableName } from "./table-name.js";
 
@@ -49,6 +49,7 @@ const DUE_IN = "clock_timestamp() + interval '1 millisecond' *";
 /**
  * Makes a store over connections of yours. Nothing is sent before its first use.
  *
+ * @param client A `Pool`. A `Client` will do where one thing is done at a time, which a receiver of deliveries does not.
  * @throws {TypeError} `client` has no `query`, or the table's name is none
  */
 export function createPostgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
@@ -88,8 +89,7 @@ export function createPostgresStore(client: PostgresClient, options: PostgresSto
       await rows(
         `UPDATE ${table} SET status = 'error', last_error = $2, due_at = ${DUE_IN} $3::float8
          WHERE id = $1 AND status <> 'processed' AND attempts = coalesce($4::integer, attempts)`,
-        // The one character that a text in PostgreSQL cannot have.
-        ...[id, error.replaceAll("\0", "\uFFFD"), retryAfterMs, attempt ?? null],
+        ...[id, storable(error), retryAfterMs, attempt ?? null],
       );
     },
     async pending(limit) {

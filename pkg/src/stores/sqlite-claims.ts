@@ -7,6 +7,7 @@
 // after a failure; what is processed is in no index that the work asks.
 
 import type { Claim, ClaimRecord, ClaimStatus, FailedAttempt, TakeUp } from "../claim-store.js";
+import { storable } from "./error-text.js";
 import { PURGE_BATCH } from "./purge-bound.js";
 
 /** A value that is bound to a statement. */
@@ -91,7 +92,7 @@ export class SqliteClaims {
     this.#run(
       `UPDATE ${this.#table} SET status = 'error', last_error = ?, due_at = ?
        WHERE id = ? AND status <> 'processed' AND attempts = coalesce(?, attempts) RETURNING id`,
-      ...[error, Date.now() + retryAfterMs, id, attempt ?? null],
+      ...[storable(error), Date.now() + retryAfterMs, id, attempt ?? null],
     );
   }
 

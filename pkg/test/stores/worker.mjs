@@ -1,0 +1,104 @@
+// A Worker with the store of this package, as Miniflare's options, and the way to ask that store from here.
+//
+// Run as a program, it claims evt_1 with its state in the folder that is named, says so, and waits to be killed.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { Miniflare } from "miniflare";
+
+const installed = new URL("../node_modules/verify-wasm/", import.meta.url).pathname;
+const { exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+const entry = join(installed, exports["."].workerd.default);
+const folder = dirname(entry);
+const stores = join(installed, exports["./stores/workers"].default.default);
+
+const script = `
+  import { createReceiver } from "./${relative(folder, entry)}";
+  import { ClaimObject, createWorkersStore } from "./${relative(folder, stores)}";
+
+  export { ClaimObject };
+
+  const acted = [];
+
+  export default {
+    async fetch(request, env) {
+      const store = createWorkersStore({ claims: env.CLAIMS, markers: env.WITH_MARKERS ? env.MARKERS : undefined });
+      const onEvent = ({ id }, { attempt }) => {
+        acted.push(id + " " + attempt);
+        if (id === "evt_fails" && attempt === 1) throw new Error("the first time always fails");
+      };
+      const receiver = () =>
+        createReceiver({ secret: env.SECRET, store, onEvent, retryDelaySeconds: 0, onError: () => {} });
+      switch (new URL(request.url).pathname) {
+        case "/deliver":
+          return receiver()(request);
+        case "/retry":
+          return Response.json(await receiver().retryPending());
+        case "/acted":
+          return Response.json(acted);
+      }
+      const { method, values } = await request.json();
+      try {
+        const decoded = values.map((value) => {
+          if (value?.body !== undefined) return { ...value, body: bytes(value.body) };
+          return value?.date === undefined ? value : new Date(value.date ?? NaN);
+        });
+        const answer = await store[method](...decoded);
+        return Response.json(method === "pending" ? answer.map((claim) => ({ ...claim, body: base64(claim.body) })) : answer ?? null);
+      } catch (error) {
+        return Response.json({ name: error.name, message: error.message }, { status: 500 });
+      }
+    },
+  };
+
+  const bytes = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const base64 = (bytes) => {
+    let text = "";
+    for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+    return btoa(text);
+  };
+`;
+
+const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|wasm)$/.test(name));
+
+/** What the Worker is made of; the bindings WITH_MARKERS and SECRET are the tests'. */
+export const options = {
+  modules: [
+    { type: "ESModule", path: "worker.mjs", contents: script },
+    ...files.map((path) => {
+      const type = path.endsWith(".wasm") ? "CompiledWasm" : "ESModule";
+      return { type, path, contents: readFileSync(join(folder, path)) };
+    }),
+  ],
+  compatibilityDate: "2026-01-01",
+  cf: false,
+  durableObjects: { CLAIMS: { className: "ClaimObject", useSQLite: true } },
+  kvNamespaces: ["MARKERS"],
+};
+
+/** The Worker's store, asked by requests that `dispatch` makes. */
+export function remoteStore(dispatch) {
+  const ask = async (method, ...values) => {
+    const encoded = values.map((value) => {
+      if (value?.body instanceof Uint8Array) return { ...value, body: Buffer.from(value.body).toString("base64") };
+      return value instanceof Date ? { date: value.getTime() } : value;
+    });
+    const body = JSON.stringify({ method, values: encoded });
+    const response = await dispatch("http://worker/ask", { method: "POST", body });
+    const answer = await response.json();
+    if (response.status !== 200) throw Object.assign(new Error(answer.message), { name: answer.name });
+    if (method !== "pending") return answer;
+    return answer.map((claim) => ({ ...claim, body: new Uint8Array(Buffer.from(claim.body, "base64")) }));
+  };
+  const methods = ["claim", "takeUp", "complete", "fail", "pending", "purge"];
+  return Object.fromEntries(methods.map((method) => [method, (...values) => ask(method, ...values)]));
+}
+
+const [, program, state] = process.argv;
+if (program === new URL(import.meta.url).pathname) {
+  const persist = { durableObjectsPersist: join(state, "objects"), kvPersist: join(state, "kv") };
+  const runtime = new Miniflare({ ...options, ...persist });
+  const { record } = await import("./conformance.mjs");
+  await remoteStore((input, init) => runtime.dispatchFetch(input, init)).claim("evt_1", record(), 0);
+  console.log("claimed");
+}
