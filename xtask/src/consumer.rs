@@ -1,7 +1,8 @@
 //! Tests the npm package as its users have it: packed, installed from the tarball, then imported by name.
 //!
 //! `pkg/test` is the consumer. Its own `node_modules` holds the installed package and nothing else; the tools
-//! the tests use (TypeScript, miniflare) are found one folder up, in `pkg/node_modules`.
+//! the tests use (TypeScript, miniflare) are found one folder up, in `pkg/node_modules`. Tests that need more than that
+//! (drivers of databases) lie in folders of their own with a lock file each; they find the same installed package.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,6 +14,9 @@ use anyhow::{Context as _, Result};
 use crate::workspace::Workspace;
 use crate::{npm, process};
 
+/// The folders of `pkg/test` whose tests have a lock file of their own.
+const WITH_PACKAGES: [&str; 1] = ["stores"];
+
 /// Packs the built package, installs it into `pkg/test` and runs the tests there.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let package = workspace.root().join("pkg");
@@ -20,12 +24,19 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     install(workspace, &package, &consumer)?;
     process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.node16.json"]))?;
     process::run(npm::tool(&package, "tsc").args(["--project", "test/types/tsconfig.bundler.json"]))?;
-    process::run(
-        Command::new("node")
-            .current_dir(&consumer)
-            .args(["--test", "--test-reporter", "spec"])
-            .args(test_files(&consumer)?),
-    )
+    for folder in WITH_PACKAGES {
+        npm::install(&consumer.join(folder))?;
+    }
+    let folders = [consumer.clone()].into_iter().chain(WITH_PACKAGES.map(|folder| consumer.join(folder)));
+    for folder in folders {
+        process::run(
+            Command::new("node")
+                .current_dir(&folder)
+                .args(["--test", "--test-reporter", "spec"])
+                .args(test_files(&folder)?),
+        )?;
+    }
+    Ok(())
 }
 
 /// The files named `*.test.mjs` and `*.test.cjs`, in order.
