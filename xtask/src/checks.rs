@@ -10,14 +10,14 @@ use anyhow::{Result, bail};
 
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
-use crate::{build, consumer, consumers, prerequisites, process, tidy};
+use crate::{build, consumer, consumers, fuzz, prerequisites, process, tidy};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -41,6 +41,7 @@ const STEPS: [Step; 8] = [
     Step { name: "rust", run: rust_tests },
     Step { name: "package", run: consumer::test },
     Step { name: "consumers", run: consumers::test },
+    Step { name: "fuzz", run: fuzz::smoke },
 ];
 
 /// Cargo has built the authority for its own tests before the first test runs. The kit is told where, because on its

@@ -19,6 +19,7 @@ mod build;
 mod checks;
 mod consumer;
 mod consumers;
+mod fuzz;
 mod npm;
 mod package;
 mod prerequisites;
@@ -54,6 +55,8 @@ enum Task {
     },
     /// Check the house rules that a program can check.
     Tidy,
+    /// Try random inputs on the verification core.
+    Fuzz(fuzz::Numbers),
     /// Measure something.
     #[command(subcommand)]
     Bench(bench::Benchmark),
@@ -77,6 +80,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Build { worker: true } => worker::build(&workspace),
         Task::Build { worker: false } => build::everything(&workspace),
+        Task::Fuzz(numbers) => fuzz::run(&workspace, &numbers),
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Prove(proof) => prove::run(&workspace, &proof),
         Task::Tidy => tidy::run(&workspace),

@@ -12,7 +12,7 @@ use verify_core::event;
 use verify_core::json::{Duplicates, check};
 
 use crate::properties::any_event;
-use crate::reference::{Node, reference};
+use verify_reference::{Node, event::verdict as reference};
 
 /// Pieces of text that change what a JSON text means.
 const PIECES: &[&str] = &[
@@ -135,7 +135,7 @@ fn verdict(text: &[u8]) -> &'static str {
 
 /// `json::check` against the same tree, in both its manners.
 fn compare_check(text: &[u8]) -> Result<(), TestCaseError> {
-    let tree = std::str::from_utf8(text).ok().and_then(|text| serde_json::from_str::<Node>(text).ok());
+    let tree = Node::parse(text);
     prop_assert_eq!(check(text, 127, Duplicates::Allowed).is_ok(), tree.is_some());
     let unique = tree.is_some_and(|tree| !tree.repeats_anywhere());
     prop_assert_eq!(check(text, 127, Duplicates::Refused).is_ok(), unique);

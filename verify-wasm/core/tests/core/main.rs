@@ -19,5 +19,4 @@ mod members;
 mod numbers;
 mod precedence;
 mod properties;
-mod reference;
 mod vectors;
