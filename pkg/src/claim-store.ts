@@ -76,7 +76,10 @@ export interface ClaimStore {
   complete(id: string): Promise<void>;
   /** Notes that an attempt failed, and why. Ignored when the claim is completed or unknown. */
   fail(id: string, error: string, attempt?: FailedAttempt): Promise<void>;
-  /** Up to `limit` unfinished claims, the first due first; those that somebody is working on are among them. */
+  /**
+   * Up to `limit` unfinished claims, the first due first and of those the least tried; those that somebody is working on
+   * are among them.
+   */
   pending(limit: number): Promise<Claim[]>;
 }
 

@@ -30,5 +30,6 @@ export type {
   TakeUp,
 } from "./claim-store.js";
 export type { FetchRequest, FetchResponse } from "./fetch-types.js";
-export type { ReceivedDelivery, Receiver, RetrySummary } from "./receiver.js";
+export type { RetrySummary } from "./claimed-work.js";
+export type { ReceivedDelivery, Receiver } from "./receiver.js";
 export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings } from "./receiver-options.js";

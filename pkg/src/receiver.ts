@@ -17,13 +17,14 @@
 // them, and only the application knows when it stops.
 
 import { refusedHead } from "./admission.js";
-import { act } from "./attempt.js";
 import * as answers from "./answers.js";
 import type { ReceiverAnswer } from "./answers.js";
 import { TOO_LARGE, readBody } from "./bounded-body.js";
-import type { Claim, ClaimRecord } from "./claim-store.js";
+import type { ClaimRecord } from "./claim-store.js";
+import { type Outcome, type RetrySummary, claimAndAct, retryDue } from "./claimed-work.js";
 import type { FetchRequest, FetchResponse } from "./fetch-types.js";
-import { type ReceiverOptions, type Setup, setUp } from "./receiver-options.js";
+import { listedEvent } from "./listed-event.js";
+import { type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver-options.js";
 import type { Envelope, RequestHeaders, VerificationCode, WebhookEvent } from "./types.js";
 
 /** One delivery, as an adapter hands it over. */
@@ -36,16 +37,6 @@ export interface ReceivedDelivery {
   readonly body: Uint8Array | null;
   /** The request's headers, in any of the usual forms. */
   readonly headers: RequestHeaders;
-}
-
-/** What one call of `retryPending` did. */
-export interface RetrySummary {
-  /** Events whose attempt succeeded. */
-  readonly processed: number;
-  /** Events whose attempt failed; they stay pending. */
-  readonly failed: number;
-  /** Events whose attempt was begun and still runs. */
-  readonly running: number;
 }
 
 /** Receives deliveries. Call it with a `Request`, or let an adapter call `receive`. */
@@ -71,13 +62,20 @@ export interface Receiver {
    * @throws the store's error, when it cannot say what is pending
    */
   retryPending(options?: { limit?: number | undefined }): Promise<RetrySummary>;
+  /**
+   * Takes an event that was read from the event list (`GET /events`), by the same claim as a delivery: to catch up after
+   * a downtime. Only for events from there: nothing is verified, because nothing is signed.
+   *
+   * @returns `processed`; `duplicate`, when it was claimed before; or `pending`, when it is claimed and its effect has not
+   *   happened yet. In each case the reader may go on and save its cursor: what is pending is `retryPending`'s.
+   * @throws {TypeError} `event` is no event
+   * @throws {Error} the claim could not be stored: do not go on
+   */
+  accept(event: WebhookEvent): Promise<"processed" | "duplicate" | "pending">;
 }
 
 const RETRY_LIMIT_DEFAULT = 100;
 const RETRY_LIMIT_MAX = 1000;
-
-/** What is stored was found to be UTF-8 before it was. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Makes a receiver.
@@ -91,6 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     maxBodyBytes: setup.maxBodyBytes,
     receive: (delivery: ReceivedDelivery) => receive(setup, delivery),
     retryPending: (options: { limit?: number | undefined } = {}) => retryPending(setup, options),
+    accept: (event: WebhookEvent) => accept(setup, event),
   });
 }
 
@@ -122,8 +121,10 @@ async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<Receiv
     if (error.code === "invalid_secret") setup.report(error, { code: error.code, eventId: null });
     return answers.rejected(error.code, error.status);
   }
+  const event = () => envelope.event;
   // A delivery that passed has a body.
-  return answerInTime(setup, envelope, body as Uint8Array);
+  const outcome = await claimAndAct(setup, { id: envelope.id, record: recordOf(envelope, body as Uint8Array), event });
+  return answerTo(outcome, setup.onFailure);
 }
 
 /** Two copies of this package may be loaded, one per module system: their classes differ, the error's name does not. */
@@ -132,78 +133,41 @@ function isVerificationError(error: unknown): error is { code: VerificationCode;
   return name === "VerificationError" && typeof code === "string" && typeof status === "number";
 }
 
-/** Claims and acts, but lets the sender wait no longer than it is willing to. What goes on is answered as it stands. */
-async function answerInTime(setup: Setup, envelope: Envelope, body: Uint8Array): Promise<ReceiverAnswer> {
-  let inTheMeantime: ReceiverAnswer = answers.STORAGE_UNAVAILABLE;
-  const answer = claimAndAct(setup, envelope, body, () => {
-    inTheMeantime = setup.onFailure === "retry-internally" ? answers.ACCEPTED : answers.IN_PROGRESS;
-  });
-  return (await withinMs(answer, setup.answerWithinMs)) ?? inTheMeantime;
-}
-
-async function claimAndAct(
-  setup: Setup,
-  envelope: Envelope,
-  body: Uint8Array,
-  onLease: () => void,
-): Promise<ReceiverAnswer> {
-  let attempt = 1;
-  try {
-    const claimed = await setup.store.claim(envelope.id, recordOf(envelope, body), setup.leaseMs);
-    if (claimed !== "first") {
-      if (setup.onFailure === "retry-internally") return answers.DUPLICATE;
-      const taken = await setup.store.takeUp(envelope.id, setup.leaseMs);
-      if (taken.outcome === "finished") return answers.DUPLICATE;
-      if (taken.outcome === "busy") return answers.IN_PROGRESS;
-      attempt = taken.attempt;
-    }
-  } catch (error) {
-    setup.report(error, { code: "storage_unavailable", eventId: envelope.id });
-    return answers.STORAGE_UNAVAILABLE;
-  }
-  onLease();
-  const outcome = await act(setup, envelope.id, attempt, () => envelope.event);
-  if (outcome === "processed" || setup.onFailure === "retry-internally") return answers.ACCEPTED;
-  return outcome === "unnoted" ? answers.STORAGE_UNAVAILABLE : answers.PROCESSING_FAILED;
-}
-
 function recordOf(envelope: Envelope, body: Uint8Array): ClaimRecord {
   const { type, createdAt, livemode, merchant } = envelope;
   return { type, createdAt, merchantId: merchant.id, livemode, receivedAt: Date.now(), body };
+}
+
+/** What the sender is told. Where it is asked to come again, 200 is the end of that. */
+function answerTo(outcome: Outcome, onFailure: OnFailure): ReceiverAnswer {
+  const isDone = onFailure === "retry-internally"; // as far as the sender is concerned
+  switch (outcome) {
+    case "processed":
+      return answers.ACCEPTED;
+    case "duplicate":
+      return answers.DUPLICATE;
+    case "unclaimed":
+      return answers.STORAGE_UNAVAILABLE;
+    case "failed":
+      return isDone ? answers.ACCEPTED : answers.PROCESSING_FAILED;
+    case "unnoted":
+      return isDone ? answers.ACCEPTED : answers.STORAGE_UNAVAILABLE;
+    case "running":
+    case "busy":
+      return isDone ? answers.ACCEPTED : answers.IN_PROGRESS;
+  }
 }
 
 async function retryPending(setup: Setup, { limit = RETRY_LIMIT_DEFAULT }: { limit?: number | undefined }): Promise<RetrySummary> {
   if (!Number.isInteger(limit) || limit < 1 || limit > RETRY_LIMIT_MAX) {
     throw new RangeError(`limit must be a whole number from 1 to ${RETRY_LIMIT_MAX}`);
   }
-  const summary = { processed: 0, failed: 0, running: 0 };
-  // One after the other: what failed may have failed because too much was asked at once.
-  for (const claim of await setup.store.pending(limit)) {
-    const outcome = await retry(setup, claim);
-    if (outcome === "processed") summary.processed += 1;
-    else if (outcome === "running") summary.running += 1;
-    else if (outcome !== "busy") summary.failed += 1;
-  }
-  return summary;
+  return retryDue(setup, limit);
 }
 
-/** Tries one event again, unless somebody else does or it is not due. One that takes long is not waited for. */
-async function retry(setup: Setup, { id, body }: Claim): Promise<"processed" | "failed" | "unnoted" | "running" | "busy"> {
-  const taken = await setup.store.takeUp(id, setup.leaseMs);
-  if (taken.outcome !== "taken") return "busy";
-  const event = () => JSON.parse(decoder.decode(body)) as WebhookEvent;
-  return (await withinMs(act(setup, id, taken.attempt, event), setup.answerWithinMs)) ?? "running";
-}
-
-/** What a promise resolves to, or `undefined` when that takes longer. */
-async function withinMs<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function accept(setup: Setup, event: WebhookEvent): Promise<"processed" | "duplicate" | "pending"> {
+  const genuine = listedEvent(event);
+  const outcome = await claimAndAct(setup, genuine);
+  if (outcome === "unclaimed") throw new Error(`event ${genuine.id} could not be claimed: the store is unavailable`);
+  return outcome === "processed" || outcome === "duplicate" ? outcome : "pending";
 }

@@ -51,7 +51,7 @@ export function createMemoryStore(): DurableClaimStore {
     },
     async pending(limit) {
       const open = [...claims.values()].filter((claim) => claim.status !== "processed");
-      open.sort((a, b) => a.dueAt - b.dueAt);
+      open.sort((a, b) => a.dueAt - b.dueAt || a.attempts - b.attempts);
       return open.slice(0, limit).map((claim) => ({ ...claim, body: claim.body.slice() }));
     },
     async purge(before) {

@@ -96,7 +96,7 @@ export function createPostgresStore(client: PostgresClient, options: PostgresSto
       const unfinished = await rows(
         `SELECT id, type, created_at, merchant_id, livemode, ${milliseconds("received_at")}, status, attempts,
            last_error, ${milliseconds("due_at")}, body
-         FROM ${table} WHERE status <> 'processed' ORDER BY ${table}.due_at LIMIT $1`,
+         FROM ${table} WHERE status <> 'processed' ORDER BY ${table}.due_at, attempts LIMIT $1`,
         limit,
       );
       return (unfinished as Row[]).map(claimOf);
@@ -132,7 +132,7 @@ function schema(table: string): string {
   due_at timestamptz NOT NULL,
   body bytea NOT NULL
 );
-CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at) WHERE status <> 'processed';
+CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at, attempts) WHERE status <> 'processed';
 CREATE INDEX IF NOT EXISTS ${table}_old ON ${table} (received_at) WHERE status = 'processed';`;
 }
 

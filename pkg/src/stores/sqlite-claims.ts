@@ -46,7 +46,7 @@ export function schema(table: string): readonly string[] {
       due_at INTEGER NOT NULL,
       body BLOB NOT NULL
     ) STRICT`,
-    `CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at) WHERE status <> 'processed'`,
+    `CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at, attempts) WHERE status <> 'processed'`,
     `CREATE INDEX IF NOT EXISTS ${table}_old ON ${table} (received_at) WHERE status = 'processed'`,
   ];
 }
@@ -99,7 +99,7 @@ export class SqliteClaims {
   pending(limit: number): Claim[] {
     const rows = this.#run(
       `SELECT id, type, created_at, merchant_id, livemode, received_at, status, attempts, last_error, due_at, body
-       FROM ${this.#table} WHERE status <> 'processed' ORDER BY due_at LIMIT ?`,
+       FROM ${this.#table} WHERE status <> 'processed' ORDER BY due_at, attempts LIMIT ?`,
       limit,
     ) as readonly Row[];
     return rows.map(claimOf);

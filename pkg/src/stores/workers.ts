@@ -73,7 +73,8 @@ export function createWorkersStore({ claims, markers }: WorkersStoreOptions): Du
     },
     async pending(limit) {
       const answers = await Promise.all(all.map((number) => pendingOf(shard(number), limit)));
-      return answers.flat().sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
+      const byDue = (a: Claim, b: Claim) => a.dueAt - b.dueAt || a.attempts - b.attempts;
+      return answers.flat().sort(byDue).slice(0, limit);
     },
     async purge(before) {
       const bound = purgeBound(before);
