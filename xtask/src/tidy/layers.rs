@@ -1,6 +1,7 @@
 //! Who may name whom (ARCHITECTURE.md): between crates, and between the rooms of the authority.
 //!
-//! Crates: `verify-core` ← `verify-wasm`, `edge-receiver`, `authority-domain` ← `authority-store` ← `authority`.
+//! Crates: `verify-core` ← `verify-wasm`, `verify-explain` (← `explain-wasm`), `edge-receiver`, `authority-domain` ←
+//! `authority-store` ← `authority`.
 //! `tests` may name everything, nothing but `bench` names `tests`, and of what is shipped only the store names the
 //! database library.
 //!
@@ -18,12 +19,17 @@ const CRATE_EDGES: [(&str, &[&str]); 12] = [
     ("verify-reference", &[]),
     ("verify-hardening", &["verify-core", "verify-reference"]),
     ("verify-wasm", &["verify-core"]),
+    ("verify-explain", &["verify-core"]),
+    ("explain-wasm", &["verify-core", "verify-explain"]),
     ("edge-receiver", &["verify-core"]),
     ("authority-domain", &["verify-core"]),
     ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
     ("postgres-cluster", &[]),
     ("simulation", &["authority", "authority-domain", "authority-store", "verify-core"]),
-    ("authority", &["authority-store", "postgres-cluster", "authority-domain", "verify-core"]),
+    (
+        "authority",
+        &["authority-store", "postgres-cluster", "authority-domain", "verify-core", "verify-explain"],
+    ),
     (
         "tests",
         &[

@@ -1,0 +1,40 @@
+//! Small matters of text: what is a blank, how a number of things is said, how names are listed.
+
+use alloc::format;
+use alloc::string::String;
+
+/// Without SP and HTAB at both ends, the only blanks of HTTP.
+pub(crate) fn trim(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = value {
+        value = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
+/// `1 byte`, `2 bytes`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => String::from(*only),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// A stretch of time in the largest unit that says it well.
+pub(crate) fn duration(seconds: u64) -> String {
+    let count = |number: u64, noun| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    match seconds {
+        0..120 => count(seconds, "second"),
+        120..7_200 => format!("{} ({} minutes)", count(seconds, "second"), seconds / 60),
+        7_200..172_800 => format!("{} ({} hours)", count(seconds, "second"), seconds / 3_600),
+        _ => format!("{} ({} days)", count(seconds, "second"), seconds / 86_400),
+    }
+}
