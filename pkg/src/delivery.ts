@@ -77,7 +77,8 @@ function writeTimestamp(timestamp: string): void {
   memory[at + TIMESTAMP_DIGITS] = FULL_STOP;
 }
 
-function rawContent(body: RawBody): Uint8Array | string | null {
+/** The body as bytes or text; `null` when it is absent. Throws a `TypeError` for a form that cannot be meant. */
+export function rawContent(body: RawBody): Uint8Array | string | null {
   if (body === null || body === undefined) return null;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   // Values of another realm (a test runner's sandbox, an iframe) are no instances of this realm's classes.

@@ -3,8 +3,11 @@
 
 import module from "./core.wasm?module";
 import { contractVersion, start } from "./core.js";
+import explainModule from "./explain.wasm?module";
+import { provideExplainer } from "./explain.js";
 
 start(module);
+provideExplainer(() => explainModule);
 
 /** The version of the SDK contract that this package fulfils. */
 export const CONTRACT_VERSION: string = contractVersion();

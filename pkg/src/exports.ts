@@ -5,8 +5,12 @@ export { createReceiver } from "./receiver.js";
 export { sign } from "./sign.js";
 export { Verifier } from "./verifier.js";
 export type {
+  Cause,
+  CauseCode,
   CheckResult,
   Envelope,
+  ExplainOptions,
+  Explanation,
   FetchHeaders,
   HeaderPairs,
   HeaderRecord,

@@ -1,7 +1,8 @@
 // Takes the signing secrets as a receiver's configuration has them, and keeps what the core has made of them.
 //
-// A secret's text is not kept. What is kept, the two states in which every digest begins and ends and the pad that
-// comes before the message, is as secret; it never leaves this package's private fields and the core's memory.
+// For verification a secret's text is not kept. What is kept, the two states in which every digest begins and ends and
+// the pad that comes before the message, is as secret; it never leaves this package's private fields and the core's
+// memory. (`Verifier` also keeps the texts, in a private field, because `explain` looks at how they are written.)
 
 import { bytes, core, places, writeText } from "./core.js";
 

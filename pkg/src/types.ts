@@ -89,6 +89,100 @@ export interface VerifierOptions {
   now?: (() => number) | undefined;
 }
 
+/** What probably happened to a delivery that was refused. The list grows; meet one that you do not know with its text. */
+export type CauseCode =
+  | "body_consumed"
+  | "body_not_sent"
+  | "secret_missing"
+  | "secret_blanks"
+  | "secret_quoted"
+  | "secret_prefix_missing"
+  | "secret_characters"
+  | "secret_stray_end"
+  | "header_renamed"
+  | "header_dropped"
+  | "not_a_delivery"
+  | "header_blank"
+  | "header_repeated"
+  | "timestamp_unit"
+  | "timestamp_date"
+  | "timestamp_form"
+  | "now_unit"
+  | "time_zone"
+  | "old_delivery"
+  | "clock_skew"
+  | "signature_uppercase"
+  | "signature_base64"
+  | "signature_prefix_missing"
+  | "signature_quoted"
+  | "signature_separator"
+  | "signature_cut_off"
+  | "signature_scheme"
+  | "signature_too_long"
+  | "signature_form"
+  | "other_secret"
+  | "key_decoded"
+  | "key_without_prefix"
+  | "signed_other_string"
+  | "body_reserialized"
+  | "body_newline"
+  | "body_line_endings"
+  | "body_bom"
+  | "body_trimmed"
+  | "body_charset"
+  | "body_decoded_lossy"
+  | "body_stringified"
+  | "body_buffer_json"
+  | "body_base64"
+  | "body_object_text"
+  | "body_form_encoded"
+  | "body_compressed"
+  | "body_cut_off"
+  | "body_length_differs"
+  | "body_too_large"
+  | "other_secret_or_bytes"
+  | "json_bom"
+  | "json_utf8"
+  | "json_cut_off"
+  | "json_trailing"
+  | "json_syntax"
+  | "json_depth"
+  | "json_surrogate"
+  | "json_number"
+  | "payload_not_object"
+  | "member_repeated"
+  | "member_missing"
+  | "member_type"
+  | "member_form"
+  | "event_id_quoted"
+  | "event_id_differs";
+
+/** One likely cause. */
+export interface Cause {
+  readonly cause: CauseCode;
+  /** What was seen, a sentence or two. Holds nothing of a secret or of an expected signature. */
+  readonly evidence: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+/** The answer of `explain`. */
+export interface Explanation {
+  /** What `check` answers. */
+  readonly code: "ok" | VerificationCode;
+  /** The likeliest first; empty exactly when the code is `ok`. */
+  readonly causes: readonly Cause[];
+}
+
+/** Settings of `explain`. */
+export interface ExplainOptions {
+  /**
+   * Secrets that the sender may have used by mistake, at most eight: the previous one, those of other endpoints or of
+   * the other mode. They are compared, and never make a delivery valid.
+   */
+  otherSecrets?: readonly string[] | undefined;
+}
+
 /** Settings of `sign`. */
 export interface SignOptions {
   /** The time of signing in Unix milliseconds. Default `Date.now`. */

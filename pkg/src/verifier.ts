@@ -7,15 +7,27 @@ import { DIGESTS_GIVEN, FIELDS_WANTED, HEADERS_ONLY, asciiText, codeEntry, core,
 import { type Delivery, bodyText, write } from "./delivery.js";
 import { takeEnvelope } from "./envelope.js";
 import { VerificationError } from "./error.js";
+import { explainDelivery } from "./explain.js";
 import { hostDigestPays, leaveHostDigests } from "./host_digest.js";
 import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
-import type { CheckResult, Envelope, RawBody, RequestHeaders, VerifierOptions, WebhookEvent } from "./types.js";
+import type {
+  CheckResult,
+  Envelope,
+  ExplainOptions,
+  Explanation,
+  RawBody,
+  RequestHeaders,
+  VerifierOptions,
+  WebhookEvent,
+} from "./types.js";
 
 const TOLERANCE_SECONDS = 300;
 
 /** Verifies deliveries against one or more trusted signing secrets. */
 export class Verifier {
   readonly #secrets: PreparedSecrets;
+  /** As configured, for `explain` alone. */
+  readonly #secretTexts: readonly string[];
   readonly #toleranceSeconds: number;
   readonly #now: () => number;
 
@@ -37,6 +49,7 @@ export class Verifier {
     const refusal = core.configure(texts.length, toleranceSeconds);
     if (refusal > 0) throw new RangeError(asciiText(places.exchange, refusal));
     this.#secrets = prepareSecrets(texts);
+    this.#secretTexts = texts;
   }
 
   /**
@@ -76,6 +89,21 @@ export class Verifier {
     const verdict = this.#judge(delivery, now, FIELDS_WANTED);
     if (verdict !== 0) throw new VerificationError(codeEntry(verdict).code);
     return takeEnvelope(bodyText(body, delivery));
+  }
+
+  /**
+   * Says why a delivery is refused: the code that `check` answers, and likely causes, each with what was seen and what
+   * to do. For you while you develop, in a test, a log or a debugger; never send it to whoever sent the request. It
+   * takes much longer than `verify`, and holds nothing of a secret or of an expected signature.
+   *
+   * @param body The body as your receiver has it.
+   * @param headers The request's headers, all of them: others than the three show what a proxy did.
+   * @throws {TypeError} an argument has the wrong type
+   * @throws {RangeError} more than eight secrets for comparison, or a delivery too large for the module's memory
+   */
+  explain(body: RawBody, headers: RequestHeaders, options: ExplainOptions = {}): Explanation {
+    const now = this.#seconds();
+    return explainDelivery(body, headers, options, this.#secretTexts, this.#toleranceSeconds, now);
   }
 
   /** Asks the core about the delivery in its memory. The digest is the host's where that is faster. */

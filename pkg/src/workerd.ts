@@ -2,8 +2,11 @@
 
 import module from "./core.wasm";
 import { contractVersion, start } from "./core.js";
+import explainModule from "./explain.wasm";
+import { provideExplainer } from "./explain.js";
 
 start(module);
+provideExplainer(() => explainModule);
 
 /** The version of the SDK contract that this package fulfils. */
 export const CONTRACT_VERSION: string = contractVersion();

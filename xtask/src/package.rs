@@ -1,11 +1,11 @@
-//! Builds the npm package in `pkg/`: the core as WebAssembly, then the TypeScript around it.
+//! Builds the npm package in `pkg/`: the core and the explainer as WebAssembly, then the TypeScript around them.
 //!
-//! The module as base64 goes to `pkg/src/generated`, where the TypeScript sources import it; the compiler then writes
-//! `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lies the module itself, for environments that
-//! compile it at import (Workers). Everything written is git-ignored.
+//! The modules as base64 go to `pkg/src/generated`, where the TypeScript sources import them; the compiler then writes
+//! `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lie the modules themselves, for environments
+//! that compile them at import (Workers). Everything written is git-ignored.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -14,24 +14,42 @@ use crate::wasm::{self, Build, Glue};
 use crate::workspace::Workspace;
 use crate::{npm, process};
 
+/// A WebAssembly module of the package.
+struct Module {
+    /// The crate that it is built from.
+    package: &'static str,
+    /// The stem of its files.
+    name: &'static str,
+    /// The TypeScript file that holds it as base64.
+    inlined: &'static str,
+    /// The core is built fast. An explanation is for a person who waits: what counts is what it adds to a bundle.
+    opt_level: &'static str,
+}
+
+const MODULES: [Module; 2] = [
+    Module { package: "verify-wasm", name: "core", inlined: "base64.ts", opt_level: "3" },
+    Module { package: "explain-wasm", name: "explain", inlined: "explain_base64.ts", opt_level: "z" },
+];
+
 /// Builds `pkg/dist`.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let package = workspace.root().join("pkg");
-    let bindings = workspace.target().join("verify-wasm");
     npm::install(&package)?;
-    wasm::build(
-        workspace,
-        &Build {
-            package: "verify-wasm",
-            out_name: "core",
-            out_dir: bindings.clone(),
-            glue: Glue::None,
-            restartable: false,
-            environment: &[],
-        },
-    )?;
-    generate_sources(&bindings, &package.join("src/generated"))?;
-    compile(&package, &bindings)?;
+    for module in &MODULES {
+        wasm::build(
+            workspace,
+            &Build {
+                package: module.package,
+                out_name: module.name,
+                out_dir: module.folder(workspace),
+                glue: Glue::None,
+                restartable: false,
+                environment: &[("CARGO_PROFILE_WASM_OPT_LEVEL", module.opt_level)],
+            },
+        )?;
+    }
+    generate_sources(workspace, &package.join("src/generated"))?;
+    compile(workspace, &package)?;
     // Whoever gets the package gets the terms with it.
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         write(&package.join(licence), &read(&workspace.root().join(licence))?)?;
@@ -39,15 +57,28 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Puts the inlined module where the TypeScript sources expect them.
-fn generate_sources(bindings: &Path, generated: &Path) -> Result<()> {
-    let module = read(&bindings.join("core_bg.wasm"))?;
-    let base64 = format!("export const base64: string = \"{}\";\n", BASE64_STANDARD.encode(module));
-    replace_folder(generated)?;
-    write(&generated.join("base64.ts"), base64.as_bytes())
+impl Module {
+    fn folder(&self, workspace: &Workspace) -> PathBuf {
+        workspace.target().join(self.package)
+    }
+
+    fn bytes(&self, workspace: &Workspace) -> Result<Vec<u8>> {
+        read(&self.folder(workspace).join(format!("{}_bg.wasm", self.name)))
+    }
 }
 
-fn compile(package: &Path, bindings: &Path) -> Result<()> {
+/// Puts the inlined modules where the TypeScript sources expect them.
+fn generate_sources(workspace: &Workspace, generated: &Path) -> Result<()> {
+    replace_folder(generated)?;
+    for module in &MODULES {
+        let base64 = BASE64_STANDARD.encode(module.bytes(workspace)?);
+        let source = format!("export const base64: string = \"{base64}\";\n");
+        write(&generated.join(module.inlined), source.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn compile(workspace: &Workspace, package: &Path) -> Result<()> {
     let dist = package.join("dist");
     replace_folder(&dist)?;
     for project in ["tsconfig.json", "tsconfig.cjs.json"] {
@@ -55,7 +86,11 @@ fn compile(package: &Path, bindings: &Path) -> Result<()> {
     }
     // The package as a whole is ESM; this file makes the one folder CommonJS.
     write(&dist.join("cjs/package.json"), b"{ \"type\": \"commonjs\" }\n")?;
-    write(&dist.join("esm/core.wasm"), &read(&bindings.join("core_bg.wasm"))?)
+    for module in &MODULES {
+        let file = dist.join("esm").join(format!("{}.wasm", module.name));
+        write(&file, &module.bytes(workspace)?)?;
+    }
+    Ok(())
 }
 
 fn replace_folder(path: &Path) -> Result<()> {

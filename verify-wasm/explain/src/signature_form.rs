@@ -33,21 +33,19 @@ pub(crate) fn causes(header: &[u8]) -> Vec<Finding> {
     }
     // Behind a signature that is right, other schemes are welcome.
     if right > 0 {
-        found.retain(|finding| !matches!(finding.cause, Cause::SignatureScheme | Cause::SignatureForm));
+        found.retain(|finding| !is_general(finding.cause));
     } else if found.is_empty() {
         found.push(Finding::new(Cause::SignatureForm, "The header holds no signature."));
     }
-    found.sort_by_key(|finding| rank(finding.cause));
-    found
+    // What is particular comes before what is said of anything.
+    let (mut particular, general): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|finding| !is_general(finding.cause));
+    particular.extend(general);
+    particular
 }
 
-/// What is particular comes before what is said of anything.
-fn rank(cause: Cause) -> u8 {
-    match cause {
-        Cause::SignatureScheme => 1,
-        Cause::SignatureForm => 2,
-        _ => 0,
-    }
+fn is_general(cause: Cause) -> bool {
+    matches!(cause, Cause::SignatureScheme | Cause::SignatureForm)
 }
 
 /// What is wrong with one item of the header; an empty one is nothing.
