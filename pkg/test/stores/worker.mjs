@@ -5,6 +5,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { Miniflare } from "miniflare";
+import { SECRET } from "./deliveries.mjs";
 
 const installed = new URL("../node_modules/verify-wasm/", import.meta.url).pathname;
 const { exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -22,14 +23,15 @@ const script = `
 
   export default {
     async fetch(request, env) {
-      const store = createWorkersStore({ claims: env.CLAIMS, markers: env.WITH_MARKERS ? env.MARKERS : undefined });
+      const { pathname, searchParams } = new URL(request.url);
+      const store = createWorkersStore(bindings(env, searchParams.get("place") ?? "", searchParams.has("without-kv")));
       const onEvent = ({ id }, { attempt }) => {
         acted.push(id + " " + attempt);
         if (id === "evt_fails" && attempt === 1) throw new Error("the first time always fails");
       };
       const receiver = () =>
         createReceiver({ secret: env.SECRET, store, onEvent, retryDelaySeconds: 0, onError: () => {} });
-      switch (new URL(request.url).pathname) {
+      switch (pathname) {
         case "/deliver":
           return receiver()(request);
         case "/retry":
@@ -51,6 +53,14 @@ const script = `
     },
   };
 
+  /** The bindings, with objects and keys of their own for each place, so that one runtime has room for many. */
+  const bindings = ({ CLAIMS, MARKERS }, place, withoutKv) => ({
+    claims: { idFromName: (name) => CLAIMS.idFromName(place + name), get: (id) => CLAIMS.get(id) },
+    markers: withoutKv ? undefined : {
+      get: (key) => MARKERS.get(place + key),
+      put: (key, value, options) => MARKERS.put(place + key, value, options),
+    },
+  });
   const bytes = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const base64 = (bytes) => {
     let text = "";
@@ -61,7 +71,7 @@ const script = `
 
 const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|wasm)$/.test(name));
 
-/** What the Worker is made of; the bindings WITH_MARKERS and SECRET are the tests'. */
+/** What the Worker is made of; its receiver trusts the tests' secret. */
 export const options = {
   modules: [
     { type: "ESModule", path: "worker.mjs", contents: script },
@@ -74,17 +84,23 @@ export const options = {
   cf: false,
   durableObjects: { CLAIMS: { className: "ClaimObject", useSQLite: true } },
   kvNamespaces: ["MARKERS"],
+  bindings: { SECRET },
 };
 
-/** The Worker's store, asked by requests that `dispatch` makes. */
-export function remoteStore(dispatch) {
+/** Where the runtime keeps what it must not forget. */
+export function keptIn(state) {
+  return { durableObjectsPersist: join(state, "objects"), kvPersist: join(state, "kv") };
+}
+
+/** The Worker's store, asked by requests to `runtime`; `query` names a place in it. */
+export function remoteStore(runtime, query = "") {
   const ask = async (method, ...values) => {
     const encoded = values.map((value) => {
       if (value?.body instanceof Uint8Array) return { ...value, body: Buffer.from(value.body).toString("base64") };
       return value instanceof Date ? { date: value.getTime() } : value;
     });
     const body = JSON.stringify({ method, values: encoded });
-    const response = await dispatch("http://worker/ask", { method: "POST", body });
+    const response = await runtime.dispatchFetch(`http://worker/ask?${query}`, { method: "POST", body });
     const answer = await response.json();
     if (response.status !== 200) throw Object.assign(new Error(answer.message), { name: answer.name });
     if (method !== "pending") return answer;
@@ -96,9 +112,8 @@ export function remoteStore(dispatch) {
 
 const [, program, state] = process.argv;
 if (program === new URL(import.meta.url).pathname) {
-  const persist = { durableObjectsPersist: join(state, "objects"), kvPersist: join(state, "kv") };
-  const runtime = new Miniflare({ ...options, ...persist });
+  const runtime = new Miniflare({ ...options, ...keptIn(state) });
   const { record } = await import("./conformance.mjs");
-  await remoteStore((input, init) => runtime.dispatchFetch(input, init)).claim("evt_1", record(), 0);
+  await remoteStore(runtime).claim("evt_1", record(), 0);
   console.log("claimed");
 }

@@ -6,33 +6,35 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import test from "node:test";
+import test, { after } from "node:test";
 import { Miniflare } from "miniflare";
 import { conformance, record } from "./conformance.mjs";
-import { SECRET, answered, delivery } from "./deliveries.mjs";
+import { answered, delivery } from "./deliveries.mjs";
 import { folder } from "./folder.mjs";
-import { options, remoteStore } from "./worker.mjs";
+import { keptIn, options, remoteStore } from "./worker.mjs";
 
-async function start(t, more) {
-  const runtime = new Miniflare({ ...options, ...more });
+async function start(t, state = folder(t)) {
+  const runtime = new Miniflare({ ...options, ...keptIn(state) });
   t.after(() => runtime.dispose());
   await runtime.ready;
   return runtime;
 }
 
-for (const markers of [true, false]) {
-  const open = async (t) => {
-    const runtime = await start(t, { bindings: { WITH_MARKERS: markers } });
-    return () => remoteStore((input, init) => runtime.dispatchFetch(input, init));
-  };
-  conformance(`Durable Objects ${markers ? "with" : "without"} KV`, open);
+const shared = new Miniflare({ ...options, ...keptIn(folder({ after })) });
+after(() => shared.dispose());
+let places = 0;
+for (const [title, query] of [["with KV", ""], ["without KV", "without-kv&"]]) {
+  conformance(`Durable Objects ${title}`, () => {
+    places += 1;
+    const place = `${query}place=${places}-`;
+    return () => remoteStore(shared, place);
+  });
 }
 
 test("a marker is written when an event is processed, for 90 days, and spares the object", async (t) => {
-  const runtime = await start(t, { bindings: { WITH_MARKERS: true } });
-  const store = remoteStore((input, init) => runtime.dispatchFetch(input, init));
+  const runtime = await start(t);
+  const store = remoteStore(runtime);
   const markers = await runtime.getKVNamespace("MARKERS");
   await store.claim("evt_1", record(), 0);
   assert.equal(await markers.get("evt:evt_1"), null);
@@ -48,7 +50,7 @@ test("a marker is written when an event is processed, for 90 days, and spares th
 });
 
 test("a receiver in a Worker acts once on what is delivered many times", async (t) => {
-  const runtime = await start(t, { bindings: { WITH_MARKERS: true, SECRET } });
+  const runtime = await start(t);
   const send = async (request) => {
     const { headers, method } = request;
     return runtime.dispatchFetch("http://worker/deliver", { method, headers: [...headers], body: await request.text() });
@@ -77,8 +79,8 @@ test("a claim survives the runtime's being killed", async (t) => {
   process.kill(-first.pid, "SIGKILL");
   await once(first, "exit");
 
-  const runtime = await start(t, { durableObjectsPersist: join(state, "objects"), kvPersist: join(state, "kv") });
-  const store = remoteStore((input, init) => runtime.dispatchFetch(input, init));
+  const runtime = await start(t, state);
+  const store = remoteStore(runtime);
   const [{ id, status, attempts, body }] = await store.pending(10);
   assert.deepEqual([id, status, attempts, body.byteLength], ["evt_1", "received", 1, record().body.byteLength]);
   assert.equal(await store.claim("evt_1", record()), "duplicate");
