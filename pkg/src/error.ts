@@ -9,6 +9,10 @@ export class VerificationError extends Error {
   readonly code: VerificationCode;
   /** The HTTP status a receiver answers with (contract 11.1). */
   readonly status: number;
+  /** With `status`, what Fastify, Koa, NestJS and others look for when a handler throws the error. */
+  readonly statusCode: number;
+  /** Whether they may tell the message to the sender; not when the fault is the receiver's own. */
+  readonly expose: boolean;
 
   constructor(code: VerificationCode) {
     super(`webhook verification failed: ${code}`);
@@ -17,5 +21,7 @@ export class VerificationError extends Error {
     this.name = "VerificationError";
     this.code = code;
     this.status = status;
+    this.statusCode = status;
+    this.expose = status < 500;
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { NodeResponse } from "./node-exchange.js";
 import type { NodeRequest } from "./node-request.js";
 
-export { RawBodyError } from "./raw-body-error.js";
+export { RawBodyError } from "./raw-body.js";
 export type { DeliveryReceiver, EventVerifier, VerifiedOptions } from "./endpoint.js";
 export type { NodeRequest } from "./node-request.js";
 export type { NodeResponse } from "./node-exchange.js";

@@ -15,9 +15,9 @@ import {
   receiverEndpoint,
   verifiedEndpoint,
 } from "./endpoint.js";
-import { RawBodyError } from "./raw-body-error.js";
+import { RawBodyError, isUint8Array } from "./raw-body.js";
 
-export { RawBodyError } from "./raw-body-error.js";
+export { RawBodyError } from "./raw-body.js";
 export type { DeliveryReceiver, EventVerifier, VerifiedOptions } from "./endpoint.js";
 
 /** Fastify's request, as far as it is used. */
@@ -85,7 +85,7 @@ function pluginOf<Request extends FastifyRequest, Reply extends FastifyReply>(
       },
       handler: async (request: Request, reply: Reply) => {
         const { method, headers, body } = request;
-        if (!(body instanceof Uint8Array)) throw new RawBodyError(`request.body is a ${typeof body}`, ADVICE);
+        if (!isUint8Array(body)) throw new RawBodyError("request.body is no Buffer", ADVICE);
         const delivery = { method, contentType: headOf(request).contentType, body, headers };
         const outcome = await endpoint.settle(delivery, request, reply);
         if ("answer" in outcome) return answer(reply, outcome.answer);

@@ -16,7 +16,7 @@ import {
 } from "./endpoint.js";
 import { respond } from "./web-request.js";
 
-export { RawBodyError } from "./raw-body-error.js";
+export { RawBodyError } from "./raw-body.js";
 export type { DeliveryReceiver, EventVerifier, VerifiedOptions } from "./endpoint.js";
 
 /** Hono's context, as far as it is used. */
@@ -31,8 +31,8 @@ export type HonoHandler<Context> = (context: Context) => Promise<Response>;
 export type OrOfContext<Context, Thing> = Thing | ((context: Context) => Thing | Promise<Thing>);
 
 const ADVICE =
-  "Register the webhook route before middleware that calls c.req.json(), c.req.text() or c.req.parseBody(), or let " +
-  "that middleware call c.req.arrayBuffer() first: Hono then keeps the bytes.";
+  "Register the webhook route before middleware that calls c.req.json() or c.req.text(), or let that " +
+  "middleware call c.req.arrayBuffer() first: Hono then keeps the bytes.";
 
 /**
  * Makes a handler of a receiver: `app.post("/webhooks", toHandler(receiver))`.

@@ -18,7 +18,7 @@ import { type NodeResponse, exchange, writeOk } from "./node-exchange.js";
 import type { NodeRequest } from "./node-request.js";
 import { respond } from "./web-request.js";
 
-export { RawBodyError } from "./raw-body-error.js";
+export { RawBodyError } from "./raw-body.js";
 export type { DeliveryReceiver, EventVerifier, VerifiedOptions } from "./endpoint.js";
 export type { NodeRequest } from "./node-request.js";
 export type { NodeResponse } from "./node-exchange.js";

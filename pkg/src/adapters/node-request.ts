@@ -11,7 +11,7 @@ import { PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../answers.js";
 import { TOO_LARGE } from "../bounded-body.js";
 import type { HeaderRecord } from "../types.js";
 import type { Delivery } from "./endpoint.js";
-import { RawBodyError } from "./raw-body-error.js";
+import { RawBodyError, isUint8Array } from "./raw-body.js";
 
 /** Node's `IncomingMessage`, as far as it is used, and what body parsers put on it. */
 export interface NodeRequest {
@@ -76,11 +76,6 @@ async function rawBody(
   if (request.readableEnded === true) return new Uint8Array(0);
   if (request.destroyed === true) return null;
   return read(request, max, advice);
-}
-
-/** Of any realm: in a test runner's sandbox, `Buffer` is no instance of the sandbox's `Uint8Array`. */
-function isUint8Array(value: unknown): value is Uint8Array {
-  return Object.prototype.toString.call(value) === "[object Uint8Array]";
 }
 
 /** Collects the stream. A body that breaks off counts as missing: there is nobody left to read the answer. */

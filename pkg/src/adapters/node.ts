@@ -16,7 +16,7 @@ import type { NodeRequest } from "./node-request.js";
 import { INTERNAL_ERROR } from "../answers.js";
 import type { WebhookEvent } from "../types.js";
 
-export { RawBodyError } from "./raw-body-error.js";
+export { RawBodyError } from "./raw-body.js";
 export type { DeliveryReceiver, EventVerifier, VerifiedOptions } from "./endpoint.js";
 export type { NodeRequest } from "./node-request.js";
 export type { NodeResponse } from "./node-exchange.js";

@@ -9,7 +9,7 @@ import { ACCEPTED, PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../answers.js"
 import { TOO_LARGE, readBody } from "../bounded-body.js";
 import type { FetchRequest } from "../fetch-types.js";
 import type { Endpoint } from "./endpoint.js";
-import { RawBodyError } from "./raw-body-error.js";
+import { RawBodyError } from "./raw-body.js";
 
 /** What an adapter knows about one request beside the request itself. */
 export interface Circumstances {

@@ -81,8 +81,9 @@ export async function uploadWithoutEnd({ port, path }) {
   socket.on("drain", more);
   more();
   await new Promise((closed) => socket.on("close", closed));
-  const [, status, body] = answer.match(/^HTTP\/1\.1 ([0-9]+)[^]*?\r\n\r\n([^]*)/);
-  return { status: Number(status), code: codeOf(body) };
+  // The body may come in chunks, with their lengths around it.
+  const [, status, code] = answer.match(/^HTTP\/1\.1 ([0-9]+)[^]*?\r\n\r\n[^]*?\{"code":"([a-z_]+)"\}/);
+  return { status: Number(status), code };
 }
 
 function idOf(body) {

@@ -1,0 +1,9 @@
+// Next.js wants one.
+
+export default function Layout({ children }) {
+  return (
+    <html lang="en">
+      <body>{children}</body>
+    </html>
+  );
+}
