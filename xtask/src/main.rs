@@ -19,6 +19,7 @@ mod build;
 mod checks;
 mod consumer;
 mod consumers;
+mod frameworks;
 mod fuzz;
 mod npm;
 mod package;
