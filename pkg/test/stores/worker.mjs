@@ -14,8 +14,8 @@ const folder = dirname(entry);
 const stores = join(installed, exports["./stores/workers"].default.default);
 
 const script = `
-  import { createReceiver } from "./${relative(folder, entry)}";
-  import { ClaimObject, createWorkersStore } from "./${relative(folder, stores)}";
+  import { createReceiver } from "verify-wasm";
+  import { ClaimObject, createWorkersStore } from "verify-wasm/stores/workers";
 
   export { ClaimObject };
 
@@ -71,15 +71,21 @@ const script = `
 
 const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|wasm)$/.test(name));
 
+/** A Worker and the package: its names become the files that a bundler would find for them. */
+export function modulesWith(worker) {
+  const contents = worker
+    .replaceAll('from "verify-wasm"', `from "./${relative(folder, entry)}"`)
+    .replaceAll('from "verify-wasm/stores/workers"', `from "./${relative(folder, stores)}"`);
+  const packaged = files.map((path) => {
+    const type = path.endsWith(".wasm") ? "CompiledWasm" : "ESModule";
+    return { type, path, contents: readFileSync(join(folder, path)) };
+  });
+  return [{ type: "ESModule", path: "worker.mjs", contents }, ...packaged];
+}
+
 /** What the Worker is made of; its receiver trusts the tests' secret. */
 export const options = {
-  modules: [
-    { type: "ESModule", path: "worker.mjs", contents: script },
-    ...files.map((path) => {
-      const type = path.endsWith(".wasm") ? "CompiledWasm" : "ESModule";
-      return { type, path, contents: readFileSync(join(folder, path)) };
-    }),
-  ],
+  modules: modulesWith(script),
   compatibilityDate: "2026-01-01",
   cf: false,
   durableObjects: { CLAIMS: { className: "ClaimObject", useSQLite: true } },
