@@ -1,7 +1,10 @@
 // What the package exports in every environment, apart from the constants that need the core to be running.
 
+export type * from "./codes.js";
 export { VerificationError } from "./error.js";
+export * from "./events.js";
 export { createReceiver } from "./receiver.js";
+export type * from "./records/index.js";
 export { sign } from "./sign.js";
 export { Verifier } from "./verifier.js";
 export type {
@@ -19,9 +22,7 @@ export type {
   RequestHeaders,
   SignOptions,
   SignedHeaders,
-  VerificationCode,
   VerifierOptions,
-  WebhookEvent,
 } from "./types.js";
 export type { ReceiverAnswer } from "./answers.js";
 export type {

@@ -1,22 +1,9 @@
 // What goes in and what comes out, as TypeScript sees it. No runtime code.
 
-/** Why a delivery was refused, in order of precedence (contract 10.2). */
-export type VerificationCode =
-  | "missing_body"
-  | "invalid_secret"
-  | "invalid_timestamp"
-  | "stale_timestamp"
-  | "missing_signature"
-  | "invalid_signature"
-  | "invalid_json"
-  | "invalid_payload"
-  | "invalid_event_id"
-  | "invalid_event_type"
-  | "invalid_api_version"
-  | "invalid_created_at"
-  | "invalid_merchant"
-  | "invalid_data"
-  | "event_id_mismatch";
+import type { VerificationCode } from "./codes.js";
+import type { WebhookEvent } from "./events.js";
+
+export type { VerificationCode, WebhookEvent };
 
 /**
  * The raw request body, exactly as transmitted. `Buffer` is a `Uint8Array`; a string stands for its UTF-8 bytes;
@@ -26,7 +13,9 @@ export type RawBody = Uint8Array | ArrayBuffer | string | null | undefined;
 
 /** Anything that looks up headers as the Fetch standard's `Headers` does: any letter case, joined lines. */
 export interface FetchHeaders {
+  /** All lines of that name joined with `", "`; `null` when there is none. */
   get(name: string): string | null;
+  /** Never called; tells such an object from others that can `get`, a `Map` for example. */
   append(name: string, value: string): void;
 }
 
@@ -42,39 +31,25 @@ export type RequestHeaders = FetchHeaders | HeaderRecord | HeaderPairs;
 /** An object whose members are not interpreted here. */
 export type JsonObject = { [member: string]: unknown };
 
-/** A verified event: the result of `JSON.parse` of the signed text. Unknown types and extra members pass. */
-export interface WebhookEvent {
-  /** Public immutable id, begins with `evt_`. The key to deduplicate by. */
-  id: string;
-  /** Name from the event catalog, for example `order.confirmed`; tolerate names you do not know. */
-  type: string;
-  /** Version that the event was serialised with, `YYYY-MM-DD`. */
-  api_version: string;
-  /** When the event was created, `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
-  created_at: string;
-  /** Position in the merchant's stream. */
-  sequence?: number | null;
-  /** Version of the resource, for updates with `If-Match`. */
-  resource_version?: number | null;
-  /** Whether the event belongs to live traffic. */
-  livemode?: boolean | null;
-  merchant: { id: string; slug: string; [member: string]: unknown };
-  recipient?: JsonObject | null;
-  data: { object: JsonObject; [member: string]: unknown };
-  links?: JsonObject | null;
-  [member: string]: unknown;
-}
-
 /** The verified fields of an event. The event itself is built on the first access of `event`. */
 export interface Envelope {
+  /** Public and immutable; the key to deduplicate by. */
   readonly id: string;
+  /** Name from the event catalog; tolerate names you do not know. */
   readonly type: string;
+  /** The version that the event was serialised with, `YYYY-MM-DD`. */
   readonly apiVersion: string;
+  /** When the event was created, `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   readonly createdAt: string;
+  /** Position in the stream of this merchant and mode; `null` when the event has none. */
   readonly sequence: number | null;
+  /** The version of `data.object`; `null` when it has none. */
   readonly resourceVersion: number | null;
+  /** `false` for test data; `null` when the event does not say. */
   readonly livemode: boolean | null;
+  /** The merchant that owns the record. */
   readonly merchant: { readonly id: string; readonly slug: string };
+  /** The event as `verify` returns it; the same object at every access. */
   readonly event: WebhookEvent;
 }
 
@@ -193,8 +168,12 @@ export interface SignOptions {
 
 /** The headers of a delivery, in the spelling in which they are sent. */
 export interface SignedHeaders {
+  /** The event's `id`. */
   "Service-Event-Id": string;
+  /** The time of signing, ten digits of Unix seconds. */
   "Service-Timestamp": string;
+  /** `v1=` and 64 hexadecimal characters, once for each secret. */
   "Service-Signature": string;
+  /** The event's `api_version`. */
   "Service-Version": string;
 }

@@ -4,7 +4,7 @@
 //! stands in for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed
 //! to, and [`delivery`] signs with the core that the authority signs with. [`authority`] runs the built binary on
 //! files of its own, [`service`] runs the same inside the test where the test turns the clock, [`merchant`] and [`http`]
-//! ask it, and [`receiver`] takes what it delivers.
+//! ask it, [`receiver`] takes what it delivers, and [`schemas`] says whether that is what the package's types promise.
 //!
 //! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
 //! because in a test that is the outcome.
@@ -26,6 +26,7 @@ pub mod eventually;
 pub mod http;
 pub mod merchant;
 pub mod receiver;
+pub mod schemas;
 pub mod service;
 pub mod shop;
 pub mod workerd;

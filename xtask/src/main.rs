@@ -1,7 +1,7 @@
 //! `cargo xtask`: one command for everything a person would otherwise have to remember.
 //!
-//! A person (or the build server) says `cargo xtask build`, `test`, `tidy`, `bench` or `prove`. This program finds the
-//! workspace, checks that the machine has what the step needs, and runs the steps in order with their output
+//! A person (or the build server) says `cargo xtask build`, `test`, `tidy`, `codegen`, `bench` or `prove`. This program
+//! finds the workspace, checks that the machine has what the step needs, and runs the steps in order with their output
 //! visible, stopping at the first failure with one sentence that says what failed.
 //!
 //! It needs Rust, Node and the package registries, and nothing else: wasm-bindgen runs as a library of the
@@ -17,6 +17,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod build;
 mod checks;
+mod codegen;
 mod consumer;
 mod consumers;
 mod frameworks;
@@ -54,6 +55,12 @@ enum Task {
         /// Steps to run; all of them when none is named.
         steps: Vec<String>,
     },
+    /// Write the TypeScript types that are generated from the authority's records.
+    Codegen {
+        /// Write nothing; fail when what is committed is something else.
+        #[arg(long)]
+        check: bool,
+    },
     /// Check the house rules that a program can check.
     Tidy,
     /// Try random inputs on the verification core.
@@ -84,6 +91,7 @@ fn run(task: Task) -> Result<()> {
         Task::Fuzz(numbers) => fuzz::run(&workspace, &numbers),
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Prove(proof) => prove::run(&workspace, &proof),
+        Task::Codegen { check } => codegen::run(&workspace, check),
         Task::Tidy => tidy::run(&workspace),
         Task::Test { steps } => checks::run(&workspace, &steps),
     }

@@ -35,7 +35,7 @@ text_enum! {
 
 text_enum! {
     /// How much an alert matters.
-    Severity {
+    Severity as "AlertSeverity" {
         /// To know.
         Info = "info",
         /// To look at.

@@ -62,13 +62,17 @@ impl Serialize for Author {
     }
 }
 
+#[cfg(feature = "schema")]
+crate::schema::written_as!(Author, String);
+
 /// One write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "object", rename = "audit_entry")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditEntry {
     /// Sorts by time.
     pub id: AuditId,
-    /// Who.
+    /// Who: the id of an operator key, or `cli`.
     pub created_by: Author,
     /// The request, as its answer named it; a command makes one up for itself.
     pub request_id: RequestId,

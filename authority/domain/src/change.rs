@@ -44,9 +44,14 @@ pub enum Record {
     WebhookTest(WebhookTest),
 }
 
-/// `data.object` of `webhook.test` (contract 3.10); stored nowhere but in its event.
+/// The test of a webhook endpoint (contract 3.10); it exists nowhere but in its event.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "object", rename = "webhook_test")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("message": Text(200)))
+)]
 pub struct WebhookTest {
     /// The endpoint that is tested.
     pub endpoint_id: EndpointId,

@@ -57,36 +57,63 @@ text_enum! {
     }
 }
 
-/// The checkout record, in the member order of contract 2.7.
+/// A checkout, in the member order of contract 2.7.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "checkout")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("line_items": Items(1, 100)))
+)]
 pub struct Checkout {
+    /// Identifies the checkout.
     pub id: CheckoutId,
+    /// Where the checkout stands.
     pub status: CheckoutStatus,
+    /// What it makes when it is completed.
     pub mode: CheckoutMode,
+    /// ISO 4217, uppercase.
     pub currency: String,
+    /// The sums of the basket, in minor units of its currency.
     pub amounts: Amounts,
+    /// 1 to 100 lines.
     pub line_items: Vec<LineItem>,
+    /// The buyer.
     pub customer: Option<Customer>,
+    /// Where the bill goes.
     pub billing_address: Option<Address>,
+    /// Where the goods go.
     pub shipping_address: Option<Address>,
+    /// The order that it became.
     pub order_number: Option<OrderNumber>,
     /// The attempt that completed the checkout, or the last that failed or ended with it; set with the event that
     /// says so.
     pub payment_id: Option<PaymentId>,
+    /// How many payments were tried.
     pub payment_attempts: i64,
+    /// Why the last attempt failed.
     pub last_payment_error: Option<Failure>,
+    /// Where the platform's page leads after the purchase.
     pub success_url: Option<String>,
+    /// Where it leads when the customer gives up.
     pub cancel_url: Option<String>,
+    /// Until when it can be paid.
     pub expires_at: Timestamp,
+    /// When it became an order.
     pub completed_at: Option<Timestamp>,
+    /// When its time ran out.
     pub expired_at: Option<Timestamp>,
+    /// When it was given up.
     pub cancelled_at: Option<Timestamp>,
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

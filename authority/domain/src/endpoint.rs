@@ -25,7 +25,7 @@ text_enum! {
 
 text_enum! {
     /// Who or what disabled an endpoint.
-    DisabledReason {
+    DisabledReason as "EndpointDisabledReason" {
         /// The merchant.
         Merchant = "merchant",
         /// It answered 410.
@@ -39,7 +39,7 @@ text_enum! {
 
 text_enum! {
     /// What recent attempts say of an endpoint.
-    HealthState {
+    HealthState as "EndpointHealthState" {
         /// Never tried.
         Unknown = "unknown",
         /// The last attempt succeeded, or few failed since.
@@ -62,37 +62,68 @@ pub const FAILING_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What recent attempts say, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EndpointHealthSummary"))]
 pub struct Health {
+    /// What it comes to.
     pub state: HealthState,
+    /// Attempts in a row that failed.
     pub consecutive_failures: i64,
+    /// When an attempt last succeeded.
     pub last_success_at: Option<Timestamp>,
+    /// When an attempt last failed.
     pub last_failure_at: Option<Timestamp>,
+    /// The HTTP status of the last answer.
     pub last_response_status: Option<i64>,
+    /// What the last failure was, for people.
     pub last_error: Option<String>,
 }
 
 /// The endpoint record, in the member order of contract 2.8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "webhook_endpoint")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!(
+        "url": Text(2048),
+        "description": Text(255),
+        "enabled_events": Items(1, 64),
+    ))
+)]
 pub struct Endpoint {
+    /// Identifies the endpoint.
     pub id: EndpointId,
+    /// Where deliveries are sent, at most 2048 characters.
     pub url: String,
+    /// For people, at most 255 characters.
     pub description: Option<String>,
+    /// 1 to 64 of `*`, event types and `<category>.*`; sorted.
     pub enabled_events: Vec<String>,
+    /// Whether deliveries are made.
     pub status: EndpointStatus,
+    /// Who or what disabled it.
     pub disabled_reason: Option<DisabledReason>,
+    /// When it was disabled.
     pub disabled_at: Option<Timestamp>,
+    /// The version that its events have, `YYYY-MM-DD`.
     pub api_version: String,
+    /// The end of the signing secret, to tell secrets apart.
     pub secret_hint: String,
+    /// Until when deliveries are signed with the previous secret as well.
     pub previous_secret_expires_at: Option<Timestamp>,
+    /// When the signing secret was last replaced.
     pub secret_rotated_at: Option<Timestamp>,
+    /// What recent attempts say.
     pub health: Health,
+    /// Free key-value pairs, written by the merchant; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

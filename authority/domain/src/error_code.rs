@@ -4,12 +4,12 @@
 //! webhook verification are another set and live in `verify_core::code`; `invalid_json` is in both with the same
 //! meaning. Codes that the contract names outside its table carry their section at the variant.
 
-/// Declares the catalogue from one table: variant, code, status, title.
+/// Declares the catalogue from one table: meaning, variant, code, status, title.
 macro_rules! catalogue {
-    ($($(#[$meta:meta])* $variant:ident => $code:literal, $status:literal, $title:literal;)+) => {
+    ($($(#[doc = $doc:literal])* $variant:ident => $code:literal, $status:literal, $title:literal;)+) => {
         /// What a request was refused for.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum ErrorCode { $($(#[$meta])* $variant,)+ }
+        pub enum ErrorCode { $($(#[doc = $doc])* $variant,)+ }
 
         impl ErrorCode {
             /// Every code, in the order of the catalogue.
@@ -31,6 +31,13 @@ macro_rules! catalogue {
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)+ }
+            }
+
+            /// When the code is answered, for people who read types.
+            #[cfg(feature = "schema")]
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),*).trim(),)+ }
             }
         }
     };

@@ -21,10 +21,11 @@ const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
 /// it the report of its payment could be refused for ever.
 const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
 
-/// Whose stream an event goes into.
+/// A merchant, as events name it.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventMerchant"))]
 pub struct MerchantContext {
-    /// The merchant.
+    /// The merchant's id.
     pub id: MerchantId,
     /// Its readable name.
     pub slug: String,
@@ -47,32 +48,56 @@ pub struct NewEvent {
     pub body: String,
 }
 
-/// The envelope, in the member order of the brief's table.
+/// What every event has, in the member order of the brief's table.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Event"))]
 struct Envelope<'a> {
+    /// Public and immutable; the key to deduplicate by.
     id: &'a EventId,
+    /// Name from the event catalog.
     #[serde(rename = "type")]
     event_type: &'static str,
+    /// The version that the event was serialised with, `YYYY-MM-DD`.
     api_version: &'static str,
+    /// When the event was created; never decreases along the sequence.
     created_at: Timestamp,
+    /// Position in the stream of this merchant and mode: from 1, without gaps.
     sequence: i64,
+    /// The version of `data.object`, where it has one; for `If-Match`.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_version: Option<i64>,
+    /// `false` for test data, which never mixes with live data.
     livemode: bool,
+    /// The merchant that owns the record.
     merchant: &'a MerchantContext,
+    /// What happened to what.
     data: Data<'a>,
+    /// Where the record can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<Links>,
 }
 
+/// What an event tells of.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventData"))]
 struct Data<'a> {
+    /// The record as it is after the change.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     object: &'a Record,
 }
 
+/// Where more is to be found.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventLinks"))]
 struct Links {
+    /// The path of the record in the Merchant API, root included.
     resource: String,
+}
+
+/// The schema of what every event has; `type` and `data` are narrower in each of them.
+#[cfg(feature = "schema")]
+pub fn envelope_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    generator.subschema_for::<Envelope<'static>>()
 }
 
 impl NewEvent {

@@ -52,6 +52,8 @@ pub mod refund_flow;
 pub mod refusal;
 pub mod requests;
 pub mod retry;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod scope;
 pub mod shipment;
 pub mod shipment_report;

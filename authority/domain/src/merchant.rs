@@ -25,6 +25,7 @@ text_enum! {
 /// What an operator can set per merchant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)] // a merchant that was stored before a setting existed has its default
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "MerchantSettings"))]
 pub struct Settings {
     /// When an order confirms by itself.
     pub confirm_on: ConfirmOn,
@@ -58,18 +59,28 @@ impl Default for Settings {
 /// hold for it as for every other record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "merchant")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Merchant {
+    /// Identifies the merchant.
     pub id: MerchantId,
+    /// Its readable name, unique; never changes.
     pub slug: String,
+    /// For people.
     pub name: String,
+    /// Whether it may act.
     pub status: MerchantStatus,
+    /// ISO 4217, uppercase.
     pub default_currency: String,
+    /// The version that its requests have when they name none, `YYYY-MM-DD`.
     pub api_version: String,
+    /// What an operator can set.
     pub settings: Settings,
     #[serde(default = "first_version")]
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

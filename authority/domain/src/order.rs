@@ -52,7 +52,7 @@ text_enum! {
 
 text_enum! {
     /// Why an order was cancelled.
-    CancelReason {
+    CancelReason as "OrderCancelReason" {
         /// The customer asked.
         CustomerRequest = "customer_request",
         /// It was not paid.
@@ -82,48 +82,95 @@ text_enum! {
 
 /// A merchant system's own name for an order; one entry per system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("system": Pattern("^[a-z0-9][a-z0-9_-]{0,31}$"), "id": Text(128)))
+)]
 pub struct ExternalReference {
+    /// The merchant's system; one entry per system.
     pub system: String,
+    /// The order's name there.
     pub id: String,
+    /// Where it is found there.
     pub url: Option<String>,
+    /// When the entry was last set.
     pub updated_at: Timestamp,
 }
 
-/// The order record, in the member order of contract 2.2; also the snapshot in every order event.
+/// An order, in the member order of contract 2.2. Every order event has it as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "order")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!(
+        "line_items": Items(1, 100),
+        "external_references": Items(0, 20),
+        "payment_ids": Items(0, 20),
+        "fulfillment_note": Text(500),
+    ))
+)]
 pub struct Order {
+    /// The only identifier of an order; never reused.
     pub order_number: OrderNumber,
+    /// Where the order stands.
     pub status: OrderStatus,
+    /// Derived from the payments.
     pub payment_status: PaymentStatus,
+    /// Derived from the quantities of the lines.
     pub fulfillment_status: FulfillmentStatus,
+    /// ISO 4217, uppercase; never changes.
     pub currency: String,
+    /// The sums of the order, in minor units of its currency.
     pub amounts: Amounts,
+    /// What its payments come to, in minor units.
     pub payment_summary: PaymentSummary,
+    /// 1 to 100 lines.
     pub line_items: Vec<OrderLine>,
+    /// The buyer.
     pub customer: Option<Customer>,
+    /// Where the bill goes.
     pub billing_address: Option<Address>,
+    /// Where the goods go.
     pub shipping_address: Option<Address>,
+    /// What the merchant's systems call this order; at most 20, sorted by `system`.
     pub external_references: Vec<ExternalReference>,
+    /// The checkout that became this order.
     pub checkout_id: Option<CheckoutId>,
+    /// The subscription that this order belongs to.
     pub subscription_id: Option<SubscriptionId>,
+    /// At most 20, oldest first.
     pub payment_ids: Vec<PaymentId>,
+    /// What made the order.
     pub source: OrderSource,
+    /// The last note that was given with a fulfilment update, at most 500 characters.
     pub fulfillment_note: Option<String>,
+    /// Set when the order is cancelled.
     pub cancel_reason: Option<CancelReason>,
+    /// When the customer bought.
     pub placed_at: Timestamp,
+    /// When it was first to be fulfilled.
     pub confirmed_at: Option<Timestamp>,
+    /// When all of it was first prepared; cleared when that no longer holds.
     pub fulfilled_at: Option<Timestamp>,
+    /// When all that ships was first with the carrier; cleared when that no longer holds.
     pub shipped_at: Option<Timestamp>,
+    /// When all that ships had first arrived; cleared when that no longer holds.
     pub delivered_at: Option<Timestamp>,
+    /// When it was delivered and paid.
     pub completed_at: Option<Timestamp>,
+    /// When it was cancelled.
     pub cancelled_at: Option<Timestamp>,
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

@@ -83,7 +83,7 @@ pub fn classify(outcome: AttemptOutcome, status: Option<u16>) -> OutcomeClass {
 
 text_enum! {
     /// Why a delivery ended without success (contract 2.9, `failure_reason`).
-    FailureReason {
+    FailureReason as "DeliveryFailureReason" {
         /// The schedule is used up.
         AttemptsExhausted = "attempts_exhausted",
         /// The receiver went on refusing through the short budget.

@@ -14,8 +14,19 @@ pub const MONEY_MAX: Money = 999_999_999_999;
 /// Free key–value pairs; at most 50 (contract 1).
 pub type Metadata = BTreeMap<String, String>;
 
-/// The five sums of an order or a checkout. `total = subtotal − discount + shipping + tax ≥ 0` (I4).
+/// The five sums of an order or a checkout. `total = subtotal − discount + shipping + tax ≥ 0` (contract 3.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!(
+        "subtotal": Money,
+        "discount": Money,
+        "shipping": Money,
+        "tax": Money,
+        "total": Money,
+    ))
+)]
 pub struct Amounts {
     /// Σ of the lines' `subtotal_amount`.
     pub subtotal: Money,
@@ -56,16 +67,21 @@ fn total_of(lines: &[LineItem], part: fn(&LineItem) -> Money) -> Option<Money> {
 
 /// A postal address; every member is always present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("postal_code": Text(32), "phone": Text(32)))
+)]
 pub struct Address {
-    /// Recipient.
+    /// Who receives it.
     pub name: Option<String>,
-    /// Company.
+    /// Where the recipient is to be found, if at a company.
     pub company: Option<String>,
     /// First line; the only free text that is required.
     pub line1: String,
     /// Second line.
     pub line2: Option<String>,
-    /// City.
+    /// Town or city.
     pub city: Option<String>,
     /// State or province.
     pub region: Option<String>,
@@ -77,14 +93,20 @@ pub struct Address {
     pub phone: Option<String>,
 }
 
-/// The buyer, embedded; there is no customer resource. The default is a buyer of whom nothing is known.
+/// The buyer, embedded; there is no customer resource.
+// The default is a buyer of whom nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("email": Text(254)))
+)]
 pub struct Customer {
     /// The platform's own customer id, opaque.
     pub reference: Option<String>,
     /// At most 254 characters with exactly one `@`.
     pub email: Option<String>,
-    /// Name.
+    /// For people.
     pub name: Option<String>,
     /// Telephone.
     pub phone: Option<String>,
@@ -94,6 +116,7 @@ pub struct Customer {
 
 /// A code from outside and a sentence that is safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The processor's or carrier's code.
     pub code: String,
@@ -103,6 +126,11 @@ pub struct Failure {
 
 /// One line of a checkout, without fulfilment quantities.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("quantity": Between(1, 100_000)))
+)]
 pub struct LineItem {
     /// Stable from the checkout to the end of the order.
     pub id: LineItemId,
@@ -112,7 +140,7 @@ pub struct LineItem {
     pub name: String,
     /// 1 – 100,000.
     pub quantity: i64,
-    /// Price of one.
+    /// Price of one, in minor units.
     pub unit_amount: Money,
     /// `unit_amount × quantity`.
     pub subtotal_amount: Money,
@@ -122,14 +150,19 @@ pub struct LineItem {
     pub tax_amount: Money,
     /// `subtotal − discount + tax`.
     pub total_amount: Money,
-    /// False for digital goods and services.
+    /// `false` for digital goods and services.
     pub requires_shipping: bool,
-    /// Written by the operator.
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
 }
 
-/// One line of an order. `0 ≤ delivered ≤ shipped ≤ fulfilled ≤ quantity` (I5).
+/// One line of an order. `0 ≤ delivered ≤ shipped ≤ fulfilled ≤ quantity` (contract 3.11).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("quantity": Between(1, 100_000)))
+)]
 pub struct OrderLine {
     /// Stable for the life of the order.
     pub id: LineItemId,
@@ -139,7 +172,7 @@ pub struct OrderLine {
     pub name: String,
     /// 1 – 100,000.
     pub quantity: i64,
-    /// Price of one.
+    /// Price of one, in minor units.
     pub unit_amount: Money,
     /// `unit_amount × quantity`.
     pub subtotal_amount: Money,
@@ -149,7 +182,7 @@ pub struct OrderLine {
     pub tax_amount: Money,
     /// `subtotal − discount + tax`.
     pub total_amount: Money,
-    /// False for digital goods and services.
+    /// `false` for digital goods and services.
     pub requires_shipping: bool,
     /// Prepared, or handed to logistics.
     pub fulfilled_quantity: i64,
@@ -157,7 +190,7 @@ pub struct OrderLine {
     pub shipped_quantity: i64,
     /// At the customer.
     pub delivered_quantity: i64,
-    /// Written by the operator.
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
 }
 

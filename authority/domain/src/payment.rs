@@ -57,34 +57,62 @@ impl PaymentStatus {
     }
 }
 
-/// The payment record, in the member order of contract 2.3.
+/// A payment, in the member order of contract 2.3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "payment")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("amount": MoneyAboveZero))
+)]
 pub struct Payment {
+    /// Identifies the payment.
     pub id: PaymentId,
+    /// Where the payment stands.
     pub status: PaymentStatus,
+    /// The order that is paid; `null` until the checkout has become one.
     pub order_number: Option<OrderNumber>,
+    /// The checkout that was paid.
     pub checkout_id: Option<CheckoutId>,
+    /// The subscription whose order is paid.
     pub subscription_id: Option<SubscriptionId>,
+    /// ISO 4217, uppercase; that of the order or checkout.
     pub currency: String,
+    /// What is asked for, in minor units; never changes.
     pub amount: Money,
+    /// Reserved, in minor units; at most `amount`.
     pub amount_authorized: Money,
+    /// Captured, in minor units; at most `amount_authorized`.
     pub amount_captured: Money,
+    /// Given back by completed refunds, in minor units.
     pub amount_refunded: Money,
+    /// In refunds that are requested or processing, in minor units.
     pub amount_refund_pending: Money,
+    /// Whether an authorization is captured by itself.
     pub capture_method: CaptureMethod,
+    /// How it is paid.
     pub method: Method,
+    /// Who moves the money.
     pub processor: Processor,
+    /// Why it failed.
     pub failure: Option<Failure>,
+    /// When the money was reserved.
     pub authorized_at: Option<Timestamp>,
+    /// When the money was captured.
     pub captured_at: Option<Timestamp>,
+    /// When it failed.
     pub failed_at: Option<Timestamp>,
+    /// When it was given up.
     pub cancelled_at: Option<Timestamp>,
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

@@ -16,7 +16,7 @@ text_enum! {
 
 text_enum! {
     /// Means of payment.
-    MethodType {
+    MethodType as "PaymentMethodType" {
         /// Card.
         Card = "card",
         /// Bank transfer.
@@ -34,6 +34,11 @@ text_enum! {
 
 /// Means of payment as shown to the merchant; no other card data is ever accepted (contract 2.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "PaymentMethod", transform = crate::schema::members!("last4": Text(4)))
+)]
 pub struct Method {
     /// Kind.
     #[serde(rename = "type")]
@@ -46,6 +51,7 @@ pub struct Method {
 
 /// Who moves the money.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PaymentProcessor"))]
 pub struct Processor {
     /// The processor's name; with a report's event id it identifies the report for ever.
     pub name: String,

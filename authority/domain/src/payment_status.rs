@@ -9,7 +9,7 @@ use crate::text_enum::text_enum;
 
 text_enum! {
     /// The payment status of an order.
-    PaymentStatus {
+    PaymentStatus as "OrderPaymentStatus" {
         /// Nothing was paid.
         Unpaid = "unpaid",
         /// A payment is under way.
@@ -31,8 +31,20 @@ text_enum! {
     }
 }
 
-/// The sums behind the status.
+/// What the payments of an order come to, in minor units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!(
+        "authorized": Money,
+        "captured": Money,
+        "refunded": Money,
+        "refund_pending": Money,
+        "refundable": Money,
+        "due": Money,
+    ))
+)]
 pub struct PaymentSummary {
     /// Reserved and not captured.
     pub authorized: Money,

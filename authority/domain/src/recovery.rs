@@ -51,22 +51,36 @@ pub struct Recovery {
     pub finished_at: Option<Timestamp>,
 }
 
-/// A recovery as it is shown.
+/// What sends an endpoint the events that it missed (contract 15.2).
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "endpoint_recovery")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Shown<'a> {
+    /// Identifies the recovery.
     id: &'a RecoveryId,
+    /// The endpoint that missed events.
     endpoint_id: &'a EndpointId,
+    /// Where the recovery stands.
     status: RecoveryStatus,
+    /// Events created then or later.
     since: Timestamp,
+    /// Events created before; `null` is up to the moment when the recovery was made.
     until: Option<Timestamp>,
+    /// Event types and `<category>.*`; `null` is all that the endpoint wants.
     types: &'a Option<Vec<String>>,
+    /// Undelivered events that were counted so far; at the end, those that it made deliveries for.
     matched: i64,
+    /// Deliveries that it made.
     enqueued: i64,
+    /// Counted events that have no delivery by this recovery.
     remaining: i64,
+    /// `false` for test data, which never mixes with live data.
     livemode: bool,
+    /// When the recovery was made.
     created_at: Timestamp,
+    /// When it last changed.
     updated_at: Timestamp,
+    /// When it ended.
     finished_at: Option<Timestamp>,
 }
 
@@ -99,3 +113,6 @@ impl Serialize for Recovery {
         .serialize(serializer)
     }
 }
+
+#[cfg(feature = "schema")]
+crate::schema::written_as!(Recovery, Shown<'static>);

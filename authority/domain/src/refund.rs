@@ -65,7 +65,7 @@ text_enum! {
 
 text_enum! {
     /// Who asked.
-    RequesterType {
+    RequesterType as "RefundRequesterType" {
         /// A merchant's key.
         ApiKey = "api_key",
         /// An operator's key.
@@ -77,6 +77,7 @@ text_enum! {
 
 /// Who asked for a refund.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RefundRequester"))]
 pub struct Requester {
     /// Kind.
     #[serde(rename = "type")]
@@ -87,6 +88,11 @@ pub struct Requester {
 
 /// A part of the refund that belongs to a line; informational.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("quantity": Positive))
+)]
 pub struct RefundLine {
     /// A line of the order.
     pub line_item_id: LineItemId,
@@ -96,30 +102,54 @@ pub struct RefundLine {
     pub amount: Money,
 }
 
-/// The refund record, in the member order of contract 2.4.
+/// A refund, in the member order of contract 2.4.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "refund")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("amount": MoneyAboveZero, "note": Text(500)))
+)]
 pub struct Refund {
+    /// Identifies the refund.
     pub id: RefundId,
+    /// Where the refund stands.
     pub status: RefundStatus,
+    /// The order it belongs to.
     pub order_number: OrderNumber,
+    /// The one payment that is given back, wholly or in part.
     pub payment_id: PaymentId,
+    /// What is given back, in minor units.
     pub amount: Money,
+    /// ISO 4217, uppercase; the payment's.
     pub currency: String,
+    /// Why the money goes back.
     pub reason: RefundReason,
+    /// In the words of whoever asked, at most 500 characters.
     pub note: Option<String>,
+    /// Which lines it is for; informational, may be empty.
     pub line_items: Vec<RefundLine>,
+    /// Who asked.
     pub requested_by: Requester,
+    /// The processor's own id of the refund, opaque.
     pub processor_reference: Option<String>,
+    /// Why it failed.
     pub failure: Option<Failure>,
+    /// When the processor took it on.
     pub processing_at: Option<Timestamp>,
+    /// When the money went back.
     pub completed_at: Option<Timestamp>,
+    /// When it failed.
     pub failed_at: Option<Timestamp>,
+    /// Free key-value pairs from the request; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 

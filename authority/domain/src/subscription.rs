@@ -30,7 +30,7 @@ text_enum! {
 
 text_enum! {
     /// The unit of a period.
-    Interval {
+    Interval as "SubscriptionInterval" {
         /// Day.
         Day = "day",
         /// Week.
@@ -58,6 +58,11 @@ text_enum! {
 
 /// What is subscribed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("quantity": Between(1, 100_000)))
+)]
 pub struct SubscriptionItem {
     /// Stable as long as the item is; the lines that are made from it in orders carry the same.
     pub id: LineItemId,
@@ -71,30 +76,54 @@ pub struct SubscriptionItem {
     pub unit_amount: Money,
 }
 
-/// The subscription record, in the member order of contract 2.6.
+/// A subscription, in the member order of contract 2.6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "subscription")]
-#[allow(missing_docs)] // the members are those of the contract's table
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!("items": Items(1, 20), "interval_count": Between(1, 36)))
+)]
 pub struct Subscription {
+    /// Identifies the subscription.
     pub id: SubscriptionId,
+    /// Where the subscription stands.
     pub status: SubscriptionStatus,
+    /// The buyer.
     pub customer: Customer,
+    /// ISO 4217, uppercase.
     pub currency: String,
+    /// The price per period, in minor units: the sum of the items.
     pub amount: Money,
+    /// What is subscribed to; 1 to 20 items.
     pub items: Vec<SubscriptionItem>,
+    /// The unit of a period.
     pub interval: Interval,
+    /// How many units a period has, 1 to 36.
     pub interval_count: i64,
+    /// When the present period began; `null` while `incomplete`.
     pub current_period_start: Option<Timestamp>,
+    /// When it ends; `null` while `incomplete`.
     pub current_period_end: Option<Timestamp>,
+    /// When the free time ends or ended.
     pub trial_end: Option<Timestamp>,
+    /// Ends with the present period.
     pub cancel_at_period_end: bool,
+    /// When it ended.
     pub cancelled_at: Option<Timestamp>,
+    /// Why it ended.
     pub cancel_reason: Option<SubscriptionCancelReason>,
+    /// The order of the latest period.
     pub latest_order_number: Option<OrderNumber>,
+    /// Free key-value pairs, written by the operator; at most 50.
     pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
     pub livemode: bool,
+    /// When the record was made.
     pub created_at: Timestamp,
+    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
@@ -148,6 +177,9 @@ impl Serialize for Ongoing {
         self.record.serialize(serializer)
     }
 }
+
+#[cfg(feature = "schema")]
+crate::schema::written_as!(Ongoing, Subscription);
 
 /// What a checkout of mode `subscription` agrees on; kept beside the checkout, whose record does not show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

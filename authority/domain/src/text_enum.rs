@@ -19,12 +19,18 @@ pub trait TextEnum: Copy + 'static {
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// Declares a public fieldless enum with `ALL`, `as_str` and `parse`, [`TextEnum`], and serde by the text.
+/// Declares a public fieldless enum with `ALL`, `as_str` and `parse`, [`TextEnum`], serde by the text, and a schema that
+/// lists the texts. `Name as "OtherName"`: what the schema calls it, where the module says what the name leaves out.
 macro_rules! text_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
+    (
+        $(#[doc = $doc:literal])*
+        $name:ident $(as $public_name:literal)? {
+            $($(#[doc = $variant_doc:literal])* $variant:ident = $text:literal,)+
+        }
+    ) => {
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+        pub enum $name { $($(#[doc = $variant_doc])* $variant,)+ }
 
         impl $name {
             /// Every value, in the order of the contract.
@@ -74,6 +80,22 @@ macro_rules! text_enum {
                 Self::parse(&text).ok_or_else(|| {
                     ::serde::de::Error::unknown_variant(&text, &[$($text,)+])
                 })
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl ::schemars::JsonSchema for $name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                [$($public_name,)? stringify!($name)][0].into()
+            }
+
+            fn schema_id() -> ::std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
+
+            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                let values = [$(($text, concat!($($variant_doc),*)),)+];
+                $crate::schema::one_of_texts(concat!($($doc),*), &values)
             }
         }
     };

@@ -54,12 +54,17 @@ impl UndeliveredReason {
 /// An event that has not arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "object", rename = "undelivered_event")]
-#[allow(missing_docs)] // the members are those of contract 15.1
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UndeliveredEvent {
+    /// The event.
     pub event_id: EventId,
+    /// Its name.
     pub event_type: String,
+    /// Its position in the stream.
     pub sequence: i64,
+    /// When the event was created.
     pub created_at: Timestamp,
+    /// Why it has not arrived.
     pub reason: UndeliveredReason,
 }
 

@@ -17,10 +17,10 @@ const rotating: Verifier = new Verifier(["whsec_new", "whsec_old"] as const);
 
 export function receive(request: IncomingMessage, body: Buffer): string {
   const event: WebhookEvent = verifier.verify(body, request.headers);
-  const order: unknown = event.data.object["order_number"];
+  const record: string = event.type === "order.confirmed" ? event.data.object.order_number : event.type;
   const slug: string = event.merchant.slug;
   const sequence: number | null | undefined = event.sequence;
-  return `${event.id} ${String(order)} ${slug} ${String(sequence)}`;
+  return `${event.id} ${record} ${slug} ${String(sequence)}`;
 }
 
 export async function receiveFetch(request: Request): Promise<VerificationCode | "ok"> {

@@ -6,11 +6,11 @@
 use core::fmt;
 
 macro_rules! verification_codes {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal => $status:literal),* $(,)?) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal => $status:literal),* $(,)?) => {
         /// Why a delivery was not accepted. Ordered by precedence: the smaller code wins.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum VerificationCode {
-            $($(#[$doc])* $variant,)*
+            $($(#[doc = $doc])* $variant,)*
         }
 
         impl VerificationCode {
@@ -27,6 +27,12 @@ macro_rules! verification_codes {
             #[must_use]
             pub const fn http_status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
+            }
+
+            /// What the code means, for people.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),*).trim_ascii(),)* }
             }
 
             /// The code of this exact name.

@@ -12,7 +12,7 @@ use super::dependencies::Crate;
 use super::files::SourceFile;
 
 /// What each of our crates may name of ours.
-const CRATE_EDGES: [(&str, &[&str]); 14] = [
+const CRATE_EDGES: [(&str, &[&str]); 15] = [
     ("bench", &["authority-domain", "authority-store", "postgres-cluster", "tests", "verify-core"]),
     // Only its tests: the reference knows nothing of ours.
     ("verify-core", &["verify-reference"]),
@@ -23,6 +23,7 @@ const CRATE_EDGES: [(&str, &[&str]); 14] = [
     ("explain-wasm", &["verify-core", "verify-explain"]),
     ("edge-receiver", &["verify-core"]),
     ("authority-domain", &["verify-core"]),
+    ("authority-schema", &["authority-domain", "verify-core"]),
     ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
     ("postgres-cluster", &[]),
     ("simulation", &["authority", "authority-domain", "authority-store", "verify-core"]),
@@ -36,6 +37,7 @@ const CRATE_EDGES: [(&str, &[&str]); 14] = [
             "authority",
             "authority-store",
             "authority-domain",
+            "authority-schema",
             "edge-receiver",
             "postgres-cluster",
             "verify-core",

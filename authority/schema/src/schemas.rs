@@ -1,0 +1,164 @@
+//! The definitions of everything that is issued, as one JSON Schema document (draft 2020-12).
+//!
+//! The generator collects a definition per struct. Records are tagged (`object`), which serde writes and the derive does
+//! not know: it calls their definitions after the tag, by which they are found here, given the member, and renamed
+//! (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope with a narrower `type` and `data`. Everything says
+//! what is written, not what is read: a nullable member is required.
+
+use authority_domain::audit::AuditEntry;
+use authority_domain::delivery::{Delivery, DeliveryWithAttempts};
+use authority_domain::endpoint::Endpoint;
+use authority_domain::event::envelope_schema;
+use authority_domain::integration_health::IntegrationHealth;
+use authority_domain::merchant::Merchant;
+use authority_domain::recovery::Recovery;
+use authority_domain::schema::RulesByName;
+use authority_domain::undelivered::UndeliveredEvent;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+use verify_core::EventType;
+
+use crate::catalog::{self, Subject};
+use crate::sharing::{OrderShare, Recipient};
+
+/// Where a reference to a definition begins.
+pub(crate) const REFERENCE: &str = "#/$defs/";
+
+/// Every definition, by its name.
+#[derive(Clone, Debug)]
+pub struct Schemas {
+    definitions: Map<String, Value>,
+}
+
+impl Schemas {
+    /// Derives them.
+    #[must_use]
+    pub fn of_everything() -> Self {
+        let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RulesByName);
+        let mut generator = settings.into_generator();
+        envelope_schema(&mut generator);
+        for subject in Subject::ALL {
+            subject.schema(&mut generator);
+        }
+        generator.subschema_for::<OrderShare>();
+        generator.subschema_for::<Recipient>();
+        records_without_events(&mut generator);
+        let mut definitions = Map::new();
+        for (name, mut definition) in generator.take_definitions(true) {
+            rename_references(&mut definition);
+            if name.starts_with(|first: char| first.is_ascii_lowercase()) {
+                tag(&mut definition, &name);
+            }
+            definitions.insert(public_name(&name), definition);
+        }
+        // It has the members of a delivery, and of these the derive does not see the tag.
+        if let Some(definition) = definitions.get_mut("DeliveryWithAttempts") {
+            tag(definition, "delivery");
+        }
+        Self { definitions }
+    }
+
+    /// The definitions by name.
+    #[must_use]
+    pub fn definitions(&self) -> &Map<String, Value> {
+        &self.definitions
+    }
+
+    /// A document by which a value can be checked that the definition `name` describes.
+    #[must_use]
+    pub fn document_of(&self, name: &str) -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$ref": format!("{REFERENCE}{name}"),
+            "$defs": self.definitions,
+        })
+    }
+
+    /// A document by which an event of this type can be checked.
+    #[must_use]
+    pub fn document_of_event(&self, event_type: EventType) -> Value {
+        let subject = catalog::subject(event_type);
+        let mut data = json!({ "object": reference(subject.definition()) });
+        let mut required = Vec::new();
+        if subject == Subject::SharedOrder {
+            data["share"] = reference("OrderShare");
+            required.push("recipient");
+        }
+        if subject.has_versions() {
+            required.push("resource_version");
+        }
+        if subject.has_links() {
+            required.push("links");
+        }
+        let members: Vec<String> = data.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "description": catalog::meaning(event_type),
+            "allOf": [reference("Event")],
+            "properties": {
+                "type": { "const": event_type.as_str() },
+                "recipient": reference("Recipient"),
+                "data": { "properties": data, "required": members },
+            },
+            "required": required,
+            "$defs": self.definitions,
+        })
+    }
+}
+
+/// What merchants and operators read and no event tells of.
+fn records_without_events(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<Merchant>();
+    generator.subschema_for::<Endpoint>();
+    generator.subschema_for::<Delivery>();
+    generator.subschema_for::<DeliveryWithAttempts>();
+    generator.subschema_for::<UndeliveredEvent>();
+    generator.subschema_for::<Recovery>();
+    generator.subschema_for::<IntegrationHealth>();
+    generator.subschema_for::<AuditEntry>();
+}
+
+/// Puts the member that names the record's type first.
+fn tag(definition: &mut Value, object: &str) {
+    definition["properties"]["object"] =
+        json!({ "type": "string", "const": object, "description": "The type of the record." });
+    if let Some(required) = definition["required"].as_array_mut() {
+        required.insert(0, json!("object"));
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("{REFERENCE}{name}") })
+}
+
+/// `webhook_endpoint` becomes `WebhookEndpoint`; a name in that form stays as it is.
+fn public_name(name: &str) -> String {
+    name.split('_')
+        .map(|word| {
+            let mut letters = word.chars();
+            letters
+                .next()
+                .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+        })
+        .collect()
+}
+
+fn rename_references(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (keyword, value) in members {
+                match value {
+                    Value::String(target) if keyword == "$ref" => {
+                        if let Some(name) = target.strip_prefix(REFERENCE) {
+                            *target = format!("{REFERENCE}{}", public_name(name));
+                        }
+                    }
+                    _ => rename_references(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(rename_references),
+        _ => {}
+    }
+}

@@ -1,0 +1,58 @@
+//! Whether what the service wrote is what its schemas say, and so what the package's types promise.
+//!
+//! Stricter than the schemas themselves, which let further members pass: a record that has a member which no schema
+//! knows is a schema that was not kept up.
+
+use std::collections::BTreeMap;
+
+use authority_schema::Schemas;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use verify_core::EventType;
+
+/// Checks events and records; made once, used for many.
+pub struct Promise {
+    schemas: Schemas,
+    events: BTreeMap<&'static str, Validator>,
+    records: BTreeMap<String, Validator>,
+}
+
+impl Default for Promise {
+    fn default() -> Self {
+        Self { schemas: Schemas::of_everything(), events: BTreeMap::new(), records: BTreeMap::new() }
+    }
+}
+
+impl Promise {
+    /// Fails unless the event is as its type promises.
+    pub fn keeps_event(&mut self, event: &Value) {
+        let name = event["type"].as_str().expect("an event has a type");
+        let event_type = EventType::parse(name).expect("a type of the catalog");
+        let schemas = &self.schemas;
+        let make = || validator(schemas.document_of_event(event_type));
+        assert_valid(self.events.entry(event_type.as_str()).or_insert_with(make), event);
+    }
+
+    /// Fails unless the record is as the definition `name` says.
+    pub fn keeps_record(&mut self, name: &str, record: &Value) {
+        let schemas = &self.schemas;
+        let make = || validator(schemas.document_of(name));
+        assert_valid(self.records.entry(name.to_owned()).or_insert_with(make), record);
+    }
+}
+
+fn assert_valid(validator: &Validator, value: &Value) {
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?} in {value:#}");
+}
+
+/// The envelope and its data are narrowed from outside, so only they may have further members.
+fn validator(mut document: Value) -> Validator {
+    for (name, definition) in document["$defs"].as_object_mut().expect("definitions") {
+        if definition.get("properties").is_some() && !["Event", "EventData"].contains(&name.as_str()) {
+            definition["additionalProperties"] = json!(false);
+        }
+    }
+    jsonschema::validator_for(&document).expect("a schema")
+}
