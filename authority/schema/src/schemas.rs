@@ -79,10 +79,11 @@ impl Schemas {
     #[must_use]
     pub fn document_of_event(&self, event_type: EventType) -> Value {
         let subject = catalog::subject(event_type);
-        let mut data = json!({ "object": reference(subject.definition()) });
+        let mut data = Map::new();
+        data.insert("object".to_owned(), reference(subject.definition()));
         let mut required = Vec::new();
         if subject == Subject::SharedOrder {
-            data["share"] = reference("OrderShare");
+            data.insert("share".to_owned(), reference("OrderShare"));
             required.push("recipient");
         }
         if subject.has_versions() {
@@ -91,7 +92,7 @@ impl Schemas {
         if subject.has_links() {
             required.push("links");
         }
-        let members: Vec<String> = data.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+        let members: Vec<String> = data.keys().cloned().collect();
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "description": catalog::meaning(event_type),
@@ -121,9 +122,11 @@ fn records_without_events(generator: &mut SchemaGenerator) {
 
 /// Puts the member that names the record's type first.
 fn tag(definition: &mut Value, object: &str) {
-    definition["properties"]["object"] =
-        json!({ "type": "string", "const": object, "description": "The type of the record." });
-    if let Some(required) = definition["required"].as_array_mut() {
+    if let Some(properties) = definition.get_mut("properties").and_then(Value::as_object_mut) {
+        let member = json!({ "type": "string", "const": object, "description": "The type of the record." });
+        properties.insert("object".to_owned(), member);
+    }
+    if let Some(required) = definition.get_mut("required").and_then(Value::as_array_mut) {
         required.insert(0, json!("object"));
     }
 }

@@ -1,6 +1,8 @@
 //! The schemas say what the authority writes, and refuse what it does not. That real events of every type pass is
 //! checked where they are made, in the acceptance tests.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::event::{MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId};
