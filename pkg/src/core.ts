@@ -54,7 +54,7 @@ export interface CodeEntry {
 interface NodeBuffer {
   latin1Slice(start: number, end: number): string;
   utf8Slice(start: number, end: number): string;
-  utf8Write(text: string, at: number): number;
+  utf8Write(text: string, at: number, length: number): number;
 }
 declare const Buffer: { from(memory: ArrayBuffer): Partial<NodeBuffer> } | undefined;
 
@@ -120,7 +120,8 @@ export function utf8Text(at: number, length: number): string {
 /** Writes a text as UTF-8 where there is room for it, and returns how many bytes it took. */
 export function writeText(text: string, at: number): number {
   const memory = bytes();
-  if (buffer !== undefined) return buffer.utf8Write(text, at);
+  // Workers with Node's compatibility want the length said, though it is all there is.
+  if (buffer !== undefined) return buffer.utf8Write(text, at, memory.byteLength - at);
   return encoder.encodeInto(text, memory.subarray(at)).written;
 }
 

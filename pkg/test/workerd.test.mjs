@@ -4,16 +4,10 @@
 // `.wasm` file itself, because code in a Worker may not.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
 import test from "node:test";
 import { Miniflare } from "miniflare";
 import vectors from "./vectors.cjs";
-
-const installed = new URL("node_modules/verify-wasm/", import.meta.url).pathname;
-const { exports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-const entry = join(installed, exports["."].workerd.default);
-const folder = dirname(entry);
+import { workerModules } from "./worker_modules.mjs";
 
 const worker = `
   import { CONTRACT_VERSION, Verifier, VerificationError, sign } from "verify-wasm";
@@ -33,21 +27,8 @@ const worker = `
   };
 `;
 
-function modules() {
-  const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|wasm)$/.test(name));
-  return [
-    { type: "ESModule", path: "worker.mjs", contents: worker },
-    ...files.map((file) => {
-      // Resolving "verify-wasm" to the entry is what a bundler would do with the condition.
-      const path = file === relative(folder, entry) ? "verify-wasm" : file;
-      const type = file.endsWith(".wasm") ? "CompiledWasm" : "ESModule";
-      return { type, path, contents: readFileSync(join(folder, file)) };
-    }),
-  ];
-}
-
 test("all vectors get their verdict in workerd", async (t) => {
-  const runtime = new Miniflare({ modules: modules(), compatibilityDate: "2026-01-01", cf: false });
+  const runtime = new Miniflare({ modules: workerModules(worker), compatibilityDate: "2026-01-01", cf: false });
   t.after(() => runtime.dispose());
 
   const cases = vectors.cases.map(({ body, headers, secrets, options }) => ({

@@ -12,7 +12,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{npm, process};
+use crate::{hardening, npm, process};
 
 /// The folders of `pkg/test` whose tests have a lock file of their own.
 const WITH_PACKAGES: [&str; 1] = ["stores"];
@@ -34,15 +34,32 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             )?;
         }
     }
+    let deliveries = hardening::deliveries(workspace, hardening::DELIVERIES, hardening::SEED)?;
+    let counted = hardening::counted_module(workspace)?;
     for folder in &folders {
         process::run(
             Command::new("node")
                 .current_dir(folder)
+                .env("DELIVERIES", &deliveries)
+                .env("COUNTED_MODULE", &counted)
                 .args(["--test", "--test-reporter", "spec"])
                 .args(test_files(folder)?),
         )?;
     }
     Ok(())
+}
+
+/// Runs the differential test alone, over so many deliveries of a seed.
+pub(crate) fn test_differential(workspace: &Workspace, count: u64, seed: u64) -> Result<()> {
+    let package = workspace.root().join("pkg");
+    let consumer = package.join("test");
+    install(workspace, &package, &consumer)?;
+    process::run(
+        Command::new("node")
+            .current_dir(&consumer)
+            .env("DELIVERIES", hardening::deliveries(workspace, count, seed)?)
+            .args(["--test", "--test-reporter", "spec", "differential.test.mjs"]),
+    )
 }
 
 /// The files named `*.test.mjs` and `*.test.cjs`, in order.

@@ -22,6 +22,7 @@ mod consumer;
 mod consumers;
 mod frameworks;
 mod fuzz;
+mod hardening;
 mod npm;
 mod package;
 mod prerequisites;

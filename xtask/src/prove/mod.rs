@@ -2,13 +2,14 @@
 //!
 //! A proof is code that a test runs with small numbers; here it runs in a release build, with the numbers that are asked
 //! for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds anything.
-//! What is proved, and what was found, is in `docs/reliability.md`.
+//! What is proved, and what was found, is in `docs/reliability.md` and `docs/hardening.md`.
 
 mod delivery_campaign;
 mod noisy_neighbour;
 mod power_cut;
 mod simulation;
 mod soak;
+mod verify_differential;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -29,6 +30,8 @@ pub(crate) enum Proof {
     Simulation(simulation::Numbers),
     /// Half of what the authority can carry, for half an hour: memory, file handles, log and tables stay as they are.
     Soak(soak::Numbers),
+    /// Gives a hundred thousand random deliveries to the verification core natively, in Node and in workerd.
+    VerifyDifferential(verify_differential::Numbers),
     /// Everything above, one after the other, with the usual numbers.
     All,
 }
@@ -41,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
+        Proof::VerifyDifferential(numbers) => verify_differential::run(workspace, numbers),
         Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
 }
@@ -53,6 +57,7 @@ fn all() -> Vec<Proof> {
         Proof::PowerCut(power_cut::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
+        Proof::VerifyDifferential(verify_differential::Numbers::default()),
     ]
 }
 
