@@ -24,7 +24,7 @@ export type {
   SignedHeaders,
   VerifierOptions,
 } from "./types.js";
-export type { ReceiverAnswer } from "./answers.js";
+export type { ReceiverAnswer } from "./receiver/answers.js";
 export type {
   Claim,
   ClaimRecord,
@@ -33,8 +33,8 @@ export type {
   DurableClaimStore,
   FailedAttempt,
   TakeUp,
-} from "./claim-store.js";
+} from "./stores/claim-store.js";
 export type { FetchRequest, FetchResponse } from "./fetch-types.js";
-export type { RetrySummary } from "./claimed-work.js";
+export type { RetrySummary } from "./receiver/claimed-work.js";
 export type { ReceivedDelivery, Receiver } from "./receiver.js";
-export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings } from "./receiver-options.js";
+export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings } from "./receiver/options.js";

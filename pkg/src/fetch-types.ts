@@ -6,13 +6,19 @@
 import type { FetchHeaders } from "./types.js";
 
 /** The project's global `Request`, or the part of it that is used here. */
-export type FetchRequest = typeof globalThis extends { Request: { prototype: infer Instance } } ? Instance : PlainRequest;
+export type FetchRequest = typeof globalThis extends { Request: { prototype: infer Instance } }
+  ? Instance
+  : PlainRequest;
 
 /** The project's global `Response`, or what can be said of it where none is declared. */
-export type FetchResponse = typeof globalThis extends { Response: { prototype: infer Instance } } ? Instance : PlainResponse;
+export type FetchResponse = typeof globalThis extends { Response: { prototype: infer Instance } }
+  ? Instance
+  : PlainResponse;
 
 /** The project's global `AbortSignal`, or the part of it that handlers need. */
-export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Instance } } ? Instance : PlainSignal;
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Instance } }
+  ? Instance
+  : PlainSignal;
 
 /** What the receiver reads of a request. */
 export interface PlainRequest {

@@ -16,15 +16,15 @@
 // Deliberately absent: timers that retry by themselves, because a function that lives for one request cannot have
 // them, and only the application knows when it stops.
 
-import { refusedHead } from "./admission.js";
-import * as answers from "./answers.js";
-import type { ReceiverAnswer } from "./answers.js";
-import { TOO_LARGE, readBody } from "./bounded-body.js";
-import type { ClaimRecord } from "./claim-store.js";
-import { type Outcome, type RetrySummary, claimAndAct, retryDue } from "./claimed-work.js";
 import type { FetchRequest, FetchResponse } from "./fetch-types.js";
-import { listedEvent } from "./listed-event.js";
-import { type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver-options.js";
+import { refusedHead } from "./receiver/admission.js";
+import * as answers from "./receiver/answers.js";
+import type { ReceiverAnswer } from "./receiver/answers.js";
+import { TOO_LARGE, readBody } from "./receiver/bounded-body.js";
+import { type Outcome, type RetrySummary, claimAndAct, retryDue } from "./receiver/claimed-work.js";
+import { listedEvent } from "./receiver/listed-event.js";
+import { type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver/options.js";
+import type { ClaimRecord } from "./stores/claim-store.js";
 import type { Envelope, RequestHeaders, VerificationCode, WebhookEvent } from "./types.js";
 
 /** One delivery, as an adapter hands it over. */
@@ -158,7 +158,10 @@ function answerTo(outcome: Outcome, onFailure: OnFailure): ReceiverAnswer {
   }
 }
 
-async function retryPending(setup: Setup, { limit = RETRY_LIMIT_DEFAULT }: { limit?: number | undefined }): Promise<RetrySummary> {
+async function retryPending(
+  setup: Setup,
+  { limit = RETRY_LIMIT_DEFAULT }: { limit?: number | undefined },
+): Promise<RetrySummary> {
   if (!Number.isInteger(limit) || limit < 1 || limit > RETRY_LIMIT_MAX) {
     throw new RangeError(`limit must be a whole number from 1 to ${RETRY_LIMIT_MAX}`);
   }

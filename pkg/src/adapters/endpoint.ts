@@ -4,8 +4,8 @@
 // they differ in what a verified event leads to. Only types are imported: the receiver and the verifier are the
 // application's, so there is never a second core.
 
-import { type ReceiverAnswer, rejected } from "../answers.js";
-import { BODY_BYTES_DEFAULT } from "../bounded-body.js";
+import { type ReceiverAnswer, rejected } from "../receiver/answers.js";
+import { BODY_BYTES_DEFAULT } from "../receiver/bounded-body.js";
 import type { RequestHeaders, WebhookEvent } from "../types.js";
 
 /** One request, as far as the contract looks at it. */

@@ -4,8 +4,8 @@
 // so the application's own JSON parser goes on as before. Fastify itself reads the body and bounds it. Errors are
 // thrown, that is they go to the application's error handler.
 
-import { refusedHead } from "../admission.js";
-import { ACCEPTED, PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../answers.js";
+import { refusedHead } from "../receiver/admission.js";
+import { ACCEPTED, PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../receiver/answers.js";
 import type { HeaderRecord, WebhookEvent } from "../types.js";
 import {
   type DeliveryReceiver,

@@ -3,7 +3,7 @@
 // The middleware belongs before a body parser, or on a router that none comes before. What Koa's parsers keep as
 // `ctx.request.rawBody` is text, not the bytes. Errors are thrown, that is they go to the application's error handling.
 
-import { ACCEPTED, type ReceiverAnswer } from "../answers.js";
+import { ACCEPTED, type ReceiverAnswer } from "../receiver/answers.js";
 import type { WebhookEvent } from "../types.js";
 import {
   type DeliveryReceiver,

@@ -1,6 +1,6 @@
 // One request of Node from beginning to end: take the bytes, ask the endpoint, write its answer.
 
-import { ACCEPTED, type ReceiverAnswer } from "../answers.js";
+import { ACCEPTED, type ReceiverAnswer } from "../receiver/answers.js";
 import type { Endpoint } from "./endpoint.js";
 import { type NodeRequest, takeDelivery } from "./node-request.js";
 

@@ -6,9 +6,9 @@
 // data that does not come. Text that some parser decoded is not taken for the bytes: decoding drops a byte order mark
 // and replaces what is not UTF-8.
 
-import { refusedHead } from "../admission.js";
-import { PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../answers.js";
-import { TOO_LARGE } from "../bounded-body.js";
+import { refusedHead } from "../receiver/admission.js";
+import { PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../receiver/answers.js";
+import { TOO_LARGE } from "../receiver/bounded-body.js";
 import type { HeaderRecord } from "../types.js";
 import type { Delivery } from "./endpoint.js";
 import { RawBodyError, isUint8Array } from "./raw-body.js";

@@ -13,7 +13,7 @@ import {
 } from "./endpoint.js";
 import { type NodeResponse, exchange, write, writeOk } from "./node-exchange.js";
 import type { NodeRequest } from "./node-request.js";
-import { INTERNAL_ERROR } from "../answers.js";
+import { INTERNAL_ERROR } from "../receiver/answers.js";
 import type { WebhookEvent } from "../types.js";
 
 export { RawBodyError } from "./raw-body.js";

@@ -4,9 +4,9 @@
 // them is looked at by the adapter, which hands them over as `kept`. Without it a body that was read is an error which
 // says what to change.
 
-import { refusedHead } from "../admission.js";
-import { ACCEPTED, PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../answers.js";
-import { TOO_LARGE, readBody } from "../bounded-body.js";
+import { refusedHead } from "../receiver/admission.js";
+import { ACCEPTED, PAYLOAD_TOO_LARGE, type ReceiverAnswer } from "../receiver/answers.js";
+import { TOO_LARGE, readBody } from "../receiver/bounded-body.js";
 import type { FetchRequest } from "../fetch-types.js";
 import type { Endpoint } from "./endpoint.js";
 import { RawBodyError } from "./raw-body.js";

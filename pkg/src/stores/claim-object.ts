@@ -4,7 +4,7 @@
 // (`workers.ts`) asks it by requests that nobody else can send: an object is reached through its binding only.
 // A plain class with `fetch` instead of remote calls, so that this file imports nothing that only Workers have.
 
-import type { Claim, ClaimRecord, FailedAttempt, TakeUp } from "../claim-store.js";
+import type { Claim, ClaimRecord, FailedAttempt, TakeUp } from "./claim-store.js";
 import type { FetchRequest, FetchResponse } from "../fetch-types.js";
 import { SqliteClaims, type SqlValue, schema } from "./sqlite-claims.js";
 import { TABLE } from "./table-name.js";

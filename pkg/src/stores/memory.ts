@@ -3,7 +3,7 @@
 // Everything is forgotten when the process ends, so an event that was acknowledged may be lost and one that was
 // processed may be processed again. A warning on the console says so, once per process.
 
-import type { Claim, ClaimStatus, DurableClaimStore } from "../claim-store.js";
+import type { Claim, ClaimStatus, DurableClaimStore } from "./claim-store.js";
 import { storable } from "./error-text.js";
 import { purgeBound } from "./purge-bound.js";
 

@@ -1,9 +1,10 @@
 // Claims in PostgreSQL: for receivers of any number of machines.
 //
-// The connections are the user's: a `Pool` of `pg`, or whatever else has its `query`. Every step is one statement and
-// so one transaction, decided by the primary key or by the condition of an update; times are the server's. How durable an acknowledged claim is, is what the server's `synchronous_commit` says (default: on disk).
+// The connections are the user's: a `Pool` of `pg`, or whatever else has its `query`. Every step is one statement and so
+// one transaction, decided by the primary key or by the condition of an update; times are the server's. How durable an
+// acknowledged claim is, is what the server's `synchronous_commit` says (default: on disk).
 
-import type { Claim, ClaimStatus, DurableClaimStore } from "../claim-store.js";
+import type { Claim, ClaimStatus, DurableClaimStore } from "./claim-store.js";
 import { storable } from "./error-text.js";
 import { PURGE_BATCH, purgeBound } from "./purge-bound.js";
 import { type TableOptions, tableName } from "./table-name.js";

@@ -6,7 +6,7 @@
 // is how its effect is read; no driver's count of changes is needed. `due_at` is the end of a lease or of the wait
 // after a failure; what is processed is in no index that the work asks.
 
-import type { Claim, ClaimRecord, ClaimStatus, FailedAttempt, TakeUp } from "../claim-store.js";
+import type { Claim, ClaimRecord, ClaimStatus, FailedAttempt, TakeUp } from "./claim-store.js";
 import { storable } from "./error-text.js";
 import { PURGE_BATCH } from "./purge-bound.js";
 

@@ -4,7 +4,7 @@
 // 22.13 and newer). Nothing is imported that might be missing. What is acknowledged is on disk: write-ahead log, flushed
 // at every commit. Writers of other processes are waited for up to five seconds.
 
-import type { DurableClaimStore } from "../claim-store.js";
+import type { DurableClaimStore } from "./claim-store.js";
 import { PURGE_BATCH, purgeBound } from "./purge-bound.js";
 import { SqliteClaims, type SqlValue, schema } from "./sqlite-claims.js";
 import { type TableOptions, tableName } from "./table-name.js";
@@ -29,7 +29,10 @@ const BUSY_TIMEOUT_MS = 5000;
  * @throws {TypeError} `database` is neither, the runtime has no SQLite of its own, or the table's name is none
  * @throws the driver's error, when the file cannot be opened or is no database
  */
-export function createSqliteStore(database: string | SqliteDatabase, options: SqliteStoreOptions = {}): DurableClaimStore {
+export function createSqliteStore(
+  database: string | SqliteDatabase,
+  options: SqliteStoreOptions = {},
+): DurableClaimStore {
   const table = tableName(options);
   const connection = typeof database === "string" ? open(database) : checked(database);
   connection.prepare(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`).all();

@@ -5,7 +5,7 @@
 // processed: to find it there is proof, which spares a late duplicate the way to the object; not to find it is no proof
 // of anything. Without KV the answers are the same, so its failures are misses, noted on the console.
 
-import type { Claim, DurableClaimStore } from "../claim-store.js";
+import type { Claim, DurableClaimStore } from "./claim-store.js";
 import { BODY, MESSAGE, type Operations, bytes } from "./claim-object.js";
 import { PURGE_BATCH, purgeBound } from "./purge-bound.js";
 

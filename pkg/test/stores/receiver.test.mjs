@@ -80,7 +80,9 @@ test("a duplicate: one record, 200 both times, one effect, in whichever process"
   const [one, another] = [receiver(), receiver({ onFailure: "ask-for-redelivery" })];
   assert.deepEqual(await answered(await one(delivery("evt_1"))), DONE);
   const later = () => Date.now() + 5000; // a redelivery has a signature of its own
-  for (const receive of [one, another]) assert.deepEqual(await answered(await receive(delivery("evt_1", { now: later }))), DUPLICATE);
+  for (const receive of [one, another]) {
+    assert.deepEqual(await answered(await receive(delivery("evt_1", { now: later }))), DUPLICATE);
+  }
   assert.deepEqual([acted, records()], [["evt_1 1"], [["evt_1", "processed", 1, null]]]);
 });
 

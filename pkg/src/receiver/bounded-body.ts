@@ -1,6 +1,6 @@
 // Reads the body of a Fetch request once, and never more of it than the receiver is willing to hold.
 
-import type { FetchRequest } from "./fetch-types.js";
+import type { FetchRequest } from "../fetch-types.js";
 
 /** The bound when none is given, bytes. Events are at most 256 KiB (contract 5.6). */
 export const BODY_BYTES_DEFAULT = 1 << 20;

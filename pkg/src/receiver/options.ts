@@ -1,10 +1,10 @@
 // The settings of a receiver, and what is made of them once, when it is created.
 
 import { BODY_BYTES_DEFAULT } from "./bounded-body.js";
-import type { ClaimStore } from "./claim-store.js";
-import type { Signal } from "./fetch-types.js";
-import type { WebhookEvent } from "./types.js";
-import { Verifier } from "./verifier.js";
+import type { ClaimStore } from "../stores/claim-store.js";
+import type { Signal } from "../fetch-types.js";
+import type { WebhookEvent } from "../types.js";
+import { Verifier } from "../verifier.js";
 import { type LeasingStore, leasing } from "./single-process.js";
 
 /** What `onEvent` is told beside the event. */
@@ -99,6 +99,9 @@ export interface Setup {
   readonly report: (error: unknown, context: ErrorContext) => void;
 }
 
+type Duration = "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds";
+
+const ABOVE_ZERO = Number.MIN_VALUE;
 const ANSWER_SECONDS_DEFAULT = 10;
 const ANSWER_SECONDS_MAX = 3600;
 const LEASE_SECONDS_DEFAULT = 300;
@@ -117,17 +120,18 @@ export function setUp(options: ReceiverOptions): Setup {
   }
   const maxBodyBytes = number("maxBodyBytes", options.maxBodyBytes ?? BODY_BYTES_DEFAULT, 1, Number.MAX_SAFE_INTEGER);
   if (!Number.isInteger(maxBodyBytes)) throw new RangeError("maxBodyBytes must be a whole number");
-  const milliseconds = (name: "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds", initial: number, max: number) =>
-    Math.ceil(number(name, options[name] ?? initial, name === "retryDelaySeconds" ? 0 : Number.MIN_VALUE, max) * 1000);
+  // Rounded up: a time above 0 stays one.
+  const milliseconds = (name: Duration, initial: number, min: number, max: number) =>
+    Math.ceil(number(name, options[name] ?? initial, min, max) * 1000);
   return {
     verifier: trusted(options),
     store: leasing(checkedStore(options.store)),
     onEvent,
     onFailure,
     maxBodyBytes,
-    answerWithinMs: milliseconds("answerWithinSeconds", ANSWER_SECONDS_DEFAULT, ANSWER_SECONDS_MAX),
-    leaseMs: milliseconds("leaseSeconds", LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX),
-    retryDelayMs: milliseconds("retryDelaySeconds", RETRY_SECONDS_DEFAULT, RETRY_SECONDS_MAX),
+    answerWithinMs: milliseconds("answerWithinSeconds", ANSWER_SECONDS_DEFAULT, ABOVE_ZERO, ANSWER_SECONDS_MAX),
+    leaseMs: milliseconds("leaseSeconds", LEASE_SECONDS_DEFAULT, ABOVE_ZERO, LEASE_SECONDS_MAX),
+    retryDelayMs: milliseconds("retryDelaySeconds", RETRY_SECONDS_DEFAULT, 0, RETRY_SECONDS_MAX),
     report: silently(onError),
   };
 }
@@ -146,14 +150,18 @@ function trusted(options: ReceiverTrust): Setup["verifier"] {
 
 function checkedStore(store: ClaimStore): ClaimStore {
   for (const method of ["claim", "complete", "fail", "pending"] as const) {
-    if (typeof store?.[method] !== "function") throw new TypeError(`store must be a claim store: it has no ${method}()`);
+    if (typeof store?.[method] !== "function") {
+      throw new TypeError(`store must be a claim store: it has no ${method}()`);
+    }
   }
   return store;
 }
 
 function number(name: string, value: unknown, min: number, max: number): number {
   if (typeof value !== "number") throw new TypeError(`${name} must be a number`);
-  if (!(value >= min && value <= max)) throw new RangeError(`${name} must be ${min > 0 && min < 1 ? "above 0" : `at least ${min}`}, and at most ${max}`);
+  if (!(value >= min && value <= max)) {
+    throw new RangeError(`${name} must be ${min === ABOVE_ZERO ? "above 0" : `at least ${min}`}, and at most ${max}`);
+  }
   return value;
 }
 

@@ -5,8 +5,8 @@
 // a handler that hangs holds nothing for ever. Should it succeed later all the same, that is noted: the effect has
 // happened, and must not be repeated if nobody has done so yet.
 
-import type { Setup } from "./receiver-options.js";
-import type { WebhookEvent } from "./types.js";
+import type { Setup } from "./options.js";
+import type { WebhookEvent } from "../types.js";
 
 /**
  * `processed`: the effect has happened and is noted. `failed`: it has not, or it is not known. `unnoted`: it has
@@ -19,7 +19,12 @@ const RETRY_DELAY_MS_MAX = 3_600_000;
 const ERROR_LENGTH_MAX = 2000;
 
 /** Runs the handler on an event that is leased for `attempt`. Never rejects. */
-export async function act(setup: Setup, id: string, attempt: number, event: () => WebhookEvent): Promise<AttemptOutcome> {
+export async function act(
+  setup: Setup,
+  id: string,
+  attempt: number,
+  event: () => WebhookEvent,
+): Promise<AttemptOutcome> {
   const lease = new AbortController();
   const timer = setTimeout(() => lease.abort(leaseEnded(setup.leaseMs)), setup.leaseMs);
   unref(timer);

@@ -4,7 +4,7 @@
 // no signature, and goes the same way as a delivery from the claim on (contract 11.2).
 
 import type { Genuine } from "./claimed-work.js";
-import type { WebhookEvent } from "./types.js";
+import type { WebhookEvent } from "../types.js";
 
 const encoder = new TextEncoder();
 

@@ -5,9 +5,9 @@
 // they are reported, and what they mean is in the outcome.
 
 import { act } from "./attempt.js";
-import type { Claim, ClaimRecord } from "./claim-store.js";
-import type { Setup } from "./receiver-options.js";
-import type { WebhookEvent } from "./types.js";
+import type { Claim, ClaimRecord } from "../stores/claim-store.js";
+import type { Setup } from "./options.js";
+import type { WebhookEvent } from "../types.js";
 
 /** A genuine event. */
 export interface Genuine {

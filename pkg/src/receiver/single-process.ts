@@ -3,7 +3,7 @@
 // Who is working on what is then known in this process's memory only: two processes on such a store could both take
 // up what a third left behind. Whether an event is unfinished is asked of the store, so nothing is lost by a restart.
 
-import type { ClaimStore, TakeUp } from "./claim-store.js";
+import type { ClaimStore, TakeUp } from "../stores/claim-store.js";
 
 /** A store whose claims can be taken up. */
 export interface LeasingStore extends ClaimStore {
