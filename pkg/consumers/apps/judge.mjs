@@ -1,14 +1,16 @@
 // What every consumer does with the package, however it got hold of it: judges all vectors, then signs a delivery of
-// its own and has it judged, genuine and forged. What comes back is one plain object, which the tests compare.
+// its own and has it judged, genuine and forged, and received twice. What comes back is one plain object, which the
+// tests compare.
 //
 // Only what every runtime has is used here, so that the same file runs in Node, in a page and in a Worker. The package
-// is handed in: how it is imported is what the consumers differ in.
+// is handed in: how it is imported is what the consumers differ in. None of them imports anything that the entry itself
+// makes, so a bundler that thought it could do without the entry would be found out.
 
 const SECRET = "whsec_of_these_consumers";
 
 /** Judges the cases of `tests/vectors/verification.json` with the package's exports. */
-export function judge(exports, cases) {
-  const { Verifier, VerificationError, sign, CONTRACT_VERSION } = exports;
+export async function judge(exports, cases) {
+  const { Verifier, VerificationError, sign } = exports;
   const wrong = cases.filter((vector) => verdict(Verifier, vector) !== expected(vector)).map(({ name }) => name);
 
   const body = bytes(cases[0]);
@@ -21,7 +23,7 @@ export function judge(exports, cases) {
     event: verifier.verify(body, new Headers(headers)).id,
     envelope: verifier.verifyEnvelope(body, Object.entries(headers)).merchant,
     refusal: { code: refusal.code, status: refusal.status, known: refusal instanceof VerificationError },
-    version: CONTRACT_VERSION,
+    received: await receivedTwice(exports, body, headers),
   };
 }
 
@@ -32,8 +34,21 @@ export const judged = {
   event: "evt_1",
   envelope: { id: "mer_1", slug: "a" },
   refusal: { code: "invalid_signature", status: 401, known: true },
-  version: "0.2.0",
+  received: { statuses: [200, 200], events: ["evt_1"] },
 };
+
+async function receivedTwice({ createReceiver, createMemoryStore }, body, signed) {
+  const events = [];
+  const onEvent = (event) => events.push(event.id);
+  const receiver = createReceiver({ secret: SECRET, store: createMemoryStore(), onEvent });
+  const statuses = [];
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const headers = { ...signed, "Content-Type": "application/json" };
+    const response = await receiver(new Request("https://receiver.example/", { method: "POST", headers, body }));
+    statuses.push(response.status);
+  }
+  return { statuses, events };
+}
 
 function verdict(Verifier, vector) {
   const verifier = new Verifier(vector.secrets, { toleranceSeconds: vector.tolerance, now: () => vector.now * 1000 });

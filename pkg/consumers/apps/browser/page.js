@@ -1,6 +1,9 @@
 // A page that imports the package, and hands the test what it is to call.
 
-import { CONTRACT_VERSION, VerificationError, Verifier, sign } from "verify-wasm";
+import { VerificationError, Verifier, createReceiver, sign } from "verify-wasm";
+import { createMemoryStore } from "verify-wasm/stores/memory";
 import { judge } from "../judge.mjs";
 
-globalThis.judgeInPage = (cases) => judge({ CONTRACT_VERSION, VerificationError, Verifier, sign }, cases);
+const exported = { VerificationError, Verifier, createMemoryStore, createReceiver, sign };
+
+globalThis.judgeInPage = (cases) => judge(exported, cases);

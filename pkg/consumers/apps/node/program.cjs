@@ -4,9 +4,11 @@
 
 const { readFileSync } = require("node:fs");
 const process = require("node:process");
-const { CONTRACT_VERSION, VerificationError, Verifier, sign } = require("verify-wasm");
+const { VerificationError, Verifier, createReceiver, sign } = require("verify-wasm");
+const { createMemoryStore } = require("verify-wasm/stores/memory");
 
+const exported = { VerificationError, Verifier, createMemoryStore, createReceiver, sign };
 const { cases } = JSON.parse(readFileSync(process.argv[2], "utf8"));
-import("../judge.mjs").then(({ judge }) => {
-  console.log(JSON.stringify(judge({ CONTRACT_VERSION, VerificationError, Verifier, sign }, cases)));
-});
+import("../judge.mjs")
+  .then(({ judge }) => judge(exported, cases))
+  .then((result) => console.log(JSON.stringify(result)));

@@ -2,8 +2,11 @@
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { CONTRACT_VERSION, VerificationError, Verifier, sign } from "verify-wasm";
+import { VerificationError, Verifier, createReceiver, sign } from "verify-wasm";
+import { createMemoryStore } from "verify-wasm/stores/memory";
 import { judge } from "../judge.mjs";
 
+const exported = { VerificationError, Verifier, createMemoryStore, createReceiver, sign };
+
 const { cases } = JSON.parse(readFileSync(process.argv[2], "utf8"));
-console.log(JSON.stringify(judge({ CONTRACT_VERSION, VerificationError, Verifier, sign }, cases)));
+judge(exported, cases).then((result) => console.log(JSON.stringify(result))); // bundlers make CommonJS of this, too
