@@ -71,6 +71,27 @@ test("it can be published with its origin proved", () => {
   assert.equal(manifest.license, "MIT OR Apache-2.0");
 });
 
+test("the README names the versions that the consumers run", () => {
+  const pinned = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
+  const version = (name, parts) => {
+    const all = { ...pinned.devDependencies, ...pinned.optionalDependencies };
+    return all[name].replace(/^npm:.*@/, "").split(".").slice(0, parts).join(".");
+  };
+  const readme = files.get("README.md").toString();
+  for (const text of [
+    `${version("node-22", 2)}, ${version("node-24", 2)}`,
+    `Bun ${version("@oven/bun-linux-x64", 2)}, Deno ${version("@deno/linux-x64-glibc", 2)}`,
+    `Vite ${version("vite", 1)} `,
+    `webpack ${version("webpack", 1)}, esbuild ${version("esbuild", 2)}`,
+    `rollup ${version("rollup", 1)} `,
+    `wrangler ${version("wrangler", 1)} `,
+    `| ${version("next", 2)}, a route`,
+    `| ${version("typescript-5", 2)} and ${version("typescript", 2)}, `,
+  ]) {
+    assert.ok(readme.includes(text), text);
+  }
+});
+
 test("it stays small", (t) => {
   const kib = statSync(tarball).size / 1024;
   const unpacked = [...files.values()].reduce((sum, content) => sum + content.length, 0) / 1024;
