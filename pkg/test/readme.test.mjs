@@ -1,4 +1,4 @@
-// The receiver of the README, run as it is printed there.
+// The README's receiver without an adapter, run as it is printed there.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -21,7 +21,7 @@ const body = JSON.stringify({
 
 test("the README's receiver accepts a delivery and refuses an altered one", async (t) => {
   const readme = readFileSync(new URL("node_modules/verify-wasm/README.md", import.meta.url), "utf8");
-  const printed = readme.match(/```js\n([^]*?)```/)[1];
+  const printed = readme.match(/Without an adapter[^]*?```js\n([^]*?)```/)[1];
   // Only the port differs: a free one, and told to this test.
   const source = printed.replace(".listen(3000);", '.listen(0, "127.0.0.1", function () { console.log(this.address().port); });');
   assert.notEqual(source, printed);

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import test from "node:test";
+import express5 from "express";
 import express4 from "express4";
-import express5 from "express5";
 import { toHandler, verified } from "verify-wasm/express";
 import { fulfilsTheContract } from "./contract.mjs";
 import { deliver, eventText } from "./deliveries.mjs";

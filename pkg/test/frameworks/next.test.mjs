@@ -3,11 +3,26 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import test, { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { fulfilsTheContract } from "./contract.mjs";
 import { BODY_BYTES_MAX, SECRET, deliver, eventText, send } from "./deliveries.mjs";
+import { programs } from "./readme.mjs";
+
+// What the README prints is part of the application.
+const [receiver] = programs("Your first event");
+const [route, apiRoute] = programs("Next.js");
+for (const [file, text] of [
+  ["receiver.js", receiver],
+  ["app/webhooks/route.js", route],
+  ["pages/api/webhooks.js", apiRoute],
+]) {
+  const path = new URL(`next-app/${file}`, import.meta.url);
+  mkdirSync(new URL(".", path), { recursive: true });
+  writeFileSync(path, text);
+}
 
 const cwd = fileURLToPath(new URL("next-app", import.meta.url));
 const next = fileURLToPath(new URL("node_modules/next/dist/bin/next", import.meta.url));
@@ -42,6 +57,13 @@ const at = (path) => ({ port: server.port, path, seen, close() {} });
 const uploads = ["receiver"];
 fulfilsTheContract("Next.js route handler", (form) => at(`/${form}`), { methodNotAllowed: true, uploads });
 fulfilsTheContract("Next.js API route", (form) => at(`/api/${form}`), { uploads });
+
+for (const path of ["/webhooks", "/api/webhooks"]) {
+  test(`the README's program for ${path} in Next.js`, async () => {
+    const answer = await deliver(at(path), eventText());
+    assert.deepEqual([answer.status, answer.code], [200, "ok"]);
+  });
+}
 
 for (const [name, path, advice] of [
   ["route handler", "/trap", "something read the request's body before this handler. Hand the request over before request.json(), request.text() or anything else reads it."],
