@@ -1,6 +1,7 @@
 // The SQLite of Node itself. Run by a Node that has it: see sqlite.test.mjs.
 
 import { join } from "node:path";
+import { agreesWithMemory } from "./agreement.mjs";
 import { conformance, largePurge } from "./conformance.mjs";
 import { folder } from "./folder.mjs";
 import { open } from "./places.mjs";
@@ -12,4 +13,5 @@ const place = (t) => {
 };
 conformance("node:sqlite", (t) => place(t).another);
 largePurge("node:sqlite", (t) => place(t).another);
+agreesWithMemory("node:sqlite", (t) => place(t).another);
 betweenProcesses("node:sqlite", "node-sqlite", place);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import pg from "pg";
 import { createPostgresStore } from "verify-wasm/stores/postgres";
+import { agreesWithMemory } from "./agreement.mjs";
 import { conformance, largePurge, record } from "./conformance.mjs";
 import { open } from "./places.mjs";
 import { database } from "./postgres-server.mjs";
@@ -25,6 +26,7 @@ const place = async (t) => {
 const openPlace = async (t) => (await place(t)).another;
 conformance("PostgreSQL", openPlace);
 largePurge("PostgreSQL", openPlace);
+agreesWithMemory("PostgreSQL", openPlace);
 betweenProcesses("PostgreSQL", "postgres", place);
 
 test("several processes may make the table at once", async (t) => {

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import test from "node:test";
 import { createSqliteStore } from "verify-wasm/stores/sqlite";
+import { agreesWithMemory } from "./agreement.mjs";
 import { conformance, largePurge, record } from "./conformance.mjs";
 import { folder } from "./folder.mjs";
 import { driver, open } from "./places.mjs";
@@ -30,6 +31,7 @@ const place = (t) => {
 };
 conformance("better-sqlite3's interface", (t) => place(t).another);
 largePurge("better-sqlite3's interface", (t) => place(t).another);
+agreesWithMemory("better-sqlite3's interface", (t) => place(t).another);
 betweenProcesses("better-sqlite3's interface", "libsql", place);
 
 test("node:sqlite passes the same suites", async () => {
@@ -41,7 +43,7 @@ test("node:sqlite passes the same suites", async () => {
   });
   const [output, [status]] = await Promise.all([text(run.stdout), once(run, "exit")]);
   assert.equal(status, 0, output);
-  assert.match(output, /^# pass 16$/m);
+  assert.match(output, /^# pass 17$/m);
 });
 
 test("where the runtime has no SQLite, a path is refused with what to do", { skip: hasSqlite() }, () => {

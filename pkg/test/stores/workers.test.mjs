@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import test, { after } from "node:test";
 import { Miniflare } from "miniflare";
+import { agreesWithMemory } from "./agreement.mjs";
 import { conformance, record } from "./conformance.mjs";
 import { answered, delivery } from "./deliveries.mjs";
 import { folder } from "./folder.mjs";
@@ -25,11 +26,13 @@ const shared = new Miniflare({ ...options, ...keptIn(folder({ after })) });
 after(() => shared.dispose());
 let places = 0;
 for (const [title, query] of [["with KV", ""], ["without KV", "without-kv&"]]) {
-  conformance(`Durable Objects ${title}`, () => {
+  const open = () => {
     places += 1;
     const place = `${query}place=${places}-`;
     return () => remoteStore(shared, place);
-  });
+  };
+  conformance(`Durable Objects ${title}`, open);
+  if (query !== "") agreesWithMemory(`Durable Objects ${title}`, open, 2);
 }
 
 test("a marker is written when an event is processed, for 90 days, and spares the object", async (t) => {
