@@ -37,4 +37,4 @@ export type {
 export type { FetchRequest, FetchResponse } from "./fetch-types.js";
 export type { RetrySummary } from "./receiver/claimed-work.js";
 export type { ReceivedDelivery, Receiver } from "./receiver.js";
-export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings } from "./receiver/options.js";
+export type { ErrorContext, EventContext, OnFailure, ReceiverOptions, ReceiverSettings, RefusedDelivery } from "./receiver/options.js";

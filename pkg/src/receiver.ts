@@ -118,6 +118,7 @@ async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<Receiv
     envelope = setup.verifier.verifyEnvelope(body, headers);
   } catch (error) {
     if (!isVerificationError(error)) throw error;
+    setup.refused(error.code, { body, headers });
     if (error.code === "invalid_secret") setup.report(error, { code: error.code, eventId: null });
     return answers.rejected(error.code, error.status);
   }

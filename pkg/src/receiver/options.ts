@@ -3,7 +3,7 @@
 import { BODY_BYTES_DEFAULT } from "./bounded-body.js";
 import type { ClaimStore } from "../stores/claim-store.js";
 import type { Signal } from "../fetch-types.js";
-import type { WebhookEvent } from "../types.js";
+import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
 import { Verifier } from "../verifier.js";
 import { type LeasingStore, leasing } from "./single-process.js";
 
@@ -24,6 +24,14 @@ export interface ErrorContext {
   readonly code: "processing_failed" | "storage_unavailable" | "invalid_secret";
   /** The event that it happened to; `null` when none has been verified. */
   readonly eventId: string | null;
+}
+
+/** What `onRefused` is given beside the code. Nothing in it is to be believed. */
+export interface RefusedDelivery {
+  /** The bytes as they came; `null` when there were none. */
+  readonly body: Uint8Array | null;
+  /** The request's headers, in the form in which the receiver got them. */
+  readonly headers: RequestHeaders;
 }
 
 /** What a failure of `onEvent` means for the sender. */
@@ -67,6 +75,11 @@ export interface ReceiverSettings {
    * ignored.
    */
   onError?: ((error: unknown, context: ErrorContext) => void) | undefined;
+  /**
+   * Told of every delivery that the verification refused, for a log or a counter. While you develop, hand body and
+   * headers to `verifier.explain`, which says why a signature does not match. What it throws is ignored.
+   */
+  onRefused?: ((code: VerificationCode, refused: RefusedDelivery) => void) | undefined;
 }
 
 /** How deliveries are verified: by a verifier of your own, or by one that is made from the signing secret. */
@@ -97,6 +110,8 @@ export interface Setup {
   readonly retryDelayMs: number;
   /** Reports without ever throwing. */
   readonly report: (error: unknown, context: ErrorContext) => void;
+  /** Tells of a refused delivery, likewise. */
+  readonly refused: (code: VerificationCode, delivery: RefusedDelivery) => void;
 }
 
 type Duration = "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds";
@@ -112,9 +127,10 @@ const RETRY_SECONDS_MAX = 3600;
 /** Checks the settings and fills in the defaults. Throws a `TypeError` or a `RangeError` that names the setting. */
 export function setUp(options: ReceiverOptions): Setup {
   if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
-  const { onEvent, onFailure = "retry-internally", onError = toConsole } = options;
+  const { onEvent, onFailure = "retry-internally", onError = toConsole, onRefused = () => {} } = options;
   if (typeof onEvent !== "function") throw new TypeError("onEvent must be a function");
   if (typeof onError !== "function") throw new TypeError("onError must be a function");
+  if (typeof onRefused !== "function") throw new TypeError("onRefused must be a function");
   if (onFailure !== "retry-internally" && onFailure !== "ask-for-redelivery") {
     throw new TypeError('onFailure must be "retry-internally" or "ask-for-redelivery"');
   }
@@ -133,6 +149,7 @@ export function setUp(options: ReceiverOptions): Setup {
     leaseMs: milliseconds("leaseSeconds", LEASE_SECONDS_DEFAULT, ABOVE_ZERO, LEASE_SECONDS_MAX),
     retryDelayMs: milliseconds("retryDelaySeconds", RETRY_SECONDS_DEFAULT, 0, RETRY_SECONDS_MAX),
     report: silently(onError),
+    refused: silently(onRefused),
   };
 }
 
@@ -169,12 +186,13 @@ function toConsole(error: unknown, { code, eventId }: ErrorContext): void {
   console.error(`verify-wasm receiver: ${code}${eventId === null ? "" : ` (event ${eventId})`}:`, error);
 }
 
-function silently(onError: NonNullable<ReceiverSettings["onError"]>): Setup["report"] {
-  return (error, context) => {
+/** Telling somebody must not change an answer, neither now nor by a promise that nobody awaits. */
+function silently<Values extends unknown[]>(tell: (...values: Values) => unknown): (...values: Values) => void {
+  return (...values) => {
     try {
-      onError(error, context);
+      Promise.resolve(tell(...values)).catch(() => undefined);
     } catch {
-      // Reporting must not change an answer.
+      // As above.
     }
   };
 }
