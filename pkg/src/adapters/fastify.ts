@@ -30,6 +30,7 @@ export interface FastifyRequest {
 /** Fastify's reply, as far as it is used. */
 export interface FastifyReply {
   readonly sent: boolean;
+  readonly statusCode: number;
   code(status: number): unknown;
   headers(values: Record<string, string>): unknown;
   send(payload?: unknown): unknown;
@@ -54,7 +55,7 @@ export function toPlugin(receiver: DeliveryReceiver): FastifyPlugin {
 /**
  * Makes a plugin that only verifies: `handler` gets the event of each valid delivery, every other delivery is answered
  * with its code. What the handler returns or sends is the answer, as always in Fastify; when it does neither, it is
- * 200. Deliveries come at least once: claim `event.id` before any effect.
+ * the status it has set, by itself 200. Deliveries come at least once: claim `event.id` before any effect.
  *
  * @throws {TypeError} an argument has the wrong type
  * @throws {RangeError} `maxBodyBytes` is not a whole number from 1
@@ -90,7 +91,7 @@ function pluginOf<Request extends FastifyRequest, Reply extends FastifyReply>(
         const outcome = await endpoint.settle(delivery, request, reply);
         if ("answer" in outcome) return answer(reply, outcome.answer);
         if (reply.sent || outcome.result !== undefined) return outcome.result;
-        return answer(reply, ACCEPTED);
+        return reply.statusCode === ACCEPTED.status ? answer(reply, ACCEPTED) : reply.send();
       },
     });
   };

@@ -68,15 +68,16 @@ export function verified<Context extends KoaContext>(
 function middlewareOf<Context extends KoaContext>(endpoint: Endpoint<[Context, Next]>): KoaMiddleware<Context> {
   return async (context, next) => {
     const taken = await takeDelivery(context.req, endpoint.maxBodyBytes, ADVICE, context.request);
-    const outcome = "answer" in taken ? taken : await endpoint.settle(taken.delivery, context, next);
+    if ("answer" in taken) return answer(context, taken.answer);
+    context.status = ACCEPTED.status; // what the handler does not change
+    const outcome = await endpoint.settle(taken.delivery, context, next);
     if ("answer" in outcome) answer(context, outcome.answer);
     else if (!isAnswered(context)) answer(context, ACCEPTED);
   };
 }
 
-/** Koa's answer is 404 for as long as nobody says anything else. */
 function isAnswered({ body, headerSent, respond, status }: KoaContext): boolean {
-  return headerSent || respond === false || status !== 404 || (body !== undefined && body !== null);
+  return headerSent || respond === false || status !== ACCEPTED.status || (body !== undefined && body !== null);
 }
 
 function answer(context: KoaContext, { status, headers, body }: ReceiverAnswer): void {

@@ -34,9 +34,10 @@ export async function exchange<Context extends unknown[]>(
   return "answer" in outcome || response.headersSent || response.writableEnded;
 }
 
-/** Writes the 200 of a handler that has not answered by itself. */
+/** Ends what a handler has left open: with its status if it has set one, else with 200. */
 export function writeOk(response: NodeResponse): void {
-  write(response, ACCEPTED);
+  if (response.statusCode === ACCEPTED.status) write(response, ACCEPTED);
+  else response.end("");
 }
 
 /** Writes an answer. */

@@ -4,6 +4,7 @@
 // plays the sender. A server tells what its handler saw; that is the effect, and it must happen once or not at all.
 
 import assert from "node:assert/strict";
+import { Agent } from "node:http";
 import test from "node:test";
 import { BODY_BYTES_MAX, breakOff, deliver, eventOfBytes, eventText, send, signed, uploadWithoutEnd } from "./deliveries.mjs";
 
@@ -13,7 +14,7 @@ import { BODY_BYTES_MAX, breakOff, deliver, eventOfBytes, eventText, send, signe
  * @param name Of the framework, and its version where there are several.
  * @param start Starts a server: `(form) => { port, path, seen(): events, close() }`.
  * @param own What the framework does without asking the handler: `methodNotAllowed` when it answers other methods
- *   itself, `uploads` the forms for which it takes in a whole upload first.
+ *   itself, `uploads` the forms for which it deals with uploads that are too long.
  */
 export function fulfilsTheContract(name, start, own = {}) {
   for (const form of ["receiver", "verified"]) {
@@ -155,6 +156,23 @@ async function brokenUploads({ t, server, form, own }) {
     assert.equal(await sightings(server, body), 0);
   });
   if (own.uploads?.includes(form)) return;
+  await t.test("after refusals the connection goes on, or is ended in order", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const long = eventOfBytes(3 * BODY_BYTES_MAX);
+    const answers = [];
+    for (const request of [
+      { headers: signed(long, { "Content-Type": "text/plain" }), body: long },
+      { headers: signed(long), body: long },
+      { headers: signed(long), body: [long.slice(0, 9000), long.slice(9000)] },
+      { headers: signed(eventText(), { "Content-Encoding": "gzip" }), body: eventText() },
+    ]) {
+      answers.push((await send(server, { ...request, agent })).status);
+      const body = eventText();
+      answers.push((await send(server, { headers: signed(body), body, agent })).status);
+    }
+    agent.destroy();
+    assert.deepEqual(answers, [415, 200, 413, 200, 413, 200, 415, 200]);
+  });
   await t.test("an upload without end is answered, then ended", async () => {
     const answer = await uploadWithoutEnd(server);
     assert.deepEqual([answer.status, answer.code], [413, "payload_too_large"]);

@@ -38,11 +38,11 @@ export function signed(body, more = {}, eventId = idOf(body)) {
 }
 
 /**
- * Sends one request and reads its answer to the end. Without a declared length the body goes in chunks, one for each
- * element of an array.
+ * Sends one request and reads its answer to the end. A body that is an array goes in chunks, one for each element. The
+ * connection is a new one unless an agent has one.
  */
-export async function send({ port, path }, { method = "POST", headers = {}, body = "" }) {
-  const outgoing = request({ host: "127.0.0.1", port, path, method, headers });
+export async function send({ port, path }, { method = "POST", headers = {}, body = "", agent = false }) {
+  const outgoing = request({ host: "127.0.0.1", port, path, method, headers, agent });
   outgoing.on("error", () => {}); // a server may refuse to read on; what counts is the answer
   const answer = once(outgoing, "response");
   if (Array.isArray(body)) for (const part of body) await new Promise((sent) => outgoing.write(part, sent));

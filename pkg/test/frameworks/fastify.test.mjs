@@ -84,4 +84,7 @@ test("Fastify: a handler may return or send the answer", async (t) => {
     const answer = await deliver(server, eventText());
     assert.deepEqual([answer.status, answer.text], [202, '{"type":"order.confirmed"}']);
   }
+  const server = await serve(Fastify(), verified(verifier, async (event, request, reply) => void reply.code(204)));
+  t.after(() => server.close());
+  assert.equal((await deliver(server, eventText())).status, 204);
 });

@@ -59,16 +59,18 @@ test("Hono: behind c.req.json() or c.req.text() is an error that says what to ch
 });
 
 test("Hono: bytes that Hono keeps are used, and bounded", async (t) => {
-  const keep = async (c, next) => {
-    await c.req.arrayBuffer();
-    await c.req.json();
-    await next();
-  };
-  const { server } = await serve(t, toHandler(receiverInto(memory())), keep);
-  assert.equal((await deliver(server, `${eventText("é")}\r\n`)).code, "ok");
-  const small = await serve(t, verified(verifier, () => {}, { maxBodyBytes: 100 }), keep);
-  const answer = await deliver(small.server, eventText());
-  assert.deepEqual([answer.status, answer.code], [413, "payload_too_large"]);
+  for (const form of ["arrayBuffer", "bytes"]) {
+    const keep = async (c, next) => {
+      await c.req[form]();
+      await c.req.json();
+      await next();
+    };
+    const { server } = await serve(t, toHandler(receiverInto(memory())), keep);
+    assert.equal((await deliver(server, `${eventText("é")}\r\n`)).code, "ok");
+    const small = await serve(t, verified(verifier, () => {}, { maxBodyBytes: 100 }), keep);
+    const answer = await deliver(small.server, eventText());
+    assert.deepEqual([answer.status, answer.code], [413, "payload_too_large"]);
+  }
 });
 
 test("Hono: middleware that replaces the request's stream is no hindrance", async (t) => {

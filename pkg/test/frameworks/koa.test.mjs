@@ -70,8 +70,10 @@ test("Koa: what a handler throws goes to the application", async (t) => {
 });
 
 test("Koa: a handler may answer, or leave that to the next", async (t) => {
-  const status = await serve(t, verified(verifier, (event, ctx) => void (ctx.status = 204)));
-  assert.equal((await deliver(status.server, eventText())).status, 204);
+  for (const status of [204, 404]) {
+    const { server } = await serve(t, verified(verifier, (event, ctx) => void (ctx.status = status)));
+    assert.equal((await deliver(server, eventText())).status, status);
+  }
 
   const body = await serve(t, verified(verifier, (event, ctx) => void (ctx.body = event.type)));
   assert.equal((await deliver(body.server, eventText())).text, "order.confirmed");

@@ -76,6 +76,11 @@ test("node:http: a handler that throws is a 500, one that answers has answered",
   );
   const owned = await deliver(own.server, eventText());
   assert.deepEqual([owned.status, owned.text], [202, "order.confirmed"]);
+
+  const status = await serve(t, (onError) =>
+    verified(verifier, (event, request, response) => void (response.statusCode = 503), onError),
+  );
+  assert.deepEqual((({ status, text }) => [status, text])(await deliver(status.server, eventText())), [503, ""]);
 });
 
 test("node:http: what cannot be meant is refused when the listener is made", () => {
