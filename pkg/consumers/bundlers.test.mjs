@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 import { nodeResolve } from "@rollup/plugin-node-resolve";
 import * as esbuild from "esbuild";
 import { rollup } from "rollup";
@@ -94,6 +95,23 @@ test("adapters and stores do not bring the core along", async () => {
 test("the entry that starts the core is never dropped", async () => {
   assert.ok((await bundled('import { Verifier } from "verify-wasm"; new Verifier("");')).includes(CORE));
   assert.ok((await bundled('export { VerificationError } from "verify-wasm";')).includes(CORE));
+});
+
+/** What a bundle grows by, in KiB of gzip. Most of it is the module behind `explain`. */
+const BUDGETS = [
+  { contents: 'import { Verifier } from "verify-wasm"; new Verifier("");', kib: 110 },
+  { contents: 'export { createReceiver } from "verify-wasm";', kib: 114 },
+  ...importable
+    .filter((name) => name !== "verify-wasm")
+    .map((name) => ({ contents: `export * from ${JSON.stringify(name)};`, kib: 4 })),
+];
+
+test("what it adds to a bundle stays within its budget", async (t) => {
+  for (const { contents, kib } of BUDGETS) {
+    const grown = gzipSync(await bundled(contents), { level: 9 }).length / 1024;
+    t.diagnostic(`${grown.toFixed(1)} KiB: ${contents}`);
+    assert.ok(grown <= kib, `${contents} ${grown} KiB`);
+  }
 });
 
 async function bundled(contents) {

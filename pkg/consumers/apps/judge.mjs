@@ -1,5 +1,5 @@
 // What every consumer does with the package, however it got hold of it: judges all vectors, then signs a delivery of
-// its own and has it judged, genuine and forged, and received twice. What comes back is one plain object, which the
+// its own and has it judged, genuine and with a byte missing, explained, and received twice. What comes back is one plain object, which the
 // tests compare.
 //
 // Only what every runtime has is used here, so that the same file runs in Node, in a page and in a Worker. The package
@@ -16,13 +16,16 @@ export async function judge(exports, cases) {
   const body = bytes(cases[0]);
   const headers = sign(SECRET, body);
   const verifier = new Verifier(SECRET);
-  const refusal = refused(() => verifier.verify(body.slice(1), headers));
+  const cut = body.slice(0, -1);
+  const refusal = refused(() => verifier.verify(cut, headers));
+  const explanation = verifier.explain(cut, headers);
   return {
     cases: cases.length,
     wrong,
     event: verifier.verify(body, new Headers(headers)).id,
     envelope: verifier.verifyEnvelope(body, Object.entries(headers)).merchant,
     refusal: { code: refusal.code, status: refusal.status, known: refusal instanceof VerificationError },
+    explained: { code: explanation.code, anyCause: explanation.causes.length > 0 },
     received: await receivedTwice(exports, body, headers),
   };
 }
@@ -34,6 +37,7 @@ export const judged = {
   event: "evt_1",
   envelope: { id: "mer_1", slug: "a" },
   refusal: { code: "invalid_signature", status: 401, known: true },
+  explained: { code: "invalid_signature", anyCause: true },
   received: { statuses: [200, 200], events: ["evt_1"] },
 };
 
