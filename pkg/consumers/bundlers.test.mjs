@@ -75,18 +75,20 @@ test("Vite: program.mjs, for the server", async (t) => {
   await runJudge(process.execPath, [join(outDir, "out.mjs")]);
 });
 
-/** The WebAssembly module as base64 begins so; a bundle that contains it has the core inside. */
+/** A WebAssembly module as base64 begins so; a bundle that contains it has the core inside. */
 const CORE = Buffer.from("\0asm\x01\0\0\0").toString("base64").slice(0, 10);
+/** Entry points that do nothing by being imported. */
+const ADDITIONS = importable.filter((name) => !["verify-wasm", "verify-wasm/explain"].includes(name));
 
 test("nothing is left of the package where nothing of it is used", async () => {
-  for (const specifier of importable.filter((name) => name !== "verify-wasm")) {
+  for (const specifier of ADDITIONS) {
     const output = await bundled(`import ${JSON.stringify(specifier)};`);
     assert.equal(output.trim(), "", specifier);
   }
 });
 
 test("adapters and stores do not bring the core along", async () => {
-  for (const specifier of importable.filter((name) => name !== "verify-wasm")) {
+  for (const specifier of ADDITIONS) {
     const output = await bundled(`export * from ${JSON.stringify(specifier)};`);
     assert.ok(output.length > 0 && !output.includes(CORE), specifier);
   }
@@ -97,14 +99,25 @@ test("the entry that starts the core is never dropped", async () => {
   assert.ok((await bundled('export { VerificationError } from "verify-wasm";')).includes(CORE));
 });
 
-/** What a bundle grows by, in KiB of gzip. Most of it is the module behind `explain`. */
+/** What a bundle for browsers grows by, in KiB of gzip. The module behind `explain` is in none unless asked for. */
 const BUDGETS = [
-  { contents: 'import { Verifier } from "verify-wasm"; new Verifier("");', kib: 110 },
-  { contents: 'export { createReceiver } from "verify-wasm";', kib: 114 },
-  ...importable
-    .filter((name) => name !== "verify-wasm")
-    .map((name) => ({ contents: `export * from ${JSON.stringify(name)};`, kib: 4 })),
+  { contents: 'import { Verifier } from "verify-wasm"; new Verifier("");', kib: 30 },
+  { contents: 'export { createReceiver } from "verify-wasm";', kib: 34 },
+  { contents: 'import "verify-wasm/explain"; export { Verifier } from "verify-wasm";', kib: 110 },
+  ...ADDITIONS.map((name) => ({ contents: `export * from ${JSON.stringify(name)};`, kib: 4 })),
 ];
+
+test("a bundle for browsers has explain when it asks for it, and says how when it does not", async () => {
+  const explained = 'import { Verifier } from "verify-wasm"; export const { code } = new Verifier("").explain("{}", {});';
+  const without = await bundled(explained);
+  await assert.rejects(import(asUrl(without)), /`import "verify-wasm\/explain"` once/);
+  const withIt = await bundled(`import "verify-wasm/explain"; ${explained}`);
+  assert.equal((await import(asUrl(withIt))).code, "invalid_secret");
+});
+
+function asUrl(source) {
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
 
 test("what it adds to a bundle stays within its budget", async (t) => {
   for (const { contents, kib } of BUDGETS) {

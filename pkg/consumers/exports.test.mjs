@@ -54,9 +54,10 @@ for (const { name, words } of RUNTIMES) {
     const required = await names(name, words, "import-all.cjs");
     assert.deepEqual(Object.keys(imported), importable);
     for (const specifier of importable) {
-      assert.ok(imported[specifier].length > 0, `${specifier} exports nothing`);
+      const empty = specifier === "verify-wasm/explain"; // imported for what it does in browsers
+      assert.equal(imported[specifier].length === 0, empty, `${specifier}: ${imported[specifier]}`);
       // Some runtimes hand out an ES module to `require`; what only says so is not a name of ours.
-      const own = (list) => list.filter((name) => !["__esModule", "default", "module.exports"].includes(name));
+      const own = (names) => names.filter((name) => !["__esModule", "default", "module.exports"].includes(name));
       assert.deepEqual(own(required[specifier]), own(imported[specifier]), specifier);
     }
   });

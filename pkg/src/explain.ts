@@ -40,10 +40,10 @@ const KNOWN = [
   "x-shopify-hmac-sha256",
 ];
 
-let load: () => WebAssembly.Module;
+let load: (() => WebAssembly.Module) | undefined;
 let compiled: WebAssembly.Module | undefined;
 
-/** Says how the module is got; called by the entry point while it is imported. */
+/** Says how the module is got; called by the entry point, or in browsers by `verify-wasm/explain`, while imported. */
 export function provideExplainer(loader: () => WebAssembly.Module): void {
   load = loader;
 }
@@ -72,6 +72,9 @@ export function explainDelivery(
 }
 
 function answer(question: Question, toleranceSeconds: number, now: number): string {
+  if (load === undefined) {
+    throw new Error('bundles for browsers are kept small: `import "verify-wasm/explain"` once to have explain in them');
+  }
   compiled ??= load();
   const explainer = new WebAssembly.Instance(compiled).exports as unknown as Explainer;
   const address = explainer.explain_reserve(question.length);

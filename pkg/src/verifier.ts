@@ -94,12 +94,14 @@ export class Verifier {
   /**
    * Says why a delivery is refused: the code that `check` answers, and likely causes, each with what was seen and what
    * to do. For you while you develop, in a test, a log or a debugger; never send it to whoever sent the request. It
-   * takes much longer than `verify`, and holds nothing of a secret or of an expected signature.
+   * takes much longer than `verify`, and holds nothing of a secret or of an expected signature. A bundle for browsers
+   * has it only with `import "verify-wasm/explain"`; elsewhere that import does nothing.
    *
    * @param body The body as your receiver has it.
    * @param headers The request's headers, all of them: others than the three show what a proxy did.
    * @throws {TypeError} an argument has the wrong type
    * @throws {RangeError} more than eight secrets for comparison, or a delivery too large for the module's memory
+   * @throws {Error} in a bundle for browsers that does not import `verify-wasm/explain`
    */
   explain(body: RawBody, headers: RequestHeaders, options: ExplainOptions = {}): Explanation {
     const now = this.#seconds();

@@ -5,6 +5,7 @@
 const { readFileSync } = require("node:fs");
 const process = require("node:process");
 const { VerificationError, Verifier, createReceiver, sign } = require("verify-wasm");
+require("verify-wasm/explain");
 const { createMemoryStore } = require("verify-wasm/stores/memory");
 
 const exported = { VerificationError, Verifier, createMemoryStore, createReceiver, sign };

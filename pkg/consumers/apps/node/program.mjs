@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { VerificationError, Verifier, createReceiver, sign } from "verify-wasm";
+import "verify-wasm/explain";
 import { createMemoryStore } from "verify-wasm/stores/memory";
 import { judge } from "../judge.mjs";
 

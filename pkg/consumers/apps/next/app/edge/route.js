@@ -1,6 +1,7 @@
 // A route in the Edge runtime, which the package's `edge-light` condition is for.
 
 import { VerificationError, Verifier, createReceiver, sign } from "verify-wasm";
+import "verify-wasm/explain";
 import { createMemoryStore } from "verify-wasm/stores/memory";
 import { judge } from "../../../judge.mjs";
 

@@ -1,6 +1,7 @@
 // A route in Node, where Next.js bundles the package into the server's code.
 
 import { VerificationError, Verifier, createReceiver, sign } from "verify-wasm";
+import "verify-wasm/explain";
 import { createMemoryStore } from "verify-wasm/stores/memory";
 import { judge } from "../../../judge.mjs";
 
