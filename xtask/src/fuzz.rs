@@ -19,7 +19,8 @@ use crate::workspace::Workspace;
 
 const PACKAGE: &str = "verify-hardening";
 /// Each of them with the longest input worth trying, in bytes.
-const TARGETS: [(&str, usize); 4] = [("headers", 1024), ("secrets", 2048), ("json", 4096), ("verify", 2048)];
+const TARGETS: [(&str, usize); 5] =
+    [("headers", 1024), ("secrets", 2048), ("json", 4096), ("verify", 2048), ("explain", 2048)];
 /// What the test command tries of each.
 const SMOKE_RUNS: u32 = 20_000;
 /// How much of a failure is shown.
@@ -28,7 +29,7 @@ const LAST_LINES: usize = 60;
 /// Which, and how long.
 #[derive(Args)]
 pub(crate) struct Numbers {
-    /// `headers`, `secrets`, `json` or `verify`; all of them, one after the other, when none is named.
+    /// `headers`, `secrets`, `json`, `verify` or `explain`; all of them, one after the other, when none is named.
     targets: Vec<String>,
     /// Minutes for each.
     #[arg(long, default_value_t = 30)]

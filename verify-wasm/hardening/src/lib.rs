@@ -6,7 +6,7 @@
 //!
 //! Two users:
 //!
-//! - [`targets`]: the four fuzz targets. `cargo xtask fuzz` runs them under libFuzzer; an ordinary test runs them
+//! - [`targets`]: the fuzz targets. `cargo xtask fuzz` runs them under libFuzzer; an ordinary test runs them
 //!   over the seed corpus in `tests/corpus`.
 //! - `examples/deliveries.rs` writes deliveries with their native verdicts, for `pkg/test/differential.test.mjs` to
 //!   try in Node and workerd.

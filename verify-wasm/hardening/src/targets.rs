@@ -4,6 +4,11 @@
 //! - [`secrets`]: which texts are secrets, that they sign and verify, and that none is ever shown.
 //! - [`json`]: the JSON text by itself: grammar, limits, members, fields.
 //! - [`verify`]: a whole [`Delivery`]; signing and verifying; one bit flipped.
+//! - [`explain`]: what is said of a delivery that is refused, and that nothing secret is.
+
+mod explain;
+
+pub use explain::explain;
 
 use arbitrary::{Arbitrary as _, Unstructured};
 use verify_core::json::{Duplicates, MAX_DEPTH, check};

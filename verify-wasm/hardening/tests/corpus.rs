@@ -54,3 +54,8 @@ fn json() {
 fn verify() {
     replay("verify", targets::verify, 3);
 }
+
+#[test]
+fn explain() {
+    replay("explain", targets::explain, 41);
+}

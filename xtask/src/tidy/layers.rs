@@ -17,7 +17,7 @@ const CRATE_EDGES: [(&str, &[&str]); 15] = [
     // Only its tests: the reference knows nothing of ours.
     ("verify-core", &["verify-reference"]),
     ("verify-reference", &[]),
-    ("verify-hardening", &["verify-core", "verify-reference"]),
+    ("verify-hardening", &["verify-core", "verify-explain", "verify-reference"]),
     ("verify-wasm", &["verify-core"]),
     ("verify-explain", &["verify-core"]),
     ("explain-wasm", &["verify-core", "verify-explain"]),
