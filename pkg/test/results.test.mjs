@@ -81,9 +81,9 @@ test("an error has a name, a code, its status, and nothing of the secret", () =>
       assert.ok(error instanceof Error);
       assert.equal(error.name, "VerificationError");
       assert.equal(error.code, "invalid_signature");
-      assert.equal(error.status, 401);
+      assert.deepEqual([error.status, error.statusCode, error.expose], [401, 401, true]);
       assert.equal(error.message, "webhook verification failed: invalid_signature");
-      assert.deepEqual(Object.keys(error).sort(), ["code", "name", "status"]);
+      assert.deepEqual(Object.keys(error).sort(), ["code", "expose", "name", "status", "statusCode"]);
       return true;
     },
   );
