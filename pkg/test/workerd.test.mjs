@@ -1,4 +1,4 @@
-// Every vector in workerd, through the package's `workerd` condition.
+// Every vector and every explanation in workerd, through the package's `workerd` condition.
 //
 // The Worker gets the modules as they lie in the installed package: no bundler, and the runtime compiles the
 // `.wasm` file itself, because code in a Worker may not.
@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Miniflare } from "miniflare";
+import table from "./explanations.cjs";
 import vectors from "./vectors.cjs";
 import { workerModules } from "./worker_modules.mjs";
 
@@ -23,6 +24,21 @@ const worker = `
       const body = '{"id":"evt_1"}';
       const { status } = new VerificationError(new Verifier("whsec_x").check(body, sign("whsec_x", body)).code);
       return Response.json({ verdicts, status, version: CONTRACT_VERSION });
+    },
+  };
+`;
+
+const explainer = `
+  import { Verifier } from "verify-wasm";
+
+  export default {
+    async fetch(request) {
+      const explanations = (await request.json()).map(({ body, headers, secrets, otherSecrets, tolerance, now }) => {
+        const bytes = body === null ? null : Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+        const verifier = new Verifier(secrets, { toleranceSeconds: tolerance, now: () => now });
+        return verifier.explain(bytes, headers, { otherSecrets });
+      });
+      return Response.json(explanations);
     },
   };
 `;
@@ -48,4 +64,25 @@ test("all vectors get their verdict in workerd", async (t) => {
   }
   assert.equal(status, 400);
   assert.equal(version, "0.2.0");
+});
+
+test("every case of the table is explained in workerd", async (t) => {
+  const runtime = new Miniflare({ modules: workerModules(explainer), compatibilityDate: "2026-01-01", cf: false });
+  t.after(() => runtime.dispose());
+
+  const cases = table.cases.map(({ body, headers, secrets, otherSecrets, options }) => ({
+    body: body?.toString("base64") ?? null,
+    headers,
+    secrets,
+    otherSecrets,
+    tolerance: options.toleranceSeconds,
+    now: options.now(),
+  }));
+  const response = await runtime.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(cases) });
+  const explanations = await response.json();
+
+  assert.equal(explanations.length, table.cases.length);
+  for (const [index, entry] of table.cases.entries()) {
+    assert.deepEqual(table.summary(explanations[index]), table.expected(entry), entry.name);
+  }
 });

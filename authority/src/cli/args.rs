@@ -141,6 +141,13 @@ pub struct Verify {
         conflicts_with = "vectors"
     )]
     pub tolerance: i64,
+    /// When the delivery is refused, say why it probably is: likely causes, what was seen, and what to do.
+    #[arg(long, conflicts_with = "vectors")]
+    pub explain: bool,
+    /// Environment variable with a secret that the sender may have used by mistake, for --explain to compare with; may
+    /// be repeated, at most 8.
+    #[arg(long, value_name = "NAME", requires = "explain")]
+    pub other_secret_env: Vec<OsString>,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,

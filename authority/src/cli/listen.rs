@@ -102,7 +102,7 @@ fn session_secret(
         SystemDice.fill(&mut random);
         return Ok(Zeroizing::new(secret::generate(random)));
     };
-    let named = secrets::from_environment(vec![variable], environment)?.pop();
+    let named = secrets::from_environment("--secret-env", vec![variable], environment)?.pop();
     Ok(named.map(|named| named.text).unwrap_or_default())
 }
 

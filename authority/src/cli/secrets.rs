@@ -1,4 +1,4 @@
-//! Signing secrets for `sign` and `verify`: taken from the environment variables that `--secret-env` names.
+//! Signing secrets for `sign`, `verify` and `listen`: taken from the environment variables that an option names.
 
 use std::ffi::OsString;
 
@@ -14,16 +14,17 @@ pub(super) struct NamedSecret {
     pub(super) text: Zeroizing<String>,
 }
 
-/// The secrets of the named variables, in order. Whether a secret is usable is for the caller to judge.
+/// The secrets of the variables that `option` names, in order. Whether a secret is usable is for the caller to judge.
 pub(super) fn from_environment(
+    option: &str,
     variables: Vec<OsString>,
     environment: Lookup<'_>,
 ) -> Result<Vec<NamedSecret>, Failure> {
-    variables.into_iter().map(|variable| named_secret(&variable, environment)).collect()
+    variables.into_iter().map(|variable| named_secret(option, &variable, environment)).collect()
 }
 
-fn named_secret(variable: &OsString, environment: Lookup<'_>) -> Result<NamedSecret, Failure> {
-    let usage = |problem: &str| Failure::Usage(format!("--secret-env {problem}"));
+fn named_secret(option: &str, variable: &OsString, environment: Lookup<'_>) -> Result<NamedSecret, Failure> {
+    let usage = |problem: &str| Failure::Usage(format!("{option} {problem}"));
     let name = variable.to_str().filter(|name| is_variable_name(name));
     let Some(name) = name.filter(|name| !name.starts_with(secret::PREFIX)) else {
         // What was given instead may be the secret itself, so it is not repeated.

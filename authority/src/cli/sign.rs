@@ -13,7 +13,7 @@ use super::{Exit, Failure, Process};
 
 pub(super) fn run(args: args::Sign, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let timestamp = timestamp(&args.timestamp)?;
-    let secrets = secrets::from_environment(args.secret_env, process.environment)?;
+    let secrets = secrets::from_environment("--secret-env", args.secret_env, process.environment)?;
     let secrets = secrets.iter().map(usable).collect::<Result<Vec<Secret>, Failure>>()?;
     let mut body = Vec::new();
     process.stdin.read_to_end(&mut body)?;

@@ -3,14 +3,17 @@
 //! The options are the header values, the body comes on standard input; a header whose option is left out is absent.
 //! Prints `ok` or the code of contract 10.2 and ends with 0 or 1. A secret that is set but unusable is such a code
 //! (`invalid_secret`); a variable that is not set at all is wrong usage.
+//!
+//! With `--explain` a refusal is followed by its likely causes. They change neither the code nor how the command ends.
 
 use std::ffi::OsString;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use verify_core::verify::MAX_SECRETS;
 use verify_core::{Envelope, Headers, Tolerance, VerificationCode, Verifier};
+use verify_explain::{Delivery, Finding, Trust};
 
-use super::secrets;
+use super::secrets::{self, NamedSecret};
 use super::{Exit, Failure, Process, args, vectors};
 
 pub(super) fn run(args: args::Verify, process: &mut Process<'_>) -> Result<Exit, Failure> {
@@ -19,10 +22,11 @@ pub(super) fn run(args: args::Verify, process: &mut Process<'_>) -> Result<Exit,
     }
     let tolerance = Tolerance::new(args.tolerance)
         .map_err(|_| Failure::Usage("--tolerance must be 1 to 3600 seconds".to_owned()))?;
-    let secrets = secrets::from_environment(args.secret_env, process.environment)?;
-    let secrets: Vec<&str> = secrets.iter().map(|secret| secret.text.as_str()).collect();
-    let verifier = Verifier::new(&secrets, tolerance)
-        .map_err(|_| Failure::Usage(format!("--secret-env can be given at most {MAX_SECRETS} times")))?;
+    let secrets = secrets::from_environment("--secret-env", args.secret_env, process.environment)?;
+    let other_secrets =
+        secrets::from_environment("--other-secret-env", args.other_secret_env, process.environment)?;
+    let (secrets, other_secrets) = (texts(&secrets), texts(&other_secrets));
+    let verifier = Verifier::new(&secrets, tolerance).map_err(|_| too_many("--secret-env"))?;
     let now = args.now.unwrap_or_else(|| process.clock.now_ms().div_euclid(1000));
     let mut body = Vec::new();
     process.stdin.read_to_end(&mut body)?;
@@ -32,28 +36,57 @@ pub(super) fn run(args: args::Verify, process: &mut Process<'_>) -> Result<Exit,
         event_id: args.event_id.as_ref().map(bytes),
     };
     let verdict = verifier.verify(Some(&body), &headers, now);
-    let line = if args.json { json_line(&verdict) } else { text_line(&verdict).to_owned() };
-    writeln!(process.stdout, "{line}")?;
+    let causes = if args.explain {
+        let trust = Trust { secrets: &secrets, other_secrets: &other_secrets, tolerance, now };
+        let explanation =
+            verify_explain::explain(&Delivery { body: Some(&body), headers, lines: &[] }, &trust)
+                .map_err(|_| too_many("--other-secret-env"))?;
+        Some(explanation.causes)
+    } else {
+        None
+    };
+    if args.json {
+        writeln!(process.stdout, "{}", json_line(&verdict, causes.as_deref()))?;
+    } else {
+        write!(process.stdout, "{}\n{}", code(&verdict), text_of(causes.as_deref().unwrap_or_default()))?;
+    }
     Ok(if verdict.is_ok() { Exit::Done } else { Exit::Failed })
+}
+
+fn texts(secrets: &[NamedSecret]) -> Vec<&str> {
+    secrets.iter().map(|secret| secret.text.as_str()).collect()
+}
+
+fn too_many(option: &str) -> Failure {
+    Failure::Usage(format!("{option} can be given at most {MAX_SECRETS} times"))
 }
 
 fn bytes(argument: &OsString) -> &[u8] {
     argument.as_encoded_bytes()
 }
 
-fn text_line(verdict: &Result<Envelope<'_>, VerificationCode>) -> &'static str {
+fn code(verdict: &Result<Envelope<'_>, VerificationCode>) -> &'static str {
     match verdict {
         Ok(_) => "ok",
         Err(code) => code.as_str(),
     }
 }
 
-fn json_line(verdict: &Result<Envelope<'_>, VerificationCode>) -> String {
-    let code = text_line(verdict);
-    let Ok(event) = verdict else { return json!({ "code": code }).to_string() };
-    json!({
-        "code": code,
-        "event": {
+/// A paragraph for each cause, numbered when there are several.
+fn text_of(causes: &[Finding]) -> String {
+    let paragraph = |(index, finding): (usize, &Finding)| {
+        let number = if causes.len() > 1 { format!("{}. ", index + 1) } else { String::new() };
+        let indent = " ".repeat(number.len());
+        let Finding { cause, evidence } = finding;
+        format!("\n{number}{cause}\n{indent}Seen: {evidence}\n{indent}Do:   {}\n", cause.fix())
+    };
+    causes.iter().enumerate().map(paragraph).collect()
+}
+
+fn json_line(verdict: &Result<Envelope<'_>, VerificationCode>, causes: Option<&[Finding]>) -> String {
+    let mut line = Map::from_iter([("code".to_owned(), json!(code(verdict)))]);
+    if let Ok(event) = verdict {
+        let event = json!({
             "id": event.id,
             "type": event.event_type,
             "api_version": event.api_version,
@@ -62,7 +95,15 @@ fn json_line(verdict: &Result<Envelope<'_>, VerificationCode>) -> String {
             "resource_version": event.resource_version,
             "livemode": event.livemode,
             "merchant": { "id": event.merchant_id, "slug": event.merchant_slug },
-        },
-    })
-    .to_string()
+        });
+        line.insert("event".to_owned(), event);
+    }
+    if let Some(causes) = causes {
+        let object = |finding: &Finding| {
+            let Finding { cause, evidence } = finding;
+            json!({ "cause": cause.as_str(), "evidence": evidence, "fix": cause.fix() })
+        };
+        line.insert("causes".to_owned(), causes.iter().map(object).collect());
+    }
+    Value::Object(line).to_string()
 }

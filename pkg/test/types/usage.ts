@@ -2,9 +2,11 @@
 
 import type { IncomingMessage } from "node:http";
 import {
+  type CauseCode,
   CONTRACT_VERSION,
   type CheckResult,
   type Envelope,
+  type Explanation,
   VerificationError,
   type VerificationCode,
   Verifier,
@@ -37,6 +39,13 @@ export function status(error: unknown): number {
   return error instanceof VerificationError && error.code !== "invalid_secret" ? error.status : 500;
 }
 
+export function explained(body: Buffer, headers: Headers): string[] {
+  const explanation: Explanation = rotating.explain(body, headers, { otherSecrets: ["whsec_older"] });
+  const first: CauseCode | undefined = explanation.causes[0]?.cause;
+  if (first === "body_newline") return [];
+  return explanation.causes.map(({ cause, evidence, fix }) => `${explanation.code} ${cause}: ${evidence} ${fix}`);
+}
+
 // One entry for each code: neither more nor fewer compile.
 export const meaning: Record<VerificationCode, string> = {
   missing_body: "",
@@ -59,6 +68,8 @@ export const meaning: Record<VerificationCode, string> = {
 export const version: string = CONTRACT_VERSION;
 export const timestamp: string = sign("whsec_x", "{}", { eventId: "evt_1" })["Service-Timestamp"];
 
+// @ts-expect-error secrets for comparison are a list
+verifier.explain("{}", {}, { otherSecrets: "whsec_a" });
 // @ts-expect-error a secret is a string
 new Verifier(5);
 // @ts-expect-error the option is called toleranceSeconds
