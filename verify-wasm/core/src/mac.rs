@@ -24,13 +24,16 @@ const START: [u32; 8] =
 
 /// A key as the two states in which every message's hashing begins and ends. Zeroed on drop.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct KeyStates {
+pub struct KeyStates {
     inner: [u32; 8],
     outer: [u32; 8],
 }
 
 impl KeyStates {
-    pub(crate) fn new(key: &[u8]) -> Self {
+    /// Prepares a key of any length. Which texts are usable as a signing secret is for
+    /// [`Secret`](crate::Secret) to say.
+    #[must_use]
+    pub fn new(key: &[u8]) -> Self {
         let key = Zeroizing::new(key_block(key));
         let after = |pad: u8| {
             let mut state = START;
@@ -41,7 +44,8 @@ impl KeyStates {
     }
 
     /// The code of the message that `parts` make together.
-    pub(crate) fn mac<const N: usize>(&self, parts: [&[u8]; N]) -> [u8; DIGEST_LEN] {
+    #[must_use]
+    pub fn mac<'p>(&self, parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; DIGEST_LEN] {
         let mut inner = Stream::after_one_block(self.inner);
         for part in parts {
             inner.update(part);

@@ -83,9 +83,14 @@ fn has_line(name: &str, delivery: &Delivery<'_>) -> bool {
 /// Whether the header is there as a CGI variable, with underscores, or behind `X-`.
 fn renamed(name: &str, delivery: &Delivery<'_>) -> Option<String> {
     let line = delivery.lines.iter().find(|line| {
-        let plain = line.name.to_ascii_lowercase().replace('_', "-");
-        let plain = plain.strip_prefix("http-").or_else(|| plain.strip_prefix("x-")).unwrap_or(&plain);
-        plain == name && !line.name.eq_ignore_ascii_case(name)
+        let dashed = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+        let is_name = |plain: &str| plain.bytes().map(dashed).eq(name.bytes());
+        let behind = |prefix: &str| {
+            let (start, rest) = line.name.split_at_checked(prefix.len())?;
+            start.bytes().map(dashed).eq(prefix.bytes()).then_some(rest)
+        };
+        let is_other = !line.name.eq_ignore_ascii_case(name);
+        is_other && ["", "x-", "http-"].into_iter().filter_map(behind).any(is_name)
     })?;
     // Apart from case and underscores this is our own header's name, so it can be repeated.
     Some(format!("{} is not there, but a header named {} is.", display(name), line.name))

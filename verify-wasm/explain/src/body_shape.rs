@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::cause::Cause;
 use crate::report::Finding;
-use crate::text::{count, trim};
+use crate::text::{count, find, trim};
 use crate::tree::{self, Fault, Kind, Node, Why};
 use crate::{BODY_LIMIT, Delivery, wrapping};
 
@@ -154,7 +154,8 @@ fn blank_between_tokens(body: &[u8]) -> Option<usize> {
 }
 
 fn has_needless_escape(node: &Node<'_>) -> bool {
-    let needless = |raw: &str| raw.contains("\\/") || raw.contains("\\u") && !raw.contains("\\u00");
+    let has = |raw: &str, escape| find(raw, escape).is_some();
+    let needless = |raw: &str| has(raw, "\\/") || has(raw, "\\u") && !has(raw, "\\u00");
     match &node.kind {
         Kind::String => needless(node.raw),
         Kind::Array(items) => items.iter().any(has_needless_escape),

@@ -6,33 +6,24 @@
 
 use alloc::vec::Vec;
 
-use base64::Engine as _;
-use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq as _};
 use verify_core::header::SIGNATURE_LIMIT;
+use verify_core::mac::KeyStates;
 use verify_core::sign::SCHEME;
 
 pub(crate) type Digest = [u8; 32];
 
-/// The HMAC states of one key.
-pub(crate) struct Key(Hmac<Sha256>);
+/// Whatever may be a key, prepared.
+pub(crate) struct Key(KeyStates);
 
 impl Key {
-    /// HMAC takes keys of any length; `None` never happens and is not worth a panic.
-    pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
-        Hmac::new_from_slice(bytes).ok().map(Self)
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        Self(KeyStates::new(bytes))
     }
 
     /// The digest of these parts, one after the other.
     pub(crate) fn digest(&self, parts: &[&[u8]]) -> Digest {
-        let mut mac = self.0.clone();
-        for part in parts {
-            mac.update(part);
-        }
-        mac.finalize().into_bytes().into()
+        self.0.mac(parts.iter().copied())
     }
 }
 
@@ -77,8 +68,19 @@ fn bare_digest(text: &[u8]) -> Option<Digest> {
 }
 
 fn hex_digest(text: &[u8]) -> Option<Digest> {
-    let mut digest = Digest::default();
-    hex::decode_to_slice(text, &mut digest).ok().map(|()| digest)
+    if text.len() != 64 {
+        return None;
+    }
+    decode_hex(text)?.try_into().ok()
+}
+
+// Decoders of our own: what libraries bring along for their errors and panics is more than all else in this file.
+
+/// Hexadecimal digits of either case.
+pub(crate) fn decode_hex(text: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, []) = text.as_chunks() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    pairs.iter().map(|[high, low]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()).collect()
 }
 
 /// 32 bytes in base64 of either alphabet, padded or not.
@@ -91,15 +93,29 @@ pub(crate) fn base64_digest(text: &[u8]) -> Option<Digest> {
 
 /// Base64 of either alphabet, padded or not.
 pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
-    const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-        .with_decode_allow_trailing_bits(true);
-    let alphabet = if text.iter().any(|byte| matches!(byte, b'-' | b'_')) {
-        &alphabet::URL_SAFE
-    } else {
-        &alphabet::STANDARD
-    };
-    GeneralPurpose::new(alphabet, LENIENT).decode(text).ok()
+    let digits = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
+    if digits.len() % 4 == 1 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    let (mut bits, mut count) = (0_u32, 0_u32);
+    for byte in digits {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
 }
 
 /// Whether this is a signature as the contract has it: `v1=` and 64 lowercase hexadecimal digits.

@@ -11,7 +11,7 @@ use verify_core::secret::PREFIX;
 use zeroize::Zeroizing;
 
 use crate::cause::Cause;
-use crate::digest::{Key, decode_base64};
+use crate::digest::{Key, decode_base64, decode_hex};
 
 type KeyBytes = Zeroizing<Vec<u8>>;
 
@@ -34,7 +34,7 @@ pub(crate) fn guesses(secret: &str) -> Vec<(Cause, &'static str, KeyBytes)> {
     if let Some(bytes) = decode_base64(rest.as_bytes()) {
         guesses.push((Cause::KeyDecoded, "what follows whsec_, decoded as base64", Zeroizing::new(bytes)));
     }
-    if let Ok(bytes) = hex::decode(rest) {
+    if let Some(bytes) = decode_hex(rest.as_bytes()) {
         guesses.push((
             Cause::KeyDecoded,
             "what follows whsec_, decoded as hexadecimal",
@@ -82,5 +82,5 @@ pub(crate) fn other_strings(
 
 /// The keys of these secrets, as they are.
 pub(crate) fn plain(secrets: &[&str]) -> Vec<Key> {
-    secrets.iter().filter_map(|secret| Key::new(secret.as_bytes())).collect()
+    secrets.iter().map(|secret| Key::new(secret.as_bytes())).collect()
 }

@@ -3,6 +3,7 @@
 //! The rules are the core's. Where a code speaks of several members, each of them is put into an event that is otherwise
 //! right, and the core is asked about that. Of names only those of the contract are told, of values none.
 
+use alloc::collections::BinaryHeap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -150,11 +151,16 @@ impl Rule {
 fn repeated(root: &Node<'_>) -> Option<Finding> {
     let places = [("the event", Some(root)), ("merchant", root.get("merchant")), ("data", root.get("data"))];
     places.into_iter().find_map(|(place, node)| {
-        let mut names: Vec<(String, usize)> =
-            node?.members().iter().map(|member| (unescape(member.name), member.at)).collect();
-        names.sort_unstable();
-        let twice = names.array_windows().filter(|[first, second]| first.0 == second.0);
-        let at = twice.map(|[_, second]| second.1).min()?;
+        // A heap gives the order with a quarter of the code of `sort`; of equal names the last comes out first.
+        let names = node?.members().iter().map(|member| (unescape(member.name), member.at));
+        let mut names: BinaryHeap<_> = names.collect();
+        let mut twice = None;
+        while let Some((name, at)) = names.pop() {
+            if names.peek().is_some_and(|(other, _)| *other == name) {
+                twice = Some(twice.map_or(at, |before: usize| before.min(at)));
+            }
+        }
+        let at = twice?;
         Some(Finding::new(
             Cause::MemberRepeated,
             format!("The name at byte {at} stands in {place} for the second time."),

@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     /// The body as it is, under a key that is not configured or as another string.
     fn other_key(&self) -> Option<Finding> {
         let parts = self.signed_parts(self.body);
-        let holds = |key: Option<Key>| key.is_some_and(|key| self.claimed.holds(&key.digest(&parts)));
+        let holds = |key: Key| self.claimed.holds(&key.digest(&parts));
         for (index, text) in self.trust.other_secrets.iter().enumerate() {
             if holds(Key::new(text.as_bytes())) || holds(Key::new(text.trim().as_bytes())) {
                 let number = format!("{} of {}", index + 1, self.trust.other_secrets.len());

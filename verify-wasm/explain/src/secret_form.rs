@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::cause::Cause;
 use crate::digest::{Claimed, Key};
 use crate::report::Finding;
+use crate::text::find;
 use crate::{Delivery, Trust};
 
 /// What is wrong with each secret that is unusable.
@@ -57,7 +58,7 @@ fn fault(name: &str, text: &str, delivery: &Delivery<'_>) -> Finding {
 
 /// The problem of a text that has neither blanks nor quotation marks around it.
 fn without_blanks(text: &str) -> (Cause, &'static str, Option<&str>) {
-    match (text.strip_prefix(PREFIX), text.find(PREFIX)) {
+    match (text.strip_prefix(PREFIX), find(text, PREFIX)) {
         (Some(""), _) => (Cause::SecretMissing, "is nothing but whsec_", None),
         (Some(_), _) if text.len() > MAX_CHARS => {
             (Cause::SecretCharacters, "is longer than 512 characters", None)
@@ -70,7 +71,7 @@ fn without_blanks(text: &str) -> (Cause, &'static str, Option<&str>) {
             let problem = "has something in front of whsec_, the name of a variable perhaps";
             (Cause::SecretPrefixMissing, problem, text.get(at..))
         }
-        (None, None) if text.to_ascii_lowercase().starts_with(PREFIX) => {
+        (None, None) if text.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX)) => {
             (Cause::SecretPrefixMissing, "does not begin with whsec_ in lowercase", None)
         }
         (None, None) => (Cause::SecretPrefixMissing, "does not begin with whsec_", None),
@@ -95,9 +96,7 @@ fn is_blank(character: char) -> bool {
 }
 
 fn fits(secret: &str, delivery: &Delivery<'_>) -> bool {
-    let (Some(key), Some(timestamp)) = (Key::new(secret.as_bytes()), delivery.headers.timestamp) else {
-        return false;
-    };
+    let Some(timestamp) = delivery.headers.timestamp else { return false };
     let claimed = Claimed::of(delivery.headers.signature.unwrap_or_default());
-    claimed.holds(&key.digest(&[timestamp, b".", delivery.body.unwrap_or_default()]))
+    claimed.holds(&Key::new(secret.as_bytes()).digest(&[timestamp, b".", delivery.body.unwrap_or_default()]))
 }

@@ -38,3 +38,9 @@ pub(crate) fn duration(seconds: u64) -> String {
         _ => format!("{} ({} days)", count(seconds, "second"), seconds / 86_400),
     }
 }
+
+/// Where `part` stands in `text` for the first time.
+pub(crate) fn find(text: &str, part: &str) -> Option<usize> {
+    // Asked of short texts: not worth the search of the standard library, which is many times as much code.
+    text.as_bytes().windows(part.len()).position(|window| window == part.as_bytes())
+}

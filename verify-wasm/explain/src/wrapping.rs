@@ -1,7 +1,6 @@
 //! Bodies inside other things: JSON in a JSON string, a buffer as JSON, base64, and what form parsers make of a body.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::cause::Cause;
@@ -118,6 +117,6 @@ fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether a text looks as if an object had been turned into it.
 pub(crate) fn is_object_text(body: &[u8]) -> bool {
-    let text: String = String::from_utf8_lossy(body).trim_matches('"').into();
-    text.starts_with("[object ") && text.ends_with(']')
+    let text = body.strip_prefix(b"\"").unwrap_or(body);
+    text.starts_with(b"[object ") && text.contains(&b']')
 }
