@@ -58,6 +58,7 @@ interface NodeBuffer {
 }
 declare const Buffer: { from(memory: ArrayBuffer): Partial<NodeBuffer> } | undefined;
 
+/** What the core can be asked, and where it takes and puts things; set by `start`. */
 export let core: CoreExports;
 export let places: Places;
 let view = new Uint8Array(0);

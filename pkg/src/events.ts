@@ -61,8 +61,11 @@ export interface LinkedEvent<Type extends string, Data> extends RecordEvent<Type
 
 /** `webhook.test`: Somebody tests a webhook endpoint. */
 export interface WebhookTestEvent extends EventBase {
+  /** Name from the event catalog. */
   type: "webhook.test";
+  /** What happened to what. */
   data: { object: WebhookTest };
+  /** Where the endpoint can be read. */
   links: EventLinks;
 }
 
@@ -158,12 +161,14 @@ export type OrderEvent =
 /** `order.shared`: An order was shared with a partner. */
 export interface OrderSharedEvent
   extends LinkedEvent<"order.shared", { object: SharedOrder; share: OrderShare }> {
+  /** Whom it is shared with, or who reads this. */
   recipient: Recipient;
 }
 
 /** `order.share_revoked`: An order is not shared with a partner any more. */
 export interface OrderShareRevokedEvent
   extends LinkedEvent<"order.share_revoked", { object: SharedOrder; share: OrderShare }> {
+  /** Whom it is shared with, or who reads this. */
   recipient: Recipient;
 }
 
@@ -214,9 +219,13 @@ export type SubscriptionEvent = SubscriptionCreatedEvent | SubscriptionUpdatedEv
  * Accept it and pass it over. To look at its name all the same, see it as a string: `event.type as string`.
  */
 export interface UnknownEvent extends EventBase {
+  /** A name that is not listed here. */
   type: Unlisted;
+  /** The version of `data.object`, where it has one. */
   resource_version?: number;
+  /** What happened to what. */
   data: { object: JsonObject; [member: string]: unknown };
+  /** Where the record can be read. */
   links?: EventLinks;
   [member: string]: unknown;
 }

@@ -43,6 +43,12 @@ test("the README's receiver accepts a delivery and refuses an altered one", asyn
   assert.equal(await post(port, headers, body), 200); // an upload that breaks off harms nobody else
 });
 
+test("the README's TypeScript is what is compiled", () => {
+  const readme = readFileSync(new URL("node_modules/verify-wasm/README.md", import.meta.url), "utf8");
+  const compiled = readFileSync(new URL("types/readme.ts", import.meta.url), "utf8");
+  assert.equal(readme.match(/\n## Types\n[^]*?```ts\n([^]*?)```/)[1], compiled.slice(compiled.indexOf("\n\n") + 2));
+});
+
 async function broken(port, headers) {
   const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers: { ...headers, "Content-Length": "100" } });
   outgoing.on("error", () => {}); // what the test provokes; `once` would reject with it

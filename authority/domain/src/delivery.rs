@@ -84,7 +84,7 @@ pub struct Delivery {
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(rename = "DeliveryAttempt", transform = crate::schema::members!("number": Positive))
+    schemars(transform = crate::schema::members!("number": Positive))
 )]
 pub struct Attempt {
     /// Identifies the attempt.

@@ -89,6 +89,38 @@ fn every_type_tells_of_the_record_that_its_name_says() {
     }
 }
 
+/// The tag that serde writes is found by the definitions' names; a record that lost it would be one of the parts.
+#[test]
+fn the_records_say_what_they_are() {
+    let schemas = Schemas::of_everything();
+    let constant =
+        |definition: &Value| definition["properties"]["object"]["const"].as_str().map(str::to_owned);
+    let records: Vec<(&str, String)> = schemas
+        .definitions()
+        .iter()
+        .filter_map(|(name, definition)| Some((name.as_str(), constant(definition)?)))
+        .collect();
+    let expected = [
+        ("AuditEntry", "audit_entry"),
+        ("Checkout", "checkout"),
+        ("Delivery", "delivery"),
+        ("DeliveryAttempt", "delivery_attempt"),
+        ("DeliveryWithAttempts", "delivery"),
+        ("EndpointRecovery", "endpoint_recovery"),
+        ("IntegrationHealth", "integration_health"),
+        ("Merchant", "merchant"),
+        ("Order", "order"),
+        ("Payment", "payment"),
+        ("Refund", "refund"),
+        ("Shipment", "shipment"),
+        ("Subscription", "subscription"),
+        ("UndeliveredEvent", "undelivered_event"),
+        ("WebhookEndpoint", "webhook_endpoint"),
+        ("WebhookTest", "webhook_test"),
+    ];
+    assert_eq!(records, expected.map(|(name, object)| (name, object.to_owned())));
+}
+
 #[test]
 fn everything_is_described() {
     for (name, definition) in Schemas::of_everything().definitions() {

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
+use tests::merchant::{Endpoint, Merchant, text};
 use tests::schemas::Promise;
 
 /// Not built yet: orders are not shared with partners.
@@ -89,7 +89,38 @@ pub(crate) async fn every_type_can_be_triggered(database: Database) {
     events.iter().for_each(|event| promise.keeps_event(event));
     let seen: std::collections::BTreeSet<String> = events.iter().map(|event| text(event, "type")).collect();
     assert_eq!(seen.len(), 31);
+    records_are_as_their_types_say(&merchant, &endpoint, &mut promise).await;
     authority.is_sound().await;
+}
+
+/// What all these events left behind, in lists and one by one.
+async fn records_are_as_their_types_say(merchant: &Merchant, endpoint: &Endpoint, promise: &mut Promise) {
+    let lists = [
+        ("/orders?limit=100".to_owned(), "Order"),
+        ("/payments?limit=100".to_owned(), "Payment"),
+        ("/refunds?limit=100".to_owned(), "Refund"),
+        ("/subscriptions?limit=100".to_owned(), "Subscription"),
+        ("/webhook-endpoints".to_owned(), "WebhookEndpoint"),
+        (format!("/webhook-endpoints/{}/deliveries", endpoint.id), "Delivery"),
+        (format!("/webhook-endpoints/{}/undelivered", endpoint.id), "UndeliveredEvent"),
+    ];
+    for (path, name) in lists {
+        let page = merchant.api.get(&path).await.expect(200);
+        let records = page["data"].as_array().unwrap();
+        assert!(!records.is_empty(), "{path}");
+        records.iter().for_each(|record| promise.keeps_record(name, record));
+    }
+    let delivery = text(&merchant.deliveries(endpoint).await[0], "id");
+    promise.keeps_record("DeliveryWithAttempts", &merchant.delivery(&delivery).await);
+    let asked = json!({ "since": "2020-01-01T00:00:00Z" });
+    let recover = format!("/webhook-endpoints/{}/recover", endpoint.id);
+    promise.keeps_record("EndpointRecovery", &merchant.api.post(&recover, &asked).await.expect(202));
+    let health = merchant.api.get("/integration-health").await.expect(200);
+    promise.keeps_record("IntegrationHealth", &health);
+    let record = merchant.operator.get(&format!("/merchants/{}", merchant.id)).await.expect(200);
+    promise.keeps_record("Merchant", &record);
+    let log = merchant.operator.get("/audit-log?limit=100").await.expect(200);
+    log["data"].as_array().unwrap().iter().for_each(|entry| promise.keeps_record("AuditEntry", entry));
 }
 
 pub(crate) async fn what_cannot_be_triggered_is_told_in_one_line(database: Database) {

@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 use crate::workspace::Workspace;
 
 mod dependencies;
+mod documented;
 mod files;
 mod generated;
 mod layers;
@@ -59,6 +60,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         size::lengths(&files),
         size::names(&files),
         story::opens_modules(&files),
+        documented::exports_explained(&files),
         manners::no_sleep_in_tests(&files),
         manners::no_unfinished_work(&files),
         manners::no_machine_paths(&files),

@@ -44,9 +44,13 @@ const UNKNOWN: &str = r#"
  * Accept it and pass it over. To look at its name all the same, see it as a string: `event.type as string`.
  */
 export interface UnknownEvent extends EventBase {
+  /** A name that is not listed here. */
   type: Unlisted;
+  /** The version of `data.object`, where it has one. */
   resource_version?: number;
+  /** What happened to what. */
   data: { object: JsonObject; [member: string]: unknown };
+  /** Where the record can be read. */
   links?: EventLinks;
   [member: string]: unknown;
 }
@@ -154,12 +158,13 @@ fn event(event_type: EventType, subject: Subject) -> Result<String> {
     let record = subject.definition();
     let body = match subject {
         Subject::WebhookTest => format!(
-            "export interface {name} extends EventBase {{\n  type: \"{event_type}\";\n  \
-             data: {{ object: {record} }};\n  links: EventLinks;\n}}\n"
+            "export interface {name} extends EventBase {{\n  /** Name from the event catalog. */\n  \
+             type: \"{event_type}\";\n  /** What happened to what. */\n  data: {{ object: {record} }};\n  \
+             /** Where the endpoint can be read. */\n  links: EventLinks;\n}}\n"
         ),
         Subject::SharedOrder => format!(
             "export interface {name}\n  extends LinkedEvent<\"{event_type}\", {{ object: {record}; share: OrderShare }}> {{\n  \
-             recipient: Recipient;\n}}\n"
+             /** Whom it is shared with, or who reads this. */\n  recipient: Recipient;\n}}\n"
         ),
         _ => {
             let frame = if subject.has_links() { "LinkedEvent" } else { "RecordEvent" };
