@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import pg from "pg";
+import { createReceiver } from "verify-wasm";
 import { createPostgresStore } from "verify-wasm/stores/postgres";
 import { agreesWithMemory } from "./agreement.mjs";
 import { conformance, largePurge, record } from "./conformance.mjs";
+import { SECRET, answered, delivery } from "./deliveries.mjs";
 import { open } from "./places.mjs";
 import { database } from "./postgres-server.mjs";
 import { betweenProcesses } from "./processes.mjs";
@@ -58,6 +60,40 @@ test("what is no client, and what is no name of a table, is refused", () => {
   for (const table of ["", "a.b", 'a"b', "Seen", null]) {
     assert.throws(() => createPostgresStore({ query() {} }, { table }), { name: "TypeError" }, String(table));
   }
+});
+
+test("connections that break in the middle lose nothing: the redelivery has the effect", async (t) => {
+  const connectionString = await database();
+  const pool = new pg.Pool({ connectionString, max: 1 });
+  const broken = new Promise((resolve) => pool.on("error", resolve));
+  t.after(() => pool.end());
+  const store = createPostgresStore(pool);
+  await store.migrate();
+  const operator = new pg.Client({ connectionString });
+  await operator.connect();
+  t.after(() => operator.end());
+  const others = "datname = current_database() AND pid <> pg_backend_pid()";
+  const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`;
+
+  const acted = [];
+  const reported = [];
+  const receiver = createReceiver({
+    secret: SECRET,
+    store,
+    onFailure: "ask-for-redelivery",
+    async onEvent({ id }, { attempt }) {
+      acted.push(`${id} ${attempt}`);
+      if (attempt > 1) return;
+      await operator.query(cut);
+      await broken;
+      throw new Error("the shelf is empty");
+    },
+    onError: (_, { code }) => void reported.push(code),
+  });
+  assert.deepEqual(await answered(await receiver(delivery("evt_1"))), [500, "processing_failed"]);
+  assert.deepEqual((await store.pending(1)).map(({ id, status }) => [id, status]), [["evt_1", "error"]]);
+  assert.deepEqual(await answered(await receiver(delivery("evt_1"))), [200, "ok"]);
+  assert.deepEqual([acted, reported], [["evt_1 1", "evt_1 2"], ["processing_failed"]]);
 });
 
 test("a server that is away, and a table that is missing, is an error and not an answer", async (t) => {

@@ -75,6 +75,32 @@ test("what is acknowledged is flushed to disk", (t) => {
   assert.equal(connection.prepare("PRAGMA synchronous").get().synchronous, 2); // FULL
 });
 
+test("every statement goes by an index, however many claims there are", async (t) => {
+  const { connection } = connect(t);
+  const prepared = new Set();
+  const prepare = (sql) => {
+    prepared.add(sql);
+    return connection.prepare(sql);
+  };
+  const store = createSqliteStore({ exec: (sql) => connection.exec(sql), prepare });
+  await store.claim("evt_1", record(), 0);
+  await store.takeUp("evt_1", 0);
+  await store.takeUp("evt_2", 0);
+  await store.fail("evt_1", "x");
+  await store.pending(10);
+  await store.complete("evt_1");
+  await store.purge(new Date());
+  const statements = [...prepared].filter((sql) => !sql.startsWith("PRAGMA"));
+  assert.equal(statements.length, 7);
+  const steps = statements.flatMap((sql) => {
+    const values = Array(sql.split("?").length - 1).fill(1);
+    return connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values).map(({ detail }) => detail);
+  });
+  // A scan of an index in its order ends at the limit; a scan of the table, or a sort, looks at everything.
+  assert.deepEqual(steps.filter((step) => /^SCAN (?!.*USING (COVERING )?INDEX)|TEMP B-TREE/.test(step)), []);
+  assert.ok(steps.some((step) => /webhook_claims_due/.test(step)) && steps.some((step) => /webhook_claims_old/.test(step)));
+});
+
 test("a database that is gone is an error, not an answer", async (t) => {
   const { connection } = connect(t);
   const store = createSqliteStore(connection);

@@ -2,6 +2,11 @@
 
 import { type ClaimStore, type Receiver, createReceiver } from "verify-wasm";
 import { createMemoryStore } from "verify-wasm/stores/memory";
+import { createPostgresStore } from "verify-wasm/stores/postgres";
+import { createSqliteStore } from "verify-wasm/stores/sqlite";
+import { ClaimObject, createWorkersStore } from "verify-wasm/stores/workers";
+
+export const all = [createPostgresStore, createSqliteStore, createWorkersStore, ClaimObject];
 
 const store: ClaimStore = createMemoryStore();
 export const receiver: Receiver = createReceiver({ secret: "whsec_x", store, onEvent: ({ id }, { signal }) => [id, signal.aborted] });
