@@ -6,7 +6,7 @@
 
 import { type ReceiverAnswer, rejected } from "../receiver/answers.js";
 import { BODY_BYTES_DEFAULT } from "../receiver/bounded-body.js";
-import type { RequestHeaders, WebhookEvent } from "../types.js";
+import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
 
 /** One request, as far as the contract looks at it. */
 export interface Delivery {
@@ -33,6 +33,11 @@ export interface EventVerifier {
 export interface VerifiedOptions {
   /** Bytes of a body that are read, at least 1; one more is answered with 413. Default 1,048,576. */
   maxBodyBytes?: number | undefined;
+  /**
+   * Told of every delivery that the verification refused, for a log or a counter. While you develop, hand body and
+   * headers to `verifier.explain`, which says why a signature does not match. What it throws is ignored.
+   */
+  onRefused?: ((code: VerificationCode, refused: Pick<Delivery, "body" | "headers">) => void) | undefined;
 }
 
 /** The answer that is due, or what the application's handler returned. */
@@ -69,7 +74,8 @@ export function verifiedEndpoint<Context extends unknown[]>(
   if (typeof verifier?.verify !== "function") throw new TypeError("verifier must be a Verifier");
   if (typeof handler !== "function") throw new TypeError("handler must be a function that takes the event");
   if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
-  const { maxBodyBytes = BODY_BYTES_DEFAULT } = options;
+  const { maxBodyBytes = BODY_BYTES_DEFAULT, onRefused = () => {} } = options;
+  if (typeof onRefused !== "function") throw new TypeError("onRefused must be a function");
   if (typeof maxBodyBytes !== "number") throw new TypeError("maxBodyBytes must be a number");
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {
     throw new RangeError("maxBodyBytes must be a whole number of bytes, at least 1");
@@ -81,7 +87,9 @@ export function verifiedEndpoint<Context extends unknown[]>(
       try {
         event = verifier.verify(body, headers);
       } catch (error) {
-        return { answer: refusal(error) };
+        const { code, status } = refusal(error);
+        silently(() => onRefused(code, { body, headers }));
+        return { answer: rejected(code, status) };
       }
       return { result: await handler(event, ...context) };
     },
@@ -94,8 +102,17 @@ export function isReceiver(value: unknown): value is DeliveryReceiver {
 }
 
 /** By what the error says, not by its class: ES modules and CommonJS have a copy of the class each. */
-function refusal(error: unknown): ReceiverAnswer {
+function refusal(error: unknown): { code: VerificationCode; status: number } {
   const { name, code, status } = error as { name?: unknown; code?: unknown; status?: unknown };
   if (name !== "VerificationError" || typeof code !== "string" || typeof status !== "number") throw error;
-  return rejected(code, status);
+  return { code: code as VerificationCode, status };
+}
+
+/** Telling somebody must not change or delay an answer. */
+function silently(tell: () => unknown): void {
+  try {
+    Promise.resolve(tell()).catch(() => undefined);
+  } catch {
+    // As above.
+  }
 }

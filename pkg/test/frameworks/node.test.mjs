@@ -83,6 +83,20 @@ test("node:http: a handler that throws is a 500, one that answers has answered",
   assert.deepEqual((({ status, text }) => [status, text])(await deliver(status.server, eventText())), [503, ""]);
 });
 
+test("node:http: whoever wants to know is told what was refused, and cannot change the answer", async (t) => {
+  const refused = [];
+  const onRefused = (code, { body, headers }) => {
+    refused.push([code, String(body), headers["service-timestamp"]]);
+    throw new Error("of the log");
+  };
+  const { server, errors } = await serve(t, (onError) => verified(verifier, () => {}, { onRefused, ...onError }));
+  const body = eventText();
+  const answer = await deliver(server, body, { "Service-Timestamp": "1700000000" });
+  assert.deepEqual([answer.status, answer.code], [401, "stale_timestamp"]);
+  assert.equal((await deliver(server, eventText())).code, "ok");
+  assert.deepEqual([refused, errors], [[["stale_timestamp", body, "1700000000"]], []]);
+});
+
 test("node:http: what cannot be meant is refused when the listener is made", () => {
   const handler = () => {};
   for (const [make, error] of [
@@ -91,6 +105,7 @@ test("node:http: what cannot be meant is refused when the listener is made", () 
     [() => verified({}, handler), /^TypeError: verifier must be a Verifier/],
     [() => verified(verifier), /^TypeError: handler must be a function that takes the event/],
     [() => verified(verifier, handler, { maxBodyBytes: "1mb" }), /^TypeError: maxBodyBytes must be a number/],
+    [() => verified(verifier, handler, { onRefused: "log" }), /^TypeError: onRefused must be a function/],
     [() => verified(verifier, handler, { maxBodyBytes: 0 }), /^RangeError: maxBodyBytes must be a whole number/],
     [() => verified(verifier, handler, { maxBodyBytes: 1.5 }), /^RangeError: maxBodyBytes must be a whole number/],
   ]) {
