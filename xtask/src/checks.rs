@@ -64,6 +64,8 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
     }
     prerequisites::node()?;
     prerequisites::postgres()?;
+    prerequisites::valgrind()?;
+    prerequisites::cxx()?;
     prerequisites::checkers()?;
     prerequisites::wasm_target()?;
     let mut chosen = STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name));

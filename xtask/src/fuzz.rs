@@ -14,8 +14,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{prerequisites, process};
 
 const PACKAGE: &str = "verify-hardening";
 /// Each of them with the longest input worth trying, in bytes.
@@ -50,6 +50,7 @@ pub(crate) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     {
         bail!("there is no target {unknown}; the targets are {}", TARGETS.map(|target| target.0).join(", "));
     }
+    prerequisites::cxx()?;
     let binaries = build(workspace)?;
     let chosen =
         |name: &str| numbers.targets.is_empty() || numbers.targets.iter().any(|chosen| chosen == name);

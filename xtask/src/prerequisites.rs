@@ -63,6 +63,22 @@ pub(crate) fn chromium() -> Result<()> {
     Ok(())
 }
 
+/// Checks that `valgrind` is on the PATH; it counts the instructions of a verdict.
+pub(crate) fn valgrind() -> Result<()> {
+    process::read(Command::new("valgrind").arg("--version"))
+        .context("valgrind is needed: install it (on Debian: `apt install valgrind`)")?;
+    Ok(())
+}
+
+/// Checks that there is a C++ compiler, which libFuzzer is built with.
+pub(crate) fn cxx() -> Result<()> {
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    process::read(Command::new(compiler).arg("--version")).context(
+        "a C++ compiler is needed: install it (on Debian: `apt install build-essential`), or set CXX to one",
+    )?;
+    Ok(())
+}
+
 /// Makes sure that rustfmt and clippy are installed, fetching them with rustup when they are not.
 pub(crate) fn checkers() -> Result<()> {
     for (subcommand, component) in [("fmt", "rustfmt"), ("clippy", "clippy")] {

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use serde_json::{Value, json};
 use verify_core::{
-    Envelope, Headers, Secret, Tolerance, Verifier, base62, event, header, id, json, secret, sign,
+    Envelope, Headers, Secret, Tolerance, VerificationCode, Verifier, base62, event, header, id, json,
+    secret, sign,
 };
 
 use crate::delivery::{BODY, Delivery, NOW, S1, S2};
@@ -125,6 +126,115 @@ proptest! {
         // The tolerance must not be what refuses a flipped timestamp.
         let now = std::str::from_utf8(&flipped[1]).ok().and_then(|text| text.parse().ok()).unwrap_or(NOW);
         prop_assert!(S1_VERIFIER.verify(Some(&flipped[0]), &headers, now).is_err());
+    }
+
+    #[test]
+    fn no_bit_of_the_only_candidate_that_holds_can_change(
+        body in any_event(),
+        at in any::<Index>(),
+        bit in 0_u8..8,
+        before in vec("[a-z0-9=]{0,70}", 0..4),
+        behind in vec("[a-z0-9=]{0,70}", 0..4),
+        trusted in vec(any::<[u8; 32]>(), 0..7),
+    ) {
+        let mut good = signed(&body, &[S1]).into_bytes();
+        let at = at.index(good.len());
+        let mut secrets: Vec<_> = trusted.iter().map(|seed| secret::generate(*seed)).collect();
+        secrets.push(S1.to_owned());
+        let verifier = Verifier::new(&secrets, Tolerance::DEFAULT).unwrap();
+        let parsed: Value = serde_json::from_str(&body).unwrap();
+        let timestamp = NOW.to_string();
+        let verdict = |good: &[u8]| {
+            let before = before.iter().map(String::as_bytes);
+            let items: Vec<_> = before.chain([good]).chain(behind.iter().map(String::as_bytes)).collect();
+            let headers = Headers {
+                timestamp: Some(timestamp.as_bytes()),
+                signature: Some(&items.join(&b","[..])),
+                event_id: parsed["id"].as_str().map(str::as_bytes),
+            };
+            verifier.verify(Some(body.as_bytes()), &headers, NOW).map(|_| ())
+        };
+        prop_assert_eq!(verdict(&good), Ok(()));
+        good[at] ^= 1 << bit;
+        prop_assert_eq!(verdict(&good), Err(VerificationCode::InvalidSignature));
+    }
+
+    #[test]
+    fn no_bit_of_the_event_id_header_can_change(body in any_event(), at in any::<Index>(), bit in 0_u8..8) {
+        let signature = signed(&body, &[S1]);
+        let timestamp = NOW.to_string();
+        let parsed: Value = serde_json::from_str(&body).unwrap();
+        let mut event_id = parsed["id"].as_str().unwrap().as_bytes().to_vec();
+        let at = at.index(event_id.len());
+        event_id[at] ^= 1 << bit;
+        let headers = Headers {
+            timestamp: Some(timestamp.as_bytes()),
+            signature: Some(signature.as_bytes()),
+            event_id: Some(&event_id),
+        };
+        let verdict = S1_VERIFIER.verify(Some(body.as_bytes()), &headers, NOW).map(|_| ());
+        prop_assert_eq!(verdict, Err(VerificationCode::EventIdMismatch));
+    }
+
+    #[test]
+    fn one_second_beyond_the_tolerance_is_stale(
+        body in any_event(),
+        timestamp in 0_i64..=9_999_999_999,
+        tolerance in 1_i64..=3600,
+    ) {
+        let timestamp_text = format!("{timestamp:010}");
+        let secret = Secret::parse(S1).unwrap();
+        let signature = sign::signature_header([&secret], &timestamp_text, body.as_bytes());
+        let parsed: Value = serde_json::from_str(&body).unwrap();
+        let headers = Headers {
+            timestamp: Some(timestamp_text.as_bytes()),
+            signature: Some(signature.as_bytes()),
+            event_id: parsed["id"].as_str().map(str::as_bytes),
+        };
+        let verifier = Verifier::new(&[S1], Tolerance::new(tolerance).unwrap()).unwrap();
+        let at = |now| verifier.verify(Some(body.as_bytes()), &headers, now).map(|_| ());
+        for direction in [-1, 1] {
+            prop_assert_eq!(at(timestamp + direction * tolerance), Ok(()));
+            let beyond = at(timestamp + direction * (tolerance + 1));
+            prop_assert_eq!(beyond, Err(VerificationCode::StaleTimestamp));
+        }
+    }
+
+    #[test]
+    fn any_receiver_gives_any_delivery_the_references_verdict(
+        body in proptest::option::of(prop_oneof![any_event().prop_map(String::into_bytes), vec(any::<u8>(), 0..80)]),
+        timestamp in proptest::option::of(prop_oneof![Just(NOW.to_string()), "[0-9 +]{8,12}"]),
+        candidates in vec(prop_oneof!["v1=[0-9a-f]{60,66}", "[ -~]{0,20}"], 0..5),
+        signs in any::<bool>(),
+        event_id in proptest::option::of("evt_[0-9a-z]{1,3}"),
+        secrets in vec(prop_oneof![4 => Just(S1.to_owned()), 4 => Just(S2.to_owned()), 1 => "whsec_[ -~]{0,3}"], 0..10),
+        tolerance in 0_i64..=3601,
+        now in prop_oneof![NOW - 3601..=NOW + 3601, any::<i64>()],
+    ) {
+        let parsed: Option<Value> = body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
+        let event_id = event_id.or_else(|| Some(parsed?.get("id")?.as_str()?.to_owned()));
+        let mut candidates = candidates;
+        if let (true, Some(body), Some(timestamp)) = (signs, &body, &timestamp) {
+            let secret = Secret::parse(S1).unwrap();
+            candidates.push(sign::signature_header([&secret], timestamp, body));
+        }
+        let signature = candidates.join(",");
+        let reference = verify_reference::Delivery {
+            body: body.as_deref(),
+            timestamp: timestamp.as_deref().map(str::as_bytes),
+            signature: Some(signature.as_bytes()),
+            event_id: event_id.as_deref().map(str::as_bytes),
+            secrets: &secrets,
+            tolerance,
+            now,
+        };
+        let headers =
+            Headers { timestamp: reference.timestamp, signature: reference.signature, event_id: reference.event_id };
+        let verifier = Tolerance::new(tolerance).and_then(|tolerance| Verifier::new(&secrets, tolerance));
+        let verdict = verifier.map_or(verify_reference::delivery::CONFIGURATION, |verifier| {
+            verifier.verify(body.as_deref(), &headers, now).map_or_else(VerificationCode::as_str, |_| "ok")
+        });
+        prop_assert_eq!(verdict, reference.verdict());
     }
 
     #[test]
