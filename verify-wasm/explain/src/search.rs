@@ -30,6 +30,10 @@ pub(crate) fn causes(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding>
         return causes;
     }
     if search.fits(&search.signed_parts(search.body)).is_some() {
+        if causes.is_empty() {
+            // It stands beside a v1 signature of another body or secret, for which other schemes are welcome.
+            causes.push(signature_form::other_scheme());
+        }
         for finding in &mut causes {
             finding.evidence.push_str(" Written as it should be, it fits.");
         }

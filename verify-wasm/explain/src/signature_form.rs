@@ -44,6 +44,11 @@ pub(crate) fn causes(header: &[u8]) -> Vec<Finding> {
     particular
 }
 
+/// A signature of another scheme.
+pub(crate) fn other_scheme() -> Finding {
+    Finding::new(Cause::SignatureScheme, "The header holds signatures of another scheme than v1.")
+}
+
 fn is_general(cause: Cause) -> bool {
     matches!(cause, Cause::SignatureScheme | Cause::SignatureForm)
 }
@@ -77,9 +82,7 @@ fn oddity(item: &[u8]) -> Option<Finding> {
                 format!("What follows v1= has {} and is not hexadecimal.", count(value.len(), "character"));
             Finding::new(Cause::SignatureForm, evidence)
         }
-        (scheme, _) if !scheme.is_empty() => {
-            Finding::new(Cause::SignatureScheme, "The header holds signatures of another scheme than v1.")
-        }
+        (scheme, _) if !scheme.is_empty() => other_scheme(),
         _ => {
             let evidence = format!("The header holds {} without v1=.", count(item.len(), "character"));
             Finding::new(Cause::SignatureForm, evidence)

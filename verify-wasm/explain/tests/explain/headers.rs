@@ -157,6 +157,11 @@ fn signatures() -> Vec<Case> {
         written("semicolons", |digits| format!("v0=x;v1={digits}"), &["signature_separator"]),
         written("a blank inside", |digits| format!("v1= {digits}"), &["signature_separator"]),
         written("a capital V", |digits| format!("V1={digits}"), &["signature_scheme"]),
+        written(
+            "the right digits under v0, others under v1",
+            |digits| format!("v0={digits},v1={}", "0".repeat(64)),
+            &["signature_scheme"],
+        ),
         written("cut off", |digits| format!("v1={}", &digits[..40]), &["signature_cut_off"]),
         written("nothing behind v1=", |_| "v1=".to_owned(), &["signature_cut_off"]),
         written("a digit too many", |digits| format!("v1={digits}0"), &["signature_form"]),
