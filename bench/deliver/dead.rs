@@ -54,7 +54,7 @@ async fn postgres(url: &str, merchant: &str, count: u32) {
 }
 
 /// The statements. `numbers` is a row source of the whole numbers from 1, `eight` writes `n.n` in eight digits.
-fn copy(numbers: &str, eight: &str, merchant: &str, count: u32) -> [String; 3] {
+fn copy(numbers: &str, eight: &str, merchant: &str, count: u32) -> [String; 4] {
     let id = |column: &str| format!("substr({column}, 1, length({column}) - 8) || {eight}");
     let (event, checkout) = (id("e.id"), id("e.resource_id"));
     let delivery = format!("'{}_' || substr(e.id, 5, 18) || {eight}", DeliveryId::PREFIX);
@@ -77,6 +77,11 @@ fn copy(numbers: &str, eight: &str, merchant: &str, count: u32) -> [String; 3] {
         ),
         format!(
             "UPDATE streams SET last_sequence = last_sequence + {count} WHERE merchant_id = '{merchant}'"
+        ),
+        // The one attempt that was made may have been told: then there would be room for a probe and no more.
+        format!(
+            "UPDATE webhook_endpoints SET held_until = NULL, hold_step = 0, hold_since = NULL, health_state = 'unknown' \
+             WHERE merchant_id = '{merchant}'"
         ),
     ]
 }

@@ -96,13 +96,12 @@ impl Mutation {
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
     {
         let ahead = Ahead {
-            merchant: match &scope {
-                KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => {
-                    Some(tenant.merchant_id.clone())
-                }
+            tenant: match &scope {
+                KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
                 KeyScope::Operator => None,
             },
             key: self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone())),
+            now: app.now(),
         };
         let job = Job { app: app.clone(), scope, mutation: self };
         app.store.write_ahead(ahead, move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await

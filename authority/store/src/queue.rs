@@ -78,20 +78,31 @@ impl Queue {
         }
     }
 
-    /// Takes what waits, until there are `most` jobs, and shows it.
-    pub(crate) fn take(&mut self, most: usize) -> &VecDeque<Counted> {
+    /// Takes what waits, until there are `most` jobs. Whether there is any.
+    pub(crate) fn take(&mut self, most: usize) -> bool {
         while self.jobs.len() < most && self.closing.is_none() {
             match self.messages.try_recv() {
                 Ok(message) => self.push(message),
                 Err(_) => break,
             }
         }
-        &self.jobs
+        !self.jobs.is_empty()
     }
 
-    /// The next job that was taken.
+    /// The jobs that were taken.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = &Counted> {
+        self.jobs.iter()
+    }
+
+    /// The next of them.
     pub(crate) fn pop(&mut self) -> Option<Counted> {
         self.jobs.pop_front()
+    }
+
+    /// The next of them that does not say what it will ask for.
+    pub(crate) fn pop_unknown(&mut self) -> Option<Counted> {
+        let place = self.jobs.iter().position(|waiting| waiting.job.ahead().is_none())?;
+        self.jobs.remove(place)
     }
 
     /// Tells whoever asked to close it.

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{PgPool, SqlitePool};
+use tokio::sync::oneshot;
 
 use crate::StoreError;
 use crate::hand_over::{Desk, OpenDesk};
@@ -188,7 +189,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.write_ahead(Ahead::default(), work).await
+        self.submit(TypedJob::new(work, None, self.told.desk.desk())).await
     }
 
     /// The same for work that begins with questions that are known beforehand.
@@ -201,8 +202,19 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        let (job, answer) = TypedJob::new(work, self.told.desk.desk());
-        self.writer.submit(Box::new(job.looking_ahead(ahead))).await?;
+        self.submit(TypedJob::new(work, Some(ahead), self.told.desk.desk())).await
+    }
+
+    async fn submit<F, T, E>(
+        &self,
+        (job, answer): (TypedJob<F, T, E>, oneshot::Receiver<Result<T, E>>),
+    ) -> Result<T, E>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
+    {
+        self.writer.submit(Box::new(job)).await?;
         answer.await.unwrap_or_else(|_| Err(closed().into()))
     }
 

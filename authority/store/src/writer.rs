@@ -99,7 +99,7 @@ pub(crate) enum Ran {
 
 /// A unit of work whose type the writer does not know.
 pub(crate) trait Job: Send {
-    /// What it will ask for first.
+    /// What it will ask for first, where that is known.
     fn ahead(&self) -> Option<&Ahead>;
 
     /// Runs inside the open transaction.
@@ -133,14 +133,13 @@ pub(crate) struct TypedJob<F, T, E> {
 }
 
 impl<F, T, E> TypedJob<F, T, E> {
-    pub(crate) fn new(work: F, desk: Option<Arc<Desk>>) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(
+        work: F,
+        ahead: Option<Ahead>,
+        desk: Option<Arc<Desk>>,
+    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (waiting, answer) = oneshot::channel();
-        (Self { work: Some(work), desk, ahead: None, result: None, waiting }, answer)
-    }
-
-    /// Says what the job will ask for first.
-    pub(crate) fn looking_ahead(self, ahead: Ahead) -> Self {
-        Self { ahead: Some(ahead), ..self }
+        (Self { work: Some(work), desk, ahead, result: None, waiting }, answer)
     }
 }
 
@@ -198,7 +197,7 @@ pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
     /// Asks at once for what several jobs will ask for first, where that is worth it. What it cannot have, they ask for.
-    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError>;
+    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError>;
     /// Runs the `place`-th job of the transaction, and undoes it alone when it refused. Tells what the job made.
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
     /// Makes everything since `begin` durable, but for the jobs that failed by it.
@@ -266,20 +265,19 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
     }
     let mut ran: Vec<(Counted, Made)> = Vec::new();
     let mut sound = true;
-    while sound && ran.len() < BATCH_MAX {
-        let waiting = queue.take(BATCH_MAX - ran.len());
-        if waiting.is_empty() {
-            break;
+    while sound && ran.len() < BATCH_MAX && queue.take(BATCH_MAX - ran.len()) {
+        // Those of which nothing is known go first. Most write outcomes, and free places with them; and they make the
+        // transaction forget what was looked up.
+        while sound && let Some(job) = queue.pop_unknown() {
+            sound = run(connection, &mut ran, job).await;
         }
-        let ahead: Vec<&Ahead> = waiting.iter().filter_map(|waiting| waiting.job.ahead()).collect();
-        if let Err(error) = connection.look_ahead(&ahead).await {
+        let ahead: Vec<&Ahead> = queue.jobs().filter_map(|waiting| waiting.job.ahead()).collect();
+        if sound && let Err(error) = connection.look_ahead(&ahead, told.desk.desk()).await {
             tracing::error!(error = %error, "the transaction is lost");
             sound = false;
         }
-        while sound && let Some(mut job) = queue.pop() {
-            let made;
-            (made, sound) = run(connection, ran.len(), &mut *job.job).await;
-            ran.push((job, made));
+        while sound && let Some(job) = queue.pop() {
+            sound = run(connection, &mut ran, job).await;
         }
     }
     let committed = if sound { commit(connection).await } else { None };
@@ -289,9 +287,13 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
     answer(ran, committed, told);
 }
 
-/// Runs one job; what it made, and whether the transaction can go on.
-async fn run(connection: &mut dyn WritingConnection, place: usize, job: &mut dyn Job) -> (Made, bool) {
-    match connection.run(place, job).await {
+/// Runs one job; whether the transaction can go on.
+async fn run(
+    connection: &mut dyn WritingConnection,
+    ran: &mut Vec<(Counted, Made)>,
+    mut job: Counted,
+) -> bool {
+    let (made, sound) = match connection.run(ran.len(), &mut *job.job).await {
         Ok((Ran::Keep, made)) => (made, true),
         Ok((Ran::Undo, _)) => (Made::default(), true),
         Ok((Ran::Abort, _)) => (Made::default(), false),
@@ -299,7 +301,9 @@ async fn run(connection: &mut dyn WritingConnection, place: usize, job: &mut dyn
             tracing::error!(error = %error, "the transaction is lost");
             (Made::default(), false)
         }
-    }
+    };
+    ran.push((job, made));
+    sound
 }
 
 /// Answers every job, and tells the world what was made.

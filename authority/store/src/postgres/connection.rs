@@ -3,6 +3,7 @@
 //! It says BEGIN and COMMIT itself: sqlx 0.9.0's own `begin` can leave a connection inside a transaction when the
 //! future around it is dropped (upstream #4385).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +14,8 @@ use tokio::time::timeout;
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
-use crate::ports::Ahead;
+use crate::hand_over::Desk;
+use crate::ports::{Ahead, HandOver as _};
 use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
@@ -113,11 +115,13 @@ impl WritingConnection for PostgresWriting {
         self.begin_now().await
     }
 
-    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         conn.begin_job(0);
         let looking = async {
-            let seen = Session::new(conn).look_ahead(jobs).await;
+            let mut session = Session::new(conn);
+            session.set_desk(desk);
+            let seen = session.look_ahead(jobs).await;
             Ok(conn.end_look(seen).await?)
         };
         let looked = timeout(ANSWER_WAIT, looking).await;

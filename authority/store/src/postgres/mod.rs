@@ -92,6 +92,8 @@ mod session;
 mod shipments;
 #[path = "../sql/signing_secrets.rs"]
 mod signing_secrets;
+#[path = "../sql/streams.rs"]
+mod streams;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
 #[path = "../sql/turn.rs"]

@@ -1,17 +1,19 @@
 //! What the jobs that wait together will ask for first, asked at once.
 //!
-//! Every writing request begins with the same two questions: whether its idempotency key is known, and what merchant it
-//! is about. For many requests that share a transaction the answers are fetched by one statement each and remembered
-//! ([`super::remembered`]); a job that finds nothing remembered asks for itself, so nothing depends on this.
+//! Every writing request asks the same questions: whether its idempotency key is known, what merchant it is about, and
+//! where that merchant's stream stands. For many requests that share a transaction the answers are fetched by one statement
+//! each and remembered ([`super::remembered`]); a job that finds nothing remembered asks for itself, so nothing depends on
+//! this. On PostgreSQL a stream by itself cost each job a round trip, half of a transaction's time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use authority_domain::merchant::Merchant;
+use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
 use super::remembered::FoundKey;
 use super::requests::{columns, waits_under};
-use super::{Db, Session};
+use super::{Db, Session, streams};
 use crate::StoreError;
 use crate::ports::Ahead;
 
@@ -22,12 +24,29 @@ impl Session<'_> {
     /// Remembers what `jobs` will ask for.
     pub(crate) async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
         self.merchants_ahead(jobs).await?;
-        self.keys_ahead(jobs).await
+        self.keys_ahead(jobs).await?;
+        self.streams_ahead(jobs).await
+    }
+
+    async fn streams_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+        let unknown = |tenant: &&Tenant| {
+            self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
+        };
+        let tenants: HashSet<_> = jobs.iter().filter_map(|job| job.tenant.as_ref()).filter(unknown).collect();
+        let tenants: Vec<_> = tenants.into_iter().collect();
+        let Some(now) = jobs.iter().map(|job| job.now).max().filter(|_| tenants.len() >= WORTH_IT) else {
+            return Ok(());
+        };
+        for (tenant, stream) in self.streams(&tenants, now).await? {
+            self.conn.note_stream(&tenant, stream);
+        }
+        Ok(())
     }
 
     async fn merchants_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
         let unknown = |id: &&_| self.conn.remembered.merchant(id).is_none();
-        let ids: BTreeSet<_> = jobs.iter().filter_map(|job| job.merchant.as_ref()).filter(unknown).collect();
+        let ids: BTreeSet<_> =
+            jobs.iter().filter_map(|job| Some(&job.tenant.as_ref()?.merchant_id)).filter(unknown).collect();
         let ids: Vec<_> = ids.into_iter().collect();
         if ids.len() < WORTH_IT {
             return Ok(());
@@ -91,7 +110,7 @@ impl Session<'_> {
 }
 
 /// As many as the next power of two, the last one again and again: few texts for the database to keep.
-fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
+pub(super) fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
     let missing = all.len().next_power_of_two() - all.len();
     all.iter().chain(all.last().into_iter().cycle().take(missing))
 }

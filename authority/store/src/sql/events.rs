@@ -1,42 +1,18 @@
 //! Streams and events.
 
 use async_trait::async_trait;
-use authority_domain::endpoint::HealthState;
-use authority_domain::endpoint_hold::{Hold, room};
 use authority_domain::event::NewEvent;
-use authority_domain::id::{EndpointId, EventId};
+use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::endpoints::sealed_secret;
-use super::remembered::Stream;
 use super::rows::{Kind, Place, Table, Together, Touches};
-use super::{Db, DbRow, Session, push_in};
+use super::streams::waits_under;
+use super::{Db, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Endpoints, Events, Reach, StreamPosition, StreamRange, Subscriber};
-
-/// A stream and who is to hear of its events.
-const STREAM: &str = "SELECT s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id FROM streams s \
-     LEFT JOIN webhook_endpoints e ON (e.merchant_id = $1 AND e.livemode = $2 \
-         OR e.merchant_id = $3 AND e.livemode = $4) AND e.deleted_at IS NULL AND e.status = 'enabled' \
-     WHERE s.merchant_id = $1 AND s.livemode = $2 ORDER BY e.created_sequence, e.id";
-
-/// The same with what it takes to send to them at `$5`: every endpoint once for each usable secret, what is in flight to
-/// it, and whether it is behind: a due delivery waits that nobody holds. Both are read from indexes of what is pending,
-/// and stop at the first that is found.
-const STREAM_AND_REACHES: &str = "SELECT s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
-         e.url, e.api_version, e.held_until, e.hold_step, e.health_state, k.version, k.sealed, k.expires_at, \
-         (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-             AND l.lease_until >= $5) AS in_flight, \
-         EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
-             AND w.next_attempt_at <= $5 AND (w.lease_until IS NULL OR w.lease_until < $5)) AS behind \
-     FROM streams s \
-     LEFT JOIN webhook_endpoints e ON (e.merchant_id = $1 AND e.livemode = $2 \
-         OR e.merchant_id = $3 AND e.livemode = $4) AND e.deleted_at IS NULL AND e.status = 'enabled' \
-     LEFT JOIN endpoint_secrets k ON k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > $5) \
-     WHERE s.merchant_id = $1 AND s.livemode = $2 ORDER BY e.created_sequence, e.id, k.version DESC";
+use crate::ports::{Events, StreamPosition, StreamRange};
 
 /// The counter of a stream, moved on from where it was read.
 static STREAMS: Table = Table {
@@ -61,40 +37,6 @@ static EVENTS: Table = Table {
     rest: "",
     together: Together::Apart,
 };
-
-/// What a stream's counter waits under.
-fn waits_under(tenant: &Tenant) -> String {
-    format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
-}
-
-impl Session<'_> {
-    /// Reads where a stream stands and who wants to hear of it.
-    async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream, StoreError> {
-        let operator = Tenant::operator();
-        let cap = self.desk.as_ref().filter(|desk| desk.slots.free().is_some()).map(|desk| desk.per_endpoint);
-        let query = sqlx::query(if cap.is_some() { STREAM_AND_REACHES } else { STREAM })
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .bind(operator.merchant_id.as_str())
-            .bind(operator.livemode);
-        let query = if cap.is_some() { query.bind(now.as_ms()) } else { query };
-        let rows = query.fetch_all(self.conn.about(&[waits_under(tenant)]).await?).await?;
-        let stream = match rows.first() {
-            Some(first) => Stream {
-                last_sequence: first.try_get(0)?,
-                last_created_at: first.try_get(1)?,
-                subscribers: subscribers(&rows, tenant, cap, now)?,
-            },
-            None => Stream {
-                last_sequence: 0,
-                last_created_at: i64::MIN,
-                subscribers: self.endpoints_enabled(tenant).await?,
-            },
-        };
-        self.conn.note_stream(tenant, stream.clone());
-        Ok(stream)
-    }
-}
 
 #[async_trait]
 impl Events for Session<'_> {
@@ -202,60 +144,4 @@ pub(super) fn push_event_filter(query: &mut QueryBuilder<Db>, filter: &EventFilt
     if let Some(to) = filter.created_to {
         query.push(" AND created_at < ").push_bind(to.as_ms());
     }
-}
-
-/// A stream without endpoints has one row that names none. With a `cap` of requests in flight, an endpoint has a row for
-/// each of its secrets, which tells how it is reached.
-fn subscribers(
-    rows: &[DbRow],
-    tenant: &Tenant,
-    cap: Option<i64>,
-    now: Timestamp,
-) -> Result<Vec<Subscriber>, StoreError> {
-    let mut subscribers: Vec<Subscriber> = Vec::new();
-    for row in rows {
-        let Some(id) = row.try_get::<Option<&str>, _>(2)? else { continue };
-        if let Some(last) = subscribers.last_mut()
-            && last.endpoint_id.as_str() == id
-        {
-            if let Some(reach) = &mut last.reach {
-                reach.secrets.push(sealed_secret(row)?);
-            }
-            continue;
-        }
-        let theirs = row.try_get::<&str, _>(4)? == tenant.merchant_id.as_str();
-        subscribers.push(Subscriber {
-            endpoint_id: EndpointId::from_store(id.to_owned()),
-            enabled_events: serde_json::from_str(row.try_get(3)?)?,
-            owner: if theirs { tenant.clone() } else { Tenant::operator() },
-            reach: cap.map(|cap| reach(row, cap, now)).transpose()?.flatten(),
-        });
-    }
-    Ok(subscribers)
-}
-
-/// How the endpoint of a row is reached; `None` when it has no secret to sign with.
-fn reach(row: &DbRow, cap: i64, now: Timestamp) -> Result<Option<Reach>, StoreError> {
-    if row.try_get::<Option<i64>, _>("version")?.is_none() {
-        return Ok(None);
-    }
-    let hold = Hold {
-        until: row.try_get::<Option<i64>, _>("held_until")?.map(Timestamp::from_ms),
-        step: row.try_get("hold_step")?,
-        since: None,
-    };
-    let health = HealthState::parse(row.try_get("health_state")?).ok_or_else(|| {
-        StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-    })?;
-    let room = match row.try_get("behind")? {
-        true => 0,
-        false => room(&hold, health, cap, row.try_get("in_flight")?, now),
-    };
-    Ok(Some(Reach {
-        url: row.try_get("url")?,
-        api_version: row.try_get("api_version")?,
-        secrets: vec![sealed_secret(row)?],
-        room,
-        held_back: hold.until.is_some_and(|until| until > now),
-    }))
 }

@@ -1,12 +1,15 @@
 //! The writing connection of SQLite.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
-use crate::ports::Ahead;
+use crate::hand_over::Desk;
+use crate::ports::{Ahead, HandOver as _};
 use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
@@ -49,10 +52,12 @@ impl WritingConnection for SqliteWriting {
         Ok(())
     }
 
-    async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError> {
         let conn = self.conn()?;
         conn.begin_job(0);
-        let seen = Session::new(conn).look_ahead(jobs).await;
+        let mut session = Session::new(conn);
+        session.set_desk(desk);
+        let seen = session.look_ahead(jobs).await;
         Ok(conn.end_look(seen).await?)
     }
 

@@ -73,7 +73,7 @@ async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<(), Sto
 where
     F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,
 {
-    let (job, answer) = TypedJob::new(work, None);
+    let (job, answer) = TypedJob::new(work, None, None);
     writer.submit(Box::new(job)).await.unwrap();
     answer
 }

@@ -139,7 +139,7 @@ macro_rules! conformance {
                 marks_are_kept_beside_the_record;
             sink: the_platform_gets_everybodys_events;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
-                every_merchant_and_mode_has_its_own;
+                every_merchant_and_mode_has_its_own, streams_that_are_read_together_are_each_their_own;
             subscriptions: subscriptions_come_back_as_they_were, subscriptions_are_each_tenants_own,
                 subscriptions_are_listed_newest_first, terms_stand_beside_their_checkout;
             together: one_of_twenty_is_refused_alone, a_refusal_between_others_leaves_no_gap,

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::commit::Audience;
-use authority_store::ports::{StreamRange, Tx};
+use authority_store::commit::{Audience, Committed};
+use authority_store::ports::{Ahead, StreamRange, Tx};
 use rand::RngExt;
 use serde_json::Value;
 
 use super::fixtures::{at, dice, noon};
+use super::hand_over::Counter;
+use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -136,4 +138,57 @@ pub(crate) async fn every_merchant_and_mode_has_its_own<D: Database>() {
     }
     assert_eq!(range(&acme).await.latest, 3);
     assert_eq!(range(&other.in_test_mode()).await.latest, 0);
+}
+
+/// Opens a checkout and says beforehand whose stream it is about.
+fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
+    let (inside, change) = (shop.clone(), shop.opened().1);
+    let ahead = Ahead { tenant: Some(shop.tenant.clone()), key: None, now: noon() };
+    let store = shop.store.clone();
+    submit(async move {
+        store
+            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+                Box::pin(async move { inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await })
+            })
+            .await
+    })
+}
+
+/// Jobs that wait together have their streams read by one statement. Each finds its own: counter, endpoints and room.
+pub(crate) async fn streams_that_are_read_together_are_each_their_own<D: Database>() {
+    let database = D::start().await;
+    let live = Shop::open(&database).await;
+    let counter = Counter::put_up(&live.store, 64, 8);
+    let (test, other, quiet) =
+        (live.in_test_mode(), Shop::new(&live.store, "other").await, Shop::new(&live.store, "quiet").await);
+    let new = Shop::new(&live.store, "new").await;
+    let wanted = [
+        (&live, vec![live.endpoint(&["*"]).await]),
+        (&test, vec![test.endpoint(&["*"]).await]),
+        (&other, vec![other.endpoint(&["*"]).await, other.endpoint(&["checkout.*"]).await]),
+        (&quiet, vec![]),
+        (&new, vec![new.endpoint(&["*"]).await]),
+    ];
+    for (shop, _) in &wanted[..4] {
+        shop.open_checkout().await;
+    }
+    counter.given();
+    let (open, holding) = hold(&live.store).await;
+    let openings: Vec<_> = wanted
+        .iter()
+        .flat_map(|(shop, endpoints)| [(opening(shop), endpoints), (opening(shop), endpoints)])
+        .collect();
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    let mut deliveries = 0;
+    for (n, (opening, endpoints)) in openings.into_iter().enumerate() {
+        let committed = opening.await.unwrap();
+        // The last stream begins here; the others have an event each.
+        let sequence = if n < 8 { 2 + n % 2 } else { 1 + n % 2 };
+        assert_eq!(committed.events[0].sequence, i64::try_from(sequence).unwrap());
+        let told: Vec<_> = committed.deliveries.iter().map(|delivery| delivery.endpoint_id.clone()).collect();
+        assert_eq!(told, *endpoints);
+        deliveries += told.len();
+    }
+    assert_eq!(counter.given().len(), deliveries, "there is room for all of them");
 }

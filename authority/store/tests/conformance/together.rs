@@ -304,7 +304,7 @@ pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it<D: Dat
 fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
     let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
     let ahead =
-        Ahead { merchant: Some(shop.tenant.merchant_id.clone()), key: Some((scope.clone(), key.to_owned())) };
+        Ahead { tenant: Some(shop.tenant.clone()), key: Some((scope.clone(), key.to_owned())), now: noon() };
     submit(async move {
         store
             .write_ahead(ahead, move |tx: &mut dyn Tx| {

@@ -1,0 +1,185 @@
+//! Where streams stand, and who is to hear of their events.
+//!
+//! One statement reads any number of streams: that of a job that asks for itself, or those of all jobs that wait together
+//! ([`super::ahead`]). Where this instance may send, it also says what sending takes: every endpoint once for each usable
+//! secret, what is in flight to it, and whether it is behind, that is, whether a due delivery waits that nobody holds.
+//! Both are read from indexes of what is pending, and stop at the first that is found.
+
+use std::collections::HashMap;
+
+use authority_domain::endpoint::HealthState;
+use authority_domain::endpoint_hold::{Hold, room};
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::ahead::padded;
+use super::endpoints::sealed_secret;
+use super::remembered::Stream;
+use super::{Db, DbRow, Session};
+use crate::StoreError;
+use crate::ports::{Endpoints, Reach, Subscriber};
+
+/// What a stream's counter waits under.
+pub(super) fn waits_under(tenant: &Tenant) -> String {
+    format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
+}
+
+impl Session<'_> {
+    /// Reads where a stream stands and who wants to hear of it.
+    pub(super) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream, StoreError> {
+        let stream = match self.streams(&[tenant], now).await?.remove(tenant) {
+            Some(stream) => stream,
+            None => Stream {
+                last_sequence: 0,
+                last_created_at: i64::MIN,
+                subscribers: self.endpoints_enabled(tenant).await?,
+            },
+        };
+        self.conn.note_stream(tenant, stream.clone());
+        Ok(stream)
+    }
+
+    /// Reads those streams that exist.
+    pub(super) async fn streams(
+        &mut self,
+        tenants: &[&Tenant],
+        now: Timestamp,
+    ) -> Result<HashMap<Tenant, Stream>, StoreError> {
+        let cap = self.desk.as_ref().filter(|desk| desk.slots.free().is_some()).map(|desk| desk.per_endpoint);
+        let mut query = question(tenants, cap.is_some().then_some(now));
+        let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
+        let rows = query.build().fetch_all(self.conn.about(&about).await?).await?;
+        let mut streams = HashMap::new();
+        for rows in rows.chunk_by(same_stream) {
+            let Some(first) = rows.first() else { continue };
+            let tenant = Tenant {
+                merchant_id: MerchantId::from_store(first.try_get(0)?),
+                livemode: first.try_get(1)?,
+            };
+            let stream = Stream {
+                last_sequence: first.try_get(2)?,
+                last_created_at: first.try_get(3)?,
+                subscribers: subscribers(rows, &tenant, cap, now)?,
+            };
+            streams.insert(tenant, stream);
+        }
+        Ok(streams)
+    }
+}
+
+/// What is asked about these streams; with a time, also how their endpoints are reached then.
+fn question(tenants: &[&Tenant], reached_at: Option<Timestamp>) -> QueryBuilder<Db> {
+    let operator = Tenant::operator();
+    let mut query = QueryBuilder::<Db>::new(
+        "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id",
+    );
+    if let Some(now) = reached_at.map(Timestamp::as_ms) {
+        query
+            .push(
+                ", e.url, e.api_version, e.held_until, e.hold_step, e.health_state, k.version, k.sealed, k.expires_at, \
+                 (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                     AND l.lease_until >= ",
+            )
+            .push_bind(now)
+            .push(
+                ") AS in_flight, \
+                 EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                     AND w.next_attempt_at <= ",
+            )
+            .push_bind(now)
+            .push(" AND (w.lease_until IS NULL OR w.lease_until < ")
+            .push_bind(now)
+            .push(")) AS behind");
+    }
+    query
+        .push(
+            " FROM streams s LEFT JOIN webhook_endpoints e \
+             ON (e.merchant_id = s.merchant_id AND e.livemode = s.livemode OR e.merchant_id = ",
+        )
+        .push_bind(operator.merchant_id.as_str().to_owned())
+        .push(" AND e.livemode = ")
+        .push_bind(operator.livemode)
+        .push(") AND e.deleted_at IS NULL AND e.status = 'enabled'");
+    if let Some(now) = reached_at.map(Timestamp::as_ms) {
+        query
+            .push(" LEFT JOIN endpoint_secrets k ON k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > ")
+            .push_bind(now)
+            .push(")");
+    }
+    query.push(" WHERE (s.merchant_id, s.livemode) IN (VALUES ");
+    let mut between = "(CAST(";
+    for tenant in padded(tenants) {
+        query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
+        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN))");
+        between = ", (CAST(";
+    }
+    query.push(") ORDER BY s.merchant_id, s.livemode, e.created_sequence, e.id");
+    if reached_at.is_some() {
+        query.push(", k.version DESC");
+    }
+    query
+}
+
+/// Whether two rows are about one stream.
+fn same_stream(a: &DbRow, b: &DbRow) -> bool {
+    let of = |row: &DbRow| Some((row.try_get::<String, _>(0).ok()?, row.try_get::<bool, _>(1).ok()?));
+    of(a) == of(b)
+}
+
+/// A stream without endpoints has one row that names none. With a `cap` of requests in flight, an endpoint has a row for
+/// each of its secrets, which tells how it is reached.
+fn subscribers(
+    rows: &[DbRow],
+    tenant: &Tenant,
+    cap: Option<i64>,
+    now: Timestamp,
+) -> Result<Vec<Subscriber>, StoreError> {
+    let mut subscribers: Vec<Subscriber> = Vec::new();
+    for row in rows {
+        let Some(id) = row.try_get::<Option<&str>, _>(4)? else { continue };
+        if let Some(last) = subscribers.last_mut()
+            && last.endpoint_id.as_str() == id
+        {
+            if let Some(reach) = &mut last.reach {
+                reach.secrets.push(sealed_secret(row)?);
+            }
+            continue;
+        }
+        let theirs = row.try_get::<&str, _>(6)? == tenant.merchant_id.as_str();
+        subscribers.push(Subscriber {
+            endpoint_id: EndpointId::from_store(id.to_owned()),
+            enabled_events: serde_json::from_str(row.try_get(5)?)?,
+            owner: if theirs { tenant.clone() } else { Tenant::operator() },
+            reach: cap.map(|cap| reach(row, cap, now)).transpose()?.flatten(),
+        });
+    }
+    Ok(subscribers)
+}
+
+/// How the endpoint of a row is reached; `None` when it has no secret to sign with.
+fn reach(row: &DbRow, cap: i64, now: Timestamp) -> Result<Option<Reach>, StoreError> {
+    if row.try_get::<Option<i64>, _>("version")?.is_none() {
+        return Ok(None);
+    }
+    let hold = Hold {
+        until: row.try_get::<Option<i64>, _>("held_until")?.map(Timestamp::from_ms),
+        step: row.try_get("hold_step")?,
+        since: None,
+    };
+    let health = HealthState::parse(row.try_get("health_state")?).ok_or_else(|| {
+        StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
+    })?;
+    let room = match row.try_get("behind")? {
+        true => 0,
+        false => room(&hold, health, cap, row.try_get("in_flight")?, now),
+    };
+    Ok(Some(Reach {
+        url: row.try_get("url")?,
+        api_version: row.try_get("api_version")?,
+        secrets: vec![sealed_secret(row)?],
+        room,
+        held_back: hold.until.is_some_and(|until| until > now),
+    }))
+}
