@@ -81,9 +81,9 @@ impl Session<'_> {
         if keys.len() < WORTH_IT {
             return Ok(());
         }
+        // A join: SQLite answers IN over a list of rows by walking the whole table.
         let mut query = QueryBuilder::<Db>::new(
-            "SELECT merchant_id, livemode, key, fingerprint, answer, expires_at FROM idempotency \
-             WHERE (merchant_id, livemode, key) IN (VALUES ",
+            "SELECT i.merchant_id, i.livemode, i.key, i.fingerprint, i.answer, i.expires_at FROM (VALUES ",
         );
         let mut between = "(CAST(";
         for (merchant_id, livemode, key) in padded(&keys) {
@@ -91,7 +91,10 @@ impl Session<'_> {
             query.push(" AS BOOLEAN), CAST(").push_bind(key).push(" AS TEXT))");
             between = ", (CAST(";
         }
-        query.push(")");
+        query.push(
+            ") AS t JOIN idempotency i \
+             ON i.merchant_id = t.column1 AND i.livemode = t.column2 AND i.key = t.column3",
+        );
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for (merchant_id, livemode, key) in &keys {
             self.conn.note_key(waits_under(merchant_id, *livemode, key), None);

@@ -22,8 +22,8 @@ use tempfile::TempDir;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
-    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, Lease, OperatorReads,
-    Orders, Payments, Refunds, Stretch, Undelivered,
+    Ahead, Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, Lease,
+    OperatorReads, Orders, Payments, Refunds, Stretch, Undelivered,
 };
 use crate::store::Access;
 
@@ -359,6 +359,38 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
     let steps = large.steps();
     assert_eq!(place, MANY / 3);
     assert!(steps < 2_000, "{steps} steps");
+}
+
+/// What waiting jobs will ask for is found by its keys, however many keys and streams there are.
+#[tokio::test]
+async fn looking_ahead_reads_only_what_is_asked_for() {
+    let mut large = Large::fill().await;
+    for sql in [
+        "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
+             expires_at) SELECT 'mer', TRUE, 'key_' || sequence, x'00', 'checkouts.create', '{}', 'req', 0, 1 FROM events",
+        "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) \
+             SELECT 'mer_' || sequence, TRUE, sequence, 0 FROM events",
+    ] {
+        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+    }
+    let job = |n: i64| {
+        let tenant = Tenant { merchant_id: MerchantId::from_store(format!("mer_{n}")), livemode: true };
+        let key = (KeyScope::Merchant(self::tenant()), format!("key_{n}"));
+        Ahead { tenant: Some(tenant), key: Some(key), now: Timestamp::from_ms(0) }
+    };
+    let jobs = [job(7), job(MANY / 2), job(MANY)];
+    large.conn.begun();
+    large.steps();
+    large.session().look_ahead(&jobs.each_ref()).await.unwrap();
+    let steps = large.steps();
+    assert!(steps < 3_000, "{steps} steps");
+    let found = large
+        .session()
+        .stream_advance(jobs[1].tenant.as_ref().unwrap(), 1, Timestamp::from_ms(0))
+        .await
+        .unwrap();
+    assert_eq!(found.last_sequence, MANY / 2 + 1);
+    assert!(large.steps() < RESOLUTION.into(), "it was read before");
 }
 
 /// A backlog is counted so far and no further.
