@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import test from "node:test";
 import express5 from "express";
 import express4 from "express4";
@@ -9,6 +10,8 @@ import { toHandler, verified } from "verify-wasm/express";
 import { fulfilsTheContract } from "./contract.mjs";
 import { deliver, eventText } from "./deliveries.mjs";
 import { listening, memory, options, receiverInto, verifier } from "./servers.mjs";
+
+const commonJs = createRequire(import.meta.url);
 
 for (const [name, express] of [
   ["Express 4", express4],
@@ -109,3 +112,17 @@ for (const [name, express] of [
     assert.deepEqual([passed.status, passed.text], [201, "mer_1"]);
   });
 }
+
+test("Express: the adapter of one module system takes the verifier and the receiver of the other", async (t) => {
+  const adapter = commonJs("verify-wasm/express");
+  assert.notEqual(adapter.verified, verified);
+  for (const handler of [adapter.verified(verifier, () => {}), adapter.toHandler(receiverInto(memory()))]) {
+    const app = express5();
+    app.post("/webhooks", handler);
+    const server = await listening(createServer(app), async () => []);
+    t.after(() => server.close());
+    assert.equal((await deliver(server, eventText())).code, "ok");
+    const answer = await deliver(server, eventText(), { "Service-Signature": "v1=0" });
+    assert.deepEqual([answer.status, answer.code], [401, "invalid_signature"]);
+  }
+});

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { connect, createServer as createServer2 } from "node:http2";
 import test from "node:test";
 import { toListener, verified } from "verify-wasm/node";
 import { fulfilsTheContract } from "./contract.mjs";
-import { deliver, eventText } from "./deliveries.mjs";
+import { BODY_BYTES_MAX, deliver, eventOfBytes, eventText, signed } from "./deliveries.mjs";
 import { listening, memory, options, receiverInto, verifier } from "./servers.mjs";
 
 fulfilsTheContract("node:http", (form) => {
@@ -81,6 +82,28 @@ test("node:http: a handler that throws is a 500, one that answers has answered",
     verified(verifier, (event, request, response) => void (response.statusCode = 503), onError),
   );
   assert.deepEqual((({ status, text }) => [status, text])(await deliver(status.server, eventText())), [503, ""]);
+});
+
+test("node:http2: deliveries are judged alike", async (t) => {
+  const { take, seen } = memory();
+  const http2 = createServer2(toListener(receiverInto({ take })));
+  await new Promise((ready) => http2.listen(0, "127.0.0.1", ready));
+  const session = connect(`http://127.0.0.1:${http2.address().port}`);
+  t.after(() => new Promise((closed) => session.close(() => http2.close(closed))));
+  const post = async (body, more) => {
+    const stream = session.request({ ":method": "POST", ":path": "/webhooks", ...signed(body, more) });
+    const head = new Promise((received) => stream.on("response", received));
+    stream.end(body);
+    let text = "";
+    for await (const chunk of stream) text += chunk;
+    return [(await head)[":status"], JSON.parse(text).code];
+  };
+  const body = `${eventText("é")}\r\n`;
+  assert.deepEqual(await post(body), [200, "ok"]);
+  assert.deepEqual(await post(body), [200, "duplicate"]);
+  assert.deepEqual(await post(eventText(), { "Service-Signature": "v1=0" }), [401, "invalid_signature"]);
+  assert.deepEqual(await post(eventOfBytes(BODY_BYTES_MAX + 1)), [413, "payload_too_large"]);
+  assert.equal((await seen()).length, 1);
 });
 
 test("node:http: whoever wants to know is told what was refused, and cannot change the answer", async (t) => {
