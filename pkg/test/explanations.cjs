@@ -17,6 +17,7 @@ exports.cases = file.cases.map((entry) => ({
   name: entry.name,
   code: entry.code,
   causes: entry.causes,
+  evidence: entry.evidence,
   body: entry.body_base64 === null ? null : Buffer.from(entry.body_base64, "base64"),
   headers: [
     ["Service-Timestamp", entry.timestamp],
@@ -29,8 +30,14 @@ exports.cases = file.cases.map((entry) => ({
   options: { toleranceSeconds: entry.tolerance, now: () => entry.now * 1000 },
 }));
 
-/** What the table expects of a case, to be compared with an explanation's summary. */
-exports.expected = ({ code, causes }) => ({ code, causes });
+/** What the table expects of a case, to be compared with an explanation's details. */
+exports.expected = ({ code, causes, evidence }) => ({ code, causes, evidence });
+
+/** Code, causes and evidence of an explanation. */
+exports.details = (explanation) => ({
+  ...exports.summary(explanation),
+  evidence: explanation.causes.map(({ evidence }) => evidence),
+});
 
 /** Code and causes of an explanation. */
 exports.summary = ({ code, causes }) => ({ code, causes: causes.map(({ cause }) => cause) });

@@ -41,7 +41,10 @@ pub(crate) fn suspicions(delivery: &Delivery<'_>) -> Vec<Finding> {
     let body = delivery.body.unwrap_or_default();
     let mut found = Vec::new();
     if wrapping::is_object_text(body.get(..40).unwrap_or(body)) {
-        found.push(Finding::new(Cause::BodyObjectText, "The body is the text that an object becomes."));
+        found.push(Finding::new(
+            Cause::BodyObjectText,
+            "The body begins with [object, as an object does that is turned into text.",
+        ));
         return found;
     }
     found.extend(compressed(delivery));

@@ -22,7 +22,7 @@ pub struct Explanation {
 pub struct Finding {
     /// What happened.
     pub cause: Cause,
-    /// What was seen, in one or two sentences. Holds nothing of a secret or of a digest.
+    /// What was seen, in one or two sentences; bytes are counted from 0. Holds nothing of a secret or of a digest.
     pub evidence: String,
 }
 

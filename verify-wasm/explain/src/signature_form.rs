@@ -53,9 +53,10 @@ fn is_general(cause: Cause) -> bool {
     matches!(cause, Cause::SignatureScheme | Cause::SignatureForm)
 }
 
-/// What is wrong with one item of the header; an empty one is nothing.
+/// What is wrong with one item of the header.
 fn oddity(item: &[u8]) -> Option<Finding> {
-    if item.is_empty() {
+    // A scheme that a comma separates from its signature, as some write it, is told with the signature.
+    if item.is_empty() || item == b"v1" {
         return None;
     }
     if item.iter().any(|byte| matches!(byte, b'"' | b'\'')) {
@@ -73,7 +74,8 @@ fn oddity(item: &[u8]) -> Option<Finding> {
     Some(match (scheme, value) {
         (b"v1", value) if is_hex(value) => v1_hex(value),
         (_, value) if base64_digest(value).is_some() => {
-            let evidence = format!("A signature has {} of base64, which is 32 bytes.", value.len());
+            let length = count(value.len(), "character");
+            let evidence = format!("A signature has {length} of base64, which are 32 bytes.");
             Finding::new(Cause::SignatureBase64, evidence)
         }
         (b"v1", []) => Finding::new(Cause::SignatureCutOff, "Nothing follows v1= in the header."),

@@ -16,6 +16,10 @@ pub(crate) fn trim(mut value: &[u8]) -> &[u8] {
 
 /// `1 byte`, `2 bytes`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
+    counted(number as u64, noun)
+}
+
+fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
@@ -30,12 +34,12 @@ pub(crate) fn list(names: &[&str]) -> String {
 
 /// A stretch of time in the largest unit that says it well.
 pub(crate) fn duration(seconds: u64) -> String {
-    let count = |number: u64, noun| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    // Lengths fit the machine's words, times may not: WebAssembly's have 32 bits.
     match seconds {
-        0..120 => count(seconds, "second"),
-        120..7_200 => format!("{} ({} minutes)", count(seconds, "second"), seconds / 60),
-        7_200..172_800 => format!("{} ({} hours)", count(seconds, "second"), seconds / 3_600),
-        _ => format!("{} ({} days)", count(seconds, "second"), seconds / 86_400),
+        0..120 => counted(seconds, "second"),
+        120..7_200 => format!("{} ({} minutes)", counted(seconds, "second"), seconds / 60),
+        7_200..172_800 => format!("{} ({} hours)", counted(seconds, "second"), seconds / 3_600),
+        _ => format!("{} ({} days)", counted(seconds, "second"), seconds / 86_400),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Bodies that were changed between the sender's signature and the verifier, each by really doing it.
 
+use std::collections::BTreeMap;
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
@@ -126,7 +128,7 @@ fn wrapped() -> Vec<Case> {
         changed("a text was stringified", |body| Value::from(body).to_string(), "body_stringified"),
         changed(
             "a buffer was stringified",
-            |body| serde_json::json!({"type": "Buffer", "data": body.as_bytes()}).to_string(),
+            |body| format!(r#"{{"type":"Buffer","data":{:?}}}"#, body.as_bytes()),
             "body_buffer_json",
         ),
         changed(
@@ -184,7 +186,9 @@ fn suspected() -> Vec<Case> {
         suspected("the body was cut off", |body| body[..100].to_vec(), "body_cut_off"),
         suspected(
             "members were sorted",
-            |body| serde_json::from_slice::<Value>(body).unwrap().to_string().into_bytes(),
+            |body| {
+                serde_json::to_vec(&serde_json::from_slice::<BTreeMap<String, Value>>(body).unwrap()).unwrap()
+            },
             "body_reserialized",
         ),
         suspected(

@@ -32,6 +32,8 @@ pub(crate) struct Case {
     pub(crate) code: String,
     /// The causes in order.
     pub(crate) causes: Vec<String>,
+    /// What each of them says it has seen; filled in for the shared file.
+    pub(crate) evidence: Vec<String>,
 }
 
 impl Case {
@@ -56,6 +58,7 @@ impl Case {
             now: NOW,
             code: String::new(),
             causes: Vec::new(),
+            evidence: Vec::new(),
         }
     }
 

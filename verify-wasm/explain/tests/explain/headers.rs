@@ -149,7 +149,7 @@ fn signatures() -> Vec<Case> {
         written(
             "as Standard Webhooks write it",
             |digits| format!("v1,{}", base64(digits)),
-            &["signature_base64", "signature_form"],
+            &["signature_base64"],
         ),
         written("bare digits", str::to_owned, &["signature_prefix_missing"]),
         written("as GitHub writes it", |digits| format!("sha256={digits}"), &["signature_scheme"]),
