@@ -1,6 +1,6 @@
 //! The types of the npm package, written from the schemas: what a TypeScript receiver sees of an event.
 //!
-//! [`files`] renders every file; [`write`] puts them below `pkg/src`, [`differences`] says which of those that lie
+//! [`files`] renders every file; [`write()`] puts them below `pkg/src`, [`differences`] says which of those that lie
 //! there are not what would be written. They are committed, because people read them in reviews and in their editors.
 //!
 //! Closed sets of names are open to a consumer (contract 1), and still a misspelt name should not compile. So each of
