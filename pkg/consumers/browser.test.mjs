@@ -2,18 +2,17 @@
 // machine, and no request leaves it.
 
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import process from "node:process";
 import test, { after, before } from "node:test";
 import * as esbuild from "esbuild";
 import { chromium } from "playwright-core";
 import * as vite from "vite";
-import webpack from "webpack";
 import { judged } from "./apps/judge.mjs";
-import { apps, vectors } from "./running.mjs";
+import { apps, temporaryFolder, vectors } from "./running.mjs";
+import { webpacked } from "./webpacked.mjs";
 
 const root = `${apps}/browser`;
 const { cases } = JSON.parse(readFileSync(vectors, "utf8"));
@@ -31,7 +30,7 @@ before(async () => {
 after(() => browser?.close());
 
 test("Vite, built: a page in Chromium", async (t) => {
-  const outDir = folder(t);
+  const outDir = temporaryFolder(t);
   await vite.build({ root, logLevel: "silent", build: { outDir, emptyOutDir: true } });
   await judgeIn(t, await served(t, outDir));
 });
@@ -40,7 +39,7 @@ test("Vite, while developing: a page in Chromium", async (t) => {
   const server = await vite.createServer({
     root,
     logLevel: "silent",
-    cacheDir: folder(t),
+    cacheDir: temporaryFolder(t),
     server: { host: "127.0.0.1", port: 0, watch: null, hmr: false, fs: { allow: [apps] } },
   });
   t.after(() => server.close());
@@ -49,21 +48,15 @@ test("Vite, while developing: a page in Chromium", async (t) => {
 });
 
 test("webpack: a page in Chromium", async (t) => {
-  const path = folder(t);
-  await new Promise((resolve, reject) => {
-    webpack({ mode: "production", entry: `${root}/page.js`, output: { path, filename: "page.js" } }, (error, stats) => {
-      const failed = error ?? (stats.hasErrors() || stats.hasWarnings() ? new Error(stats.toString()) : null);
-      if (failed) reject(failed);
-      else resolve();
-    });
-  });
+  const path = temporaryFolder(t);
+  await webpacked({ mode: "production", entry: `${root}/page.js`, output: { path, filename: "page.js" } });
   copyFileSync(`${root}/index.html`, join(path, "index.html"));
   await judgeIn(t, await served(t, path));
 });
 
 for (const format of ["esm", "iife"]) {
   test(`esbuild, as ${format}: a page in Chromium`, async (t) => {
-    const path = folder(t);
+    const path = temporaryFolder(t);
     await esbuild.build({
       entryPoints: [`${root}/page.js`],
       bundle: true,
@@ -110,10 +103,4 @@ async function served(t, path) {
     return new Promise((resolve) => server.close(resolve));
   });
   return `http://127.0.0.1:${server.address().port}/`;
-}
-
-function folder(t) {
-  const path = mkdtempSync(join(tmpdir(), "verify-wasm-page-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
 }

@@ -2,8 +2,6 @@
 // What bundlers make for pages is tested in Chromium (`browser.test.mjs`), for Workers in workerd (`workers.test.mjs`).
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
@@ -12,13 +10,13 @@ import { nodeResolve } from "@rollup/plugin-node-resolve";
 import * as esbuild from "esbuild";
 import { rollup } from "rollup";
 import { build as vite } from "vite";
-import webpack from "webpack";
 import { importable } from "./exports-map.mjs";
-import { apps, runJudge } from "./running.mjs";
+import { apps, runJudge, temporaryFolder } from "./running.mjs";
+import { webpacked } from "./webpacked.mjs";
 
 for (const [entry, format] of [["program.mjs", "esm"], ["program.mjs", "cjs"], ["program.cjs", "cjs"]]) {
   test(`esbuild: ${entry} as ${format}`, async (t) => {
-    const outfile = join(folder(t), format === "esm" ? "out.mjs" : "out.cjs");
+    const outfile = join(temporaryFolder(t), format === "esm" ? "out.mjs" : "out.cjs");
     await esbuild.build({
       entryPoints: [`${apps}/node/${entry}`],
       bundle: true,
@@ -32,9 +30,9 @@ for (const [entry, format] of [["program.mjs", "esm"], ["program.mjs", "cjs"], [
   });
 
   test(`webpack: ${entry} as ${format}`, async (t) => {
-    const path = folder(t);
+    const path = temporaryFolder(t);
     const module = format === "esm";
-    await packed({
+    await webpacked({
       mode: "production",
       target: "node20",
       entry: `${apps}/node/${entry}`,
@@ -52,7 +50,7 @@ for (const [entry, format] of [["program.mjs", "esm"], ["program.mjs", "cjs"], [
 }
 
 test("rollup: program.mjs", async (t) => {
-  const file = join(folder(t), "out.mjs");
+  const file = join(temporaryFolder(t), "out.mjs");
   const bundle = await rollup({
     input: `${apps}/node/program.mjs`,
     external: /^node:/,
@@ -65,7 +63,7 @@ test("rollup: program.mjs", async (t) => {
 });
 
 test("Vite: program.mjs, for the server", async (t) => {
-  const outDir = folder(t);
+  const outDir = temporaryFolder(t);
   await vite({
     root: `${apps}/node`,
     logLevel: "silent",
@@ -140,20 +138,4 @@ async function bundled(contents) {
     logLevel: "silent",
   });
   return outputFiles[0].text;
-}
-
-function packed(configuration) {
-  return new Promise((resolve, reject) => {
-    webpack(configuration, (error, stats) => {
-      if (error) reject(error);
-      else if (stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats.toString("errors-warnings")));
-      else resolve();
-    });
-  });
-}
-
-function folder(t) {
-  const path = mkdtempSync(join(tmpdir(), "verify-wasm-bundle-"));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
 }

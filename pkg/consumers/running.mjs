@@ -6,7 +6,9 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -38,6 +40,13 @@ export function runtime(name) {
   if (name === "node") return process.execPath;
   const path = `${consumers}node_modules/${PROGRAMS[name]}`;
   assert.ok(existsSync(path), `${name} is not installed: ${path}`);
+  return path;
+}
+
+/** A folder for what a test writes, gone when it has ended. */
+export function temporaryFolder(t) {
+  const path = mkdtempSync(join(tmpdir(), "verify-wasm-consumer-"));
+  t.after(() => rmSync(path, { recursive: true }));
   return path;
 }
 

@@ -2,14 +2,14 @@
 // runs when it is installed, and the same bytes whenever it is packed.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import * as tar from "tar";
 import { leaves } from "./exports-map.mjs";
-import { run, tarball } from "./running.mjs";
+import { run, tarball, temporaryFolder } from "./running.mjs";
 
 const PACKED_KIB_MAX = 384;
 
@@ -102,8 +102,7 @@ test("it stays small", (t) => {
 });
 
 test("packed again, it is the same to the byte", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "verify-wasm-packed-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd: source });
   const again = readFileSync(join(folder, readdirSync(folder)[0]));
   assert.ok(again.equals(readFileSync(tarball)));

@@ -9,11 +9,10 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{consumer, npm, prerequisites, process};
+use crate::{consumer, npm, process};
 
 /// Packs the built package, installs it for the consumers and runs their tests.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    prerequisites::chromium()?;
     let package = workspace.root().join("pkg");
     let consumers = package.join("consumers");
     npm::install(&consumers)?;
