@@ -67,7 +67,7 @@ export async function runJudge(program, words, options) {
  * Starts a server, waits for the line in which it says where it listens, and returns that address. The test's end is
  * the server's end.
  */
-export async function serve(t, program, words, { cwd, env = {} }) {
+export function serve(t, program, words, { cwd, env = {} }) {
   const server = spawn(program, words, {
     cwd,
     env: { ...process.env, ...quiet, ...env },
@@ -78,16 +78,17 @@ export async function serve(t, program, words, { cwd, env = {} }) {
     server.kill();
     await once(server, "exit");
   });
+  // The pipe stays open and is read to the end: a server that cannot print any more would die of it.
   let printed = "";
-  for await (const chunk of server.stdout) {
-    printed += chunk;
-    const address = printed.match(/http:\/\/(?:localhost|127\.0\.0\.1):\d+/);
-    if (address) {
-      server.stdout.resume();
-      return address[0];
-    }
-  }
-  throw new Error(`the server ended without saying where it listens:\n${printed}`);
+  return new Promise((resolve, reject) => {
+    server.stdout.on("data", (chunk) => {
+      printed += chunk;
+      const address = printed.match(/http:\/\/(?:localhost|127\.0\.0\.1):\d+/);
+      if (address) resolve(address[0]);
+    });
+    server.on("error", reject);
+    server.on("exit", () => reject(new Error(`the server ended without saying where it listens:\n${printed}`)));
+  });
 }
 
 /** Nothing is reported to anybody, and no colours get into what is read. */
