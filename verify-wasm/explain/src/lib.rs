@@ -3,7 +3,7 @@
 //! A developer hands in what their receiver was given: body, headers, the configured secrets, the time.
 //! [`explain`] first asks [`verify_core`] for the verdict, which it never changes. Then it looks for what people
 //! get wrong: for `invalid_signature` it undoes the usual changes of a body and the usual mistakes with a secret
-//! until a signature fits ([`search`]); for the other codes it looks at the very thing the code is about. A cause that
+//! until a signature fits (`search.rs`); for the other codes it looks at the very thing the code is about. A cause that
 //! a signature has confirmed comes first and alone, what only the looks of something suggest comes after, and for every
 //! refusal there is at least one cause.
 //!
