@@ -18,11 +18,23 @@ use crate::workspace::Workspace;
 use crate::{prerequisites, process};
 
 const PACKAGE: &str = "verify-hardening";
-/// Each of them with the longest input worth trying, in bytes.
-const TARGETS: [(&str, usize); 5] =
-    [("headers", 1024), ("secrets", 2048), ("json", 4096), ("verify", 2048), ("explain", 2048)];
-/// What the test command tries of each.
-const SMOKE_RUNS: u32 = 20_000;
+
+/// A fuzz target.
+struct Target {
+    name: &'static str,
+    /// The longest input worth trying, in bytes.
+    longest: usize,
+    /// Inputs that the test command tries: what takes a few seconds.
+    smoke: u32,
+}
+
+const TARGETS: [Target; 5] = [
+    Target { name: "headers", longest: 1024, smoke: 20_000 },
+    Target { name: "secrets", longest: 2048, smoke: 10_000 },
+    Target { name: "json", longest: 4096, smoke: 20_000 },
+    Target { name: "verify", longest: 2048, smoke: 5_000 },
+    Target { name: "explain", longest: 2048, smoke: 1_000 },
+];
 /// How much of a failure is shown.
 const LAST_LINES: usize = 60;
 
@@ -41,42 +53,58 @@ pub(crate) struct Numbers {
 
 /// A fixed number of inputs for every target, the same ones each time.
 pub(crate) fn smoke(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Numbers { targets: Vec::new(), minutes: 0, runs: Some(SMOKE_RUNS) })
+    let binaries = build(workspace)?;
+    TARGETS.iter().try_for_each(|target| fuzz(workspace, &binaries, target, Length::Inputs(target.smoke)))
 }
 
 /// Runs the targets that are asked for.
 pub(crate) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
-    if let Some(unknown) = numbers.targets.iter().find(|name| TARGETS.iter().all(|target| target.0 != **name))
-    {
-        bail!("there is no target {unknown}; the targets are {}", TARGETS.map(|target| target.0).join(", "));
+    let Numbers { targets, minutes, runs } = numbers;
+    if let Some(unknown) = targets.iter().find(|name| TARGETS.iter().all(|target| target.name != **name)) {
+        let known = TARGETS.map(|target| target.name).join(", ");
+        bail!("there is no target {unknown}; the targets are {known}");
     }
     prerequisites::cxx()?;
     let binaries = build(workspace)?;
-    let chosen =
-        |name: &str| numbers.targets.is_empty() || numbers.targets.iter().any(|chosen| chosen == name);
-    for (name, longest) in TARGETS.into_iter().filter(|target| chosen(target.0)) {
-        let found = workspace.target().join("fuzz").join(name);
-        // The smoke run begins with the seeds alone, so that it does the same everywhere.
-        let corpus = found.join(if numbers.runs.is_some() { "smoke" } else { "corpus" });
-        if numbers.runs.is_some() && corpus.exists() {
-            fs::remove_dir_all(&corpus).with_context(|| format!("{} cannot be emptied", corpus.display()))?;
-        }
-        fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
-        let tests = workspace.root().join("verify-wasm/hardening/tests");
-        let mut fuzzer = Command::new(binaries.join(format!("fuzz-{name}")));
-        fuzzer
-            .args([&corpus, &tests.join("corpus").join(name)])
-            .arg(format!("-artifact_prefix={}/", found.display()))
-            .arg(format!("-dict={}", tests.join("json.dict").display()))
-            .arg(format!("-max_len={longest}"))
-            .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
-        match numbers.runs {
-            Some(runs) => fuzzer.arg(format!("-runs={runs}")).arg("-seed=1"),
-            None => fuzzer.arg(format!("-max_total_time={}", numbers.minutes * 60)),
-        };
-        report(name, &mut fuzzer, &found.join("log"))?;
+    let length = runs.map_or(Length::Minutes(*minutes), Length::Inputs);
+    TARGETS
+        .iter()
+        .filter(|target| targets.is_empty() || targets.iter().any(|name| name == target.name))
+        .try_for_each(|target| fuzz(workspace, &binaries, target, length))
+}
+
+/// How long a target runs.
+#[derive(Clone, Copy)]
+enum Length {
+    Minutes(u32),
+    /// So many inputs, from the seeds alone, so that it does the same everywhere.
+    Inputs(u32),
+}
+
+fn fuzz(workspace: &Workspace, binaries: &Path, target: &Target, length: Length) -> Result<()> {
+    let Target { name, longest, .. } = target;
+    let found = workspace.target().join("fuzz").join(name);
+    let (corpus, log) = match length {
+        Length::Minutes(_) => (found.join("corpus"), found.join("log")),
+        Length::Inputs(_) => (found.join("smoke"), found.join("smoke.log")),
+    };
+    if matches!(length, Length::Inputs(_)) && corpus.exists() {
+        fs::remove_dir_all(&corpus).with_context(|| format!("{} cannot be emptied", corpus.display()))?;
     }
-    Ok(())
+    fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
+    let tests = workspace.root().join("verify-wasm/hardening/tests");
+    let mut fuzzer = Command::new(binaries.join(format!("fuzz-{name}")));
+    fuzzer
+        .args([&corpus, &tests.join("corpus").join(name)])
+        .arg(format!("-artifact_prefix={}/", found.display()))
+        .arg(format!("-dict={}", tests.join("json.dict").display()))
+        .arg(format!("-max_len={longest}"))
+        .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"]);
+    match length {
+        Length::Minutes(minutes) => fuzzer.arg(format!("-max_total_time={}", minutes * 60)),
+        Length::Inputs(inputs) => fuzzer.arg(format!("-runs={inputs}")).arg("-seed=1"),
+    };
+    report(name, &mut fuzzer, &log)
 }
 
 /// Runs a fuzzer with what it says in a file, and shows of that what tells how it went.
