@@ -32,6 +32,11 @@ interface CoreExports {
 export const HEADERS_ONLY = 1;
 export const DIGESTS_GIVEN = 2;
 export const FIELDS_WANTED = 4;
+export const BESIDE_PARSER = 8;
+
+/** What `core.verify` answers for a valid delivery; anything else is the number of a code. */
+export const VALID = 0;
+export const VALID_ASCII = 256;
 
 /** The addresses of what lies at a fixed place, each as long as the core says. */
 export interface Places {

@@ -4,7 +4,7 @@
 // copied once; what is parsed after a successful verification is read from that same memory, so it is what was
 // verified, whatever happens to the caller's buffer meanwhile.
 
-import { bytes, places, reserve, utf8Text, writeText } from "./core.js";
+import { asciiText, bytes, places, reserve, utf8Text, writeText } from "./core.js";
 import { deliveryHeaders } from "./headers.js";
 import type { RawBody, RequestHeaders } from "./types.js";
 
@@ -57,11 +57,11 @@ export function writeForSigning(body: RawBody, timestamp: string): Delivery {
   return write(body, [["service-timestamp", timestamp]]);
 }
 
-/** The text of the body that was written last, once the core has found it to be UTF-8. */
-export function bodyText(body: RawBody, delivery: Delivery): string {
-  // A string that became as many bytes as it has characters is ASCII: it is its own text.
-  if (typeof body === "string" && body.length === delivery.body) return body;
-  return utf8Text(places.body, delivery.body);
+/** The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. */
+export function bodyText(body: RawBody, length: number, isAscii: boolean): string {
+  if (!isAscii) return utf8Text(places.body, length);
+  // A string that is ASCII is its own text.
+  return typeof body === "string" ? body : asciiText(places.body, length);
 }
 
 /** Only ten characters can be a timestamp: of any other text the core is told the length alone. */

@@ -3,12 +3,23 @@
 // The core judges bytes and headers and answers with a number; this file turns that into an event, an error or
 // an envelope. The event is built by `JSON.parse`, and only after the core has accepted the text.
 
-import { DIGESTS_GIVEN, FIELDS_WANTED, HEADERS_ONLY, asciiText, codeEntry, core, places } from "./core.js";
+import {
+  BESIDE_PARSER,
+  DIGESTS_GIVEN,
+  FIELDS_WANTED,
+  HEADERS_ONLY,
+  VALID,
+  VALID_ASCII,
+  asciiText,
+  codeEntry,
+  core,
+  places,
+} from "./core.js";
 import { type Delivery, bodyText, write } from "./delivery.js";
 import { takeEnvelope } from "./envelope.js";
 import { VerificationError } from "./error.js";
 import { explainDelivery } from "./explain.js";
-import { hostDigestPays, leaveHostDigests } from "./host_digest.js";
+import { hostDigestPays, leaveHostDigests } from "./host-digest.js";
 import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
 import type {
   CheckResult,
@@ -22,6 +33,8 @@ import type {
 } from "./types.js";
 
 const TOLERANCE_SECONDS = 300;
+/** The number of the first code that speaks of the text itself: `invalid_json` (contract 10.2). */
+const INVALID_JSON = 7;
 
 /** Verifies deliveries against one or more trusted signing secrets. */
 export class Verifier {
@@ -60,20 +73,16 @@ export class Verifier {
    * @throws {TypeError} the body or the headers have a form that cannot be a request's
    */
   verify(body: RawBody, headers: RequestHeaders): WebhookEvent {
-    const now = this.#seconds();
-    const delivery = write(body, headers);
-    const verdict = this.#judge(delivery, now, 0);
-    if (verdict !== 0) throw new VerificationError(codeEntry(verdict).code);
-    return JSON.parse(bodyText(body, delivery)) as WebhookEvent;
+    const result = this.#event(body, headers);
+    if (typeof result === "number") throw new VerificationError(codeEntry(result).code);
+    return result;
   }
 
   /** Like `verify`, but a refused delivery is returned as its code. */
   check(body: RawBody, headers: RequestHeaders): CheckResult {
-    const now = this.#seconds();
-    const delivery = write(body, headers);
-    const verdict = this.#judge(delivery, now, 0);
-    if (verdict !== 0) return { ok: false, code: codeEntry(verdict).code };
-    return { ok: true, event: JSON.parse(bodyText(body, delivery)) as WebhookEvent };
+    const result = this.#event(body, headers);
+    if (typeof result === "number") return { ok: false, code: codeEntry(result).code };
+    return { ok: true, event: result };
   }
 
   /**
@@ -87,8 +96,27 @@ export class Verifier {
     const now = this.#seconds();
     const delivery = write(body, headers);
     const verdict = this.#judge(delivery, now, FIELDS_WANTED);
-    if (verdict !== 0) throw new VerificationError(codeEntry(verdict).code);
-    return takeEnvelope(bodyText(body, delivery));
+    if (!isValid(verdict)) throw new VerificationError(codeEntry(verdict).code);
+    return takeEnvelope(bodyText(body, delivery.body, verdict === VALID_ASCII));
+  }
+
+  /** The event, or the number of the code that it is refused with. */
+  #event(body: RawBody, headers: RequestHeaders): WebhookEvent | number {
+    const now = this.#seconds();
+    const delivery = write(body, headers);
+    let verdict = this.#judge(delivery, now, BESIDE_PARSER);
+    if (isValid(verdict)) {
+      try {
+        return parsed(body, delivery, verdict);
+      } catch {
+        // The core left the grammar to the parser, which has found a fault: the core has to say which.
+        verdict = this.#judge(delivery, now, 0);
+      }
+    } else if (verdict >= INVALID_JSON) {
+      // What a text is refused with when it is looked at beside a parser is not the last word.
+      verdict = this.#judge(delivery, now, 0);
+    }
+    return isValid(verdict) ? parsed(body, delivery, verdict) : verdict;
   }
 
   /**
@@ -114,7 +142,7 @@ export class Verifier {
     putInPlace(secrets);
     if (!hostDigestPays(delivery.body)) return this.#ask(delivery, now, mode);
     const verdict = this.#ask(delivery, now, HEADERS_ONLY);
-    if (verdict !== 0) return verdict;
+    if (verdict !== VALID) return verdict;
     leaveHostDigests(secrets, delivery.body);
     return this.#ask(delivery, now, mode | DIGESTS_GIVEN);
   }
@@ -130,4 +158,12 @@ export class Verifier {
     if (!Number.isFinite(now)) throw new TypeError("now must return Unix milliseconds");
     return Math.floor(now / 1000);
   }
+}
+
+function isValid(verdict: number): boolean {
+  return verdict === VALID || verdict === VALID_ASCII;
+}
+
+function parsed(body: RawBody, delivery: Delivery, verdict: number): WebhookEvent {
+  return JSON.parse(bodyText(body, delivery.body, verdict === VALID_ASCII)) as WebhookEvent;
 }

@@ -45,11 +45,8 @@ test("an envelope has every field and builds the event once, on first use", () =
     return parse(...parameters);
   };
   try {
-    const { event: getter } = Object.getOwnPropertyDescriptors(envelope);
-    assert.equal(typeof getter.get, "function");
-    const fields = { ...Object.getOwnPropertyDescriptors(envelope) };
-    delete fields.event;
-    assert.deepEqual(Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value])), {
+    assert.ok("event" in envelope);
+    assert.deepEqual({ ...envelope }, {
       id: "evt_1",
       type: "order.confirmed",
       apiVersion: "2026-09-01",

@@ -1,5 +1,6 @@
 //! A delivery in the module's memory, and the verdict on it.
 
+use verify_core::json::Diligence;
 use verify_core::mac::DIGEST_LEN;
 use verify_core::verify::Claim;
 use verify_core::{Envelope, Headers, Tolerance, VerificationCode, event};
@@ -17,6 +18,11 @@ const HEADERS_ONLY: u32 = 1;
 const DIGESTS_GIVEN: u32 = 2;
 /// Write the event's fields to the exchange area and the numbers.
 const FIELDS_WANTED: u32 = 4;
+/// The host parses the text after a 0, and asks again without this mode when it gets anything else or the parser fails.
+const BESIDE_PARSER: u32 = 8;
+
+/// What is answered for a valid delivery whose body is ASCII.
+const BODY_IS_ASCII: u32 = 0x100;
 
 /// What is answered instead of a code when the tolerance is none that [`secrets::configure`] lets pass.
 const NOT_CONFIGURED: u32 = u32::MAX;
@@ -64,11 +70,11 @@ pub(crate) fn judge(
         return 0;
     }
     match verdict(&claim, secret_count, mode) {
-        Ok(envelope) => {
+        Ok((envelope, is_ascii)) => {
             if mode & FIELDS_WANTED != 0 {
                 write_fields(&envelope);
             }
-            0
+            if is_ascii { BODY_IS_ASCII } else { 0 }
         }
         Err(code) => number(code),
     }
@@ -78,7 +84,7 @@ fn verdict(
     claim: &Claim<'static, '_>,
     secret_count: usize,
     mode: u32,
-) -> Result<Envelope<'static>, VerificationCode> {
+) -> Result<(Envelope<'static>, bool), VerificationCode> {
     let expected = (0..secret_count).filter_map(|index| {
         let secret = secrets::in_place(index)?;
         if mode & DIGESTS_GIVEN == 0 {
@@ -88,7 +94,14 @@ fn verdict(
         Some(secret.sign_digest(inner.try_into().ok()?))
     });
     claim.check_signature(expected)?;
-    claim.read(event::read)
+    let diligence = if mode & BESIDE_PARSER == 0 { Diligence::Alone } else { Diligence::BesideParser };
+    let mut is_ascii = false;
+    let envelope = claim.read(|body| {
+        let (text, ascii) = memory::as_text(body).ok_or(VerificationCode::InvalidJson)?;
+        is_ascii = ascii;
+        event::read_text(text, diligence)
+    })?;
+    Ok((envelope, is_ascii))
 }
 
 /// Writes the fields' texts one after the other, and to the numbers: sequence and resource version (not a number when

@@ -56,7 +56,7 @@ extern "C" fn sign(body: usize) -> usize {
 }
 
 /// Judges the delivery in place. Lengths are in bytes, -1 for absent; `now` is Unix seconds; `mode` is a sum of the
-/// constants in [`delivery`]. 0 for a valid delivery, else the number of its code.
+/// constants in [`delivery`]. For a valid delivery 0, or 256 when its body is ASCII; else the number of its code.
 #[unsafe(no_mangle)]
 extern "C" fn verify(
     timestamp: i32,

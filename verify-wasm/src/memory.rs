@@ -116,6 +116,27 @@ pub(crate) fn write(place: Place, content: &[u8]) {
     }
 }
 
+/// The bytes as text, if they are UTF-8, and whether all of it is ASCII.
+pub(crate) fn as_text(bytes: &[u8]) -> Option<(&str, bool)> {
+    if is_ascii(bytes) {
+        // SAFETY: ASCII is UTF-8.
+        return Some((unsafe { str::from_utf8_unchecked(bytes) }, true));
+    }
+    str::from_utf8(bytes).ok().map(|text| (text, false))
+}
+
+/// Looks at 64 bytes at once; the standard library, at 8.
+fn is_ascii(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    let high_bits = |block: &[u8; 64]| {
+        let lanes = block.as_ptr().cast::<wasm32::v128>();
+        // SAFETY: 64 bytes are four vectors, and WebAssembly loads them from any address.
+        let [a, b, c, d] = [0, 1, 2, 3].map(|lane| unsafe { wasm32::v128_load(lanes.add(lane)) });
+        wasm32::u8x16_bitmask(wasm32::v128_or(wasm32::v128_or(a, b), wasm32::v128_or(c, d)))
+    };
+    rest.is_ascii() && blocks.iter().all(|block| high_bits(block) == 0)
+}
+
 /// Grows the memory until it reaches `end`.
 fn cover(end: usize) -> bool {
     let missing = end.div_ceil(PAGE).saturating_sub(wasm32::memory_size(MEMORY));

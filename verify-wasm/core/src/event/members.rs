@@ -4,7 +4,7 @@
 //! after unescaping; a known name is noticed by its place being taken, the others by their list. Everything
 //! deeper is walked over.
 
-use crate::json::{Cursor, MAX_DEPTH, Malformed, Names, Value};
+use crate::json::{Cursor, Diligence, MAX_DEPTH, Malformed, Names, Value};
 
 /// The members of the envelope as they stand in the text; `None` is absent.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub(super) struct Members<'t> {
 }
 
 /// Reads the whole text. `None` when it is JSON, but its root is not an object.
-pub(super) fn find(text: &str) -> Result<Option<Members<'_>>, Malformed> {
-    let mut cursor = Cursor::new(text, MAX_DEPTH);
+pub(super) fn find(text: &str, diligence: Diligence) -> Result<Option<Members<'_>>, Malformed> {
+    let mut cursor = Cursor::new(text, MAX_DEPTH, diligence);
     let mut members = Members::default();
     let is_object = cursor.enter()?;
     if is_object {

@@ -13,7 +13,7 @@ mod rules;
 use alloc::borrow::Cow;
 
 use crate::code::VerificationCode;
-use crate::json::{self, Value};
+use crate::json::{self, Diligence, Value};
 use members::Members;
 
 /// What a verified event says about itself.
@@ -48,7 +48,18 @@ pub struct Envelope<'b> {
 /// The first of [`VerificationCode::InvalidJson`] to [`VerificationCode::InvalidData`] that applies.
 pub fn read(text: &[u8]) -> Result<Envelope<'_>, VerificationCode> {
     let text = core::str::from_utf8(text).map_err(|_| VerificationCode::InvalidJson)?;
-    match members::find(text).map_err(|_| VerificationCode::InvalidJson)? {
+    read_text(text, Diligence::Alone)
+}
+
+/// The same for a text that is known to be UTF-8. A caller who parses it afterwards may choose
+/// [`Diligence::BesideParser`]; when that or the parser refuses, the verdict is what [`Diligence::Alone`] says. An
+/// envelope that both accept is the same either way.
+///
+/// # Errors
+///
+/// As [`read`]; beside a parser, not necessarily the first that applies.
+pub fn read_text(text: &str, diligence: Diligence) -> Result<Envelope<'_>, VerificationCode> {
+    match members::find(text, diligence).map_err(|_| VerificationCode::InvalidJson)? {
         Some(members) if !members.repeated => judge(text, &members),
         _ => Err(VerificationCode::InvalidPayload),
     }

@@ -7,7 +7,7 @@
 use alloc::borrow::Cow;
 
 use super::string::{self, RawString};
-use super::{Malformed, number, walk};
+use super::{Diligence, Malformed, number, skim, walk};
 
 /// A value as far as a rule could ask about it. What containers hold is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +29,16 @@ pub(crate) struct Cursor<'t> {
     room: u8,
     /// Whether an object was just entered and none of its members taken yet.
     entered: bool,
+    diligence: Diligence,
 }
+
+/// Below so many bytes of text it does not pay to look at blocks.
+const SKIM_MIN: usize = 256;
 
 impl<'t> Cursor<'t> {
     /// Stands before the first byte of `text`, in which at most `depth` containers may be nested.
-    pub(crate) fn new(text: &'t str, depth: u8) -> Self {
-        Self { text, rest: text.as_bytes(), room: depth, entered: false }
+    pub(crate) fn new(text: &'t str, depth: u8, diligence: Diligence) -> Self {
+        Self { text, rest: text.as_bytes(), room: depth, entered: false, diligence }
     }
 
     /// Steps into an object, from whose name to name [`Cursor::member`] then leads. `false` when another value
@@ -82,14 +86,24 @@ impl<'t> Cursor<'t> {
                 let number = self.text.get(start..self.text.len() - rest.len());
                 (Value::Number(number.ok_or(Malformed::Syntax)?), rest)
             }
-            [b'{', ..] => (Value::Object, walk::skip(text, self.room)?),
-            [b'[', ..] => (Value::Array, walk::skip(text, self.room)?),
+            [b'{', ..] => (Value::Object, self.pass_over(text)?),
+            [b'[', ..] => (Value::Array, self.pass_over(text)?),
             [b't', b'r', b'u', b'e', rest @ ..] => (Value::Boolean(true), rest),
             [b'f', b'a', b'l', b's', b'e', rest @ ..] => (Value::Boolean(false), rest),
             [b'n', b'u', b'l', b'l', rest @ ..] => (Value::Null, rest),
             _ => return Err(Malformed::Syntax),
         };
         Ok(value)
+    }
+
+    fn pass_over(&self, container: &'t [u8]) -> Result<&'t [u8], Malformed> {
+        let is_long = container.len() >= SKIM_MIN;
+        let skimmed = if is_long && self.diligence == Diligence::BesideParser {
+            skim::container(container, self.room)
+        } else {
+            None
+        };
+        skimmed.map_or_else(|| walk::skip(container, self.room), Ok)
     }
 
     /// Only blanks may follow.

@@ -12,8 +12,10 @@
 
 mod borders;
 mod cursor;
+mod masks;
 mod names;
 mod number;
+mod skim;
 mod string;
 mod walk;
 
@@ -25,6 +27,16 @@ pub(crate) use number::safe_integer;
 
 /// The deepest nesting of containers that any limit may allow.
 pub const MAX_DEPTH: u8 = 127;
+
+/// How closely a reader looks at what it passes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Diligence {
+    /// Every rule.
+    Alone,
+    /// What a parser of RFC 8259 like `JSON.parse` would find is left to it. The verdict "accepted" holds only if that
+    /// accepts the text as well; a refusal may have the wrong reason.
+    BesideParser,
+}
 
 /// Why a text was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, helpers included"
 )]
 
+mod beside_parser;
 mod catalog;
 mod delivery;
 mod differential;
