@@ -6,12 +6,13 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::workspace::Workspace;
-use crate::{package, prerequisites, process};
+use crate::{npm, package, prerequisites, process};
 
 /// What can be measured.
 #[derive(Subcommand)]
 pub(crate) enum Benchmark {
-    /// Verification in Node: the npm package beside `node:crypto` alone.
+    /// Verification: the npm package in Node beside its peers, with its size and its start, and the core alone beside
+    /// what HMAC libraries need for the signature.
     Verify,
     /// From the operator's request to the receiver's door, beside a program that commits and sends the same and does
     /// nothing else, on both databases.
@@ -29,7 +30,14 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
         Benchmark::Verify => {
             prerequisites::node()?;
             package::build(workspace)?;
-            process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))
+            npm::install(&workspace.root().join("bench"))?;
+            process::run(Command::new("node").current_dir(workspace.root()).arg("bench/verify/run.mjs"))?;
+            process::run(
+                process::cargo()
+                    .current_dir(workspace.root().join("bench/verify/native"))
+                    .args(["run", "--release", "--locked", "--target-dir"])
+                    .arg(workspace.target().join("bench-verify")),
+            )
         }
         Benchmark::Deliver { words } => deliver(workspace, words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
