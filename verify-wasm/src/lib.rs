@@ -1,7 +1,7 @@
 //! The core in WebAssembly: `verify-core` behind functions that JavaScript can call with numbers alone.
 //!
 //! This crate forwards and decides nothing. The npm package (`pkg/src/core.ts`) writes a delivery into the module's
-//! memory, at the places that [`memory::Place`] names: the prepared states of the receiver's secrets, the timestamp,
+//! memory, at the places that `memory::Place` names: the prepared states of the receiver's secrets, the timestamp,
 //! a full stop, the body, and behind it the signature and the event id. It says how long each part is and gets a
 //! small number back: 0, or that of a code. What a function has to tell beyond that it writes into the exchange area.
 //! No object lives here from one call to the next: verifiers are objects of JavaScript, which keeps their states and
