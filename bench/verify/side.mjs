@@ -5,7 +5,7 @@
 import { BODIES, delivery } from "./deliveries.mjs";
 import { sides } from "./sides.mjs";
 
-const WARM_UP_MS = 250;
+const WARM_UP_MS = 400;
 const BATCH_MS = 40;
 const BATCHES = 9;
 
