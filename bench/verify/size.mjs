@@ -1,40 +1,42 @@
-// How large the package's main entry is: the module, and the JavaScript that `import` reads to verify with it.
+// How large the package's main entry is: the module, and the JavaScript that an application carries to verify with it.
 //
-// The JavaScript is followed from the entry by its imports, as it is shipped, comments included, and compressed as one.
+// The JavaScript is what a bundler takes from the shipped entry, as it takes it: without the exports that are not used.
 // The receiver, which the same entry exports, is counted apart: it is none of section 10. The text of the module as
 // base64 is not counted beside the module.
 
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { SIZE_MAX } from "./goals.mjs";
 
-const dist = fileURLToPath(new URL("../../pkg/dist/esm/", import.meta.url));
-/** What verifying needs; the entry's other exports come on top. */
-const VERIFYING = ["verifier.js", "sign.js", "error.js", "inlined.js", "core.js"];
+const pkg = fileURLToPath(new URL("../../pkg/", import.meta.url));
+// The package is made with it.
+const esbuild = createRequire(pkg)("esbuild");
 
 const gzip = (bytes) => gzipSync(bytes, { level: 9 }).length;
 const brotli = (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
 
-function reachable(entries) {
-  const found = new Set();
-  const visit = (path) => {
-    if (found.has(path) || path.endsWith("base64.js")) return;
-    found.add(path);
-    const source = readFileSync(path, "utf8");
-    for (const [, target] of source.matchAll(/^(?:import|export)\s[^"']*from\s+["'](\.[^"']+)["']/gm)) {
-      visit(join(dirname(path), target));
-    }
-  };
-  for (const entry of entries) visit(join(dist, entry));
-  return Buffer.concat([...found].map((path) => readFileSync(path)));
+/** What stays of the entry for browsers, which has no `explain` inside, when only `exports` are used. */
+function used(exports) {
+  const { outputFiles } = esbuild.buildSync({
+    stdin: { contents: `export ${exports} from "./dist/esm/browser.js";`, resolveDir: pkg },
+    bundle: true,
+    minify: true,
+    target: "es2022",
+    format: "esm",
+    write: false,
+  });
+  const module = readFileSync(`${pkg}dist/esm/core.wasm`).toString("base64");
+  const parts = outputFiles[0].text.split(module);
+  if (parts.length !== 2) throw new Error(`the module is in the bundle ${parts.length - 1} times`);
+  return Buffer.from(parts.join(""));
 }
 
 export function printSizes() {
-  const module = readFileSync(join(dist, "core.wasm"));
-  const glue = reachable(VERIFYING);
-  const entry = reachable(["index.js"]);
+  const module = readFileSync(`${pkg}dist/esm/core.wasm`);
+  const glue = used("{ Verifier, VerificationError, sign }");
+  const entry = used("*");
   const inlined = Buffer.from(module.toString("base64"));
   console.log("\nSize in bytes:\n");
   console.log("| | as it is | gzip | brotli |\n|---|---:|---:|---:|");

@@ -4,7 +4,7 @@
 import module from "./core.wasm?module";
 import { contractVersion, start } from "./core.js";
 import explainModule from "./explain.wasm?module";
-import { provideExplainer } from "./explain.js";
+import { provideExplainer } from "./explainer.js";
 
 start(module);
 provideExplainer(() => explainModule);

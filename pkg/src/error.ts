@@ -5,6 +5,8 @@ import type { VerificationCode } from "./types.js";
 
 /** A delivery that was refused. The code is all it tells; it may be logged and sent back. */
 export class VerificationError extends Error {
+  /** Said here because the package is shipped with short names inside. */
+  static override readonly name: string = "VerificationError";
   /** The first condition of contract 10.2 that held. */
   readonly code: VerificationCode;
   /** The HTTP status a receiver answers with (contract 11.1). */

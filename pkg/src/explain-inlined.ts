@@ -1,8 +1,8 @@
 // What `import "verify-wasm/explain"` means in browsers: the module that `Verifier.explain` asks becomes part of the
 // bundle. It is compiled when somebody asks for the first time. Does not start the core.
 
-import { provideExplainer } from "./explain.js";
-import { base64 } from "./generated/explain_base64.js";
+import { explainText } from "./explain-text.js";
+import { provideExplainer } from "./explainer.js";
 import { inlinedModule } from "./inlined.js";
 
-provideExplainer(() => inlinedModule(base64));
+provideExplainer(() => inlinedModule(explainText()));

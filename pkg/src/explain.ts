@@ -1,11 +1,12 @@
 // The developer's question why a delivery was refused, put to a WebAssembly module of its own.
 //
-// An entry point says how the module is got (`provideExplainer`); it is compiled when somebody asks for the first
-// time, so that whoever never asks pays nothing at start. Each question gets an instance of its own, which is dropped
+// The module is compiled when somebody asks for the first time (`explainer.ts`), so that whoever never asks pays
+// nothing at start. Each question gets an instance of its own, which is dropped
 // with the answer: nothing of a delivery or a secret stays behind. `verify-wasm/explain/wasm` says how a question is
 // written: parts with their lengths in front, lists with their numbers.
 
 import { rawContent } from "./delivery.js";
+import { explainerModule } from "./explainer.js";
 import { deliveryHeaders } from "./headers.js";
 import { secretTexts } from "./secrets.js";
 import type { ExplainOptions, Explanation, RawBody, RequestHeaders } from "./types.js";
@@ -40,14 +41,6 @@ const KNOWN = [
   "x-shopify-hmac-sha256",
 ];
 
-let load: (() => WebAssembly.Module) | undefined;
-let compiled: WebAssembly.Module | undefined;
-
-/** Says how the module is got; called by the entry point, or in browsers by `verify-wasm/explain`, while imported. */
-export function provideExplainer(loader: () => WebAssembly.Module): void {
-  load = loader;
-}
-
 /** Asks the module. `now` is Unix seconds. */
 export function explainDelivery(
   body: RawBody,
@@ -72,11 +65,11 @@ export function explainDelivery(
 }
 
 function answer(question: Question, toleranceSeconds: number, now: number): string {
-  if (load === undefined) {
+  const module = explainerModule();
+  if (module === undefined) {
     throw new Error('bundles for browsers are kept small: `import "verify-wasm/explain"` once to have explain in them');
   }
-  compiled ??= load();
-  const explainer = new WebAssembly.Instance(compiled).exports as unknown as Explainer;
+  const explainer = new WebAssembly.Instance(module).exports as unknown as Explainer;
   const address = explainer.explain_reserve(question.length);
   if (address === 0) throw new RangeError(`a delivery of ${question.length} bytes is too large to be explained`);
   question.writeTo(new Uint8Array(explainer.memory.buffer, address, question.length));

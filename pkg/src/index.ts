@@ -2,13 +2,13 @@
 // is no file to find and nothing to await.
 
 import { contractVersion, start } from "./core.js";
-import { provideExplainer } from "./explain.js";
+import { explainText } from "./explain-text.js";
+import { provideExplainer } from "./explainer.js";
 import { base64 } from "./generated/base64.js";
-import { base64 as explainBase64 } from "./generated/explain_base64.js";
 import { inlinedModule } from "./inlined.js";
 
 start(inlinedModule(base64));
-provideExplainer(() => inlinedModule(explainBase64));
+provideExplainer(() => inlinedModule(explainText()));
 
 /** The version of the SDK contract that this package fulfils. */
 export const CONTRACT_VERSION: string = contractVersion();

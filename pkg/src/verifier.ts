@@ -38,6 +38,8 @@ const INVALID_JSON = 7;
 
 /** Verifies deliveries against one or more trusted signing secrets. */
 export class Verifier {
+  /** Said here because the package is shipped with short names inside. */
+  static readonly name: string = "Verifier";
   readonly #secrets: PreparedSecrets;
   /** As configured, for `explain` alone. */
   readonly #secretTexts: readonly string[];

@@ -3,7 +3,7 @@
 import module from "./core.wasm";
 import { contractVersion, start } from "./core.js";
 import explainModule from "./explain.wasm";
-import { provideExplainer } from "./explain.js";
+import { provideExplainer } from "./explainer.js";
 
 start(module);
 provideExplainer(() => explainModule);

@@ -1,11 +1,13 @@
 //! Builds the npm package in `pkg/`: the core and the explainer as WebAssembly, then the TypeScript around them.
 //!
 //! The modules as base64 go to `pkg/src/generated`, where the TypeScript sources import them; the compiler then writes
-//! `pkg/dist` twice, as ES modules and as CommonJS. Beside the ES modules lie the modules themselves, for environments
-//! that compile them at import (Workers). Everything written is git-ignored.
+//! `pkg/dist` twice, as ES modules and as CommonJS, and `pkg/bundle.mjs` makes each entry point one file. Beside the ES
+//! modules lie the modules themselves, for environments that compile them at import (Workers). Everything written is
+//! git-ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -84,6 +86,7 @@ fn compile(workspace: &Workspace, package: &Path) -> Result<()> {
     for project in ["tsconfig.json", "tsconfig.cjs.json"] {
         process::run(npm::tool(package, "tsc").args(["--project", project]))?;
     }
+    process::run(Command::new("node").current_dir(package).arg("bundle.mjs"))?;
     // The package as a whole is ESM; this file makes the one folder CommonJS.
     write(&dist.join("cjs/package.json"), b"{ \"type\": \"commonjs\" }\n")?;
     for module in &MODULES {
