@@ -1,6 +1,6 @@
 // Makes each entry point that brings the core one small file, after the compiler has written `dist`.
 //
-// An application loads one file faster than thirty, and reads no comments in it. What stays apart: the WebAssembly
+// An application loads one file faster than twenty-five, and reads no comments in it. What stays apart: the WebAssembly
 // modules and the text of the one behind `explain`, which few programs need; and what two files share that can be
 // loaded side by side (`explainer.js` in browsers). Adapters and stores are left as the compiler wrote them: they
 // share code with each other. Files that no entry point reaches any more are removed; declarations all stay.
