@@ -19,6 +19,8 @@ export interface SqliteDatabase {
 export type SqliteStoreOptions = TableOptions;
 
 const BUSY_TIMEOUT_MS = 5000;
+/** Between two tries to change the journal. */
+const BUSY_RETRY_MS = 5;
 
 /**
  * Opens the store and makes its table when there is none.
@@ -36,7 +38,7 @@ export function createSqliteStore(
   const table = tableName(options);
   const connection = typeof database === "string" ? open(database) : checked(database);
   connection.prepare(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`).all();
-  connection.prepare("PRAGMA journal_mode = WAL").all();
+  writeAhead(connection);
   connection.exec("PRAGMA synchronous = FULL");
   for (const statement of schema(table)) connection.exec(statement);
 
@@ -63,6 +65,25 @@ export function createSqliteStore(
       }
     },
   };
+}
+
+/**
+ * Of processes that open a new file at the same time, each wants to change its journal; SQLite refuses all but one at once,
+ * whatever the timeout says, so that they do not wait for one another for ever.
+ */
+function writeAhead(connection: SqliteDatabase): void {
+  const end = Date.now() + BUSY_TIMEOUT_MS;
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      connection.prepare("PRAGMA journal_mode = WAL").all();
+      return;
+    } catch (error) {
+      // Each driver has a code of its own for it; the text is SQLite's.
+      if (!String(error).includes("database is locked") || Date.now() >= end) throw error;
+      Atomics.wait(clock, 0, 0, BUSY_RETRY_MS);
+    }
+  }
 }
 
 type NodeSqlite = { DatabaseSync: new (path: string) => SqliteDatabase };
