@@ -24,8 +24,9 @@ import { TOO_LARGE, readBody } from "./receiver/bounded-body.js";
 import { type Outcome, type RetrySummary, claimAndAct, retryDue } from "./receiver/claimed-work.js";
 import { listedEvent } from "./receiver/listed-event.js";
 import { type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver/options.js";
+import { isRefusal } from "./receiver/refusal.js";
 import type { ClaimRecord } from "./stores/claim-store.js";
-import type { Envelope, RequestHeaders, VerificationCode, WebhookEvent } from "./types.js";
+import type { Envelope, RequestHeaders, WebhookEvent } from "./types.js";
 
 /** One delivery, as an adapter hands it over. */
 export interface ReceivedDelivery {
@@ -117,7 +118,7 @@ async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<Receiv
   try {
     envelope = setup.verifier.verifyEnvelope(body, headers);
   } catch (error) {
-    if (!isVerificationError(error)) throw error;
+    if (!isRefusal(error)) throw error;
     setup.refused(error.code, { body, headers });
     if (error.code === "invalid_secret") setup.report(error, { code: error.code, eventId: null });
     return answers.rejected(error.code, error.status);
@@ -126,12 +127,6 @@ async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<Receiv
   // A delivery that passed has a body.
   const outcome = await claimAndAct(setup, { id: envelope.id, record: recordOf(envelope, body as Uint8Array), event });
   return answerTo(outcome, setup.onFailure);
-}
-
-/** Two copies of this package may be loaded, one per module system: their classes differ, the error's name does not. */
-function isVerificationError(error: unknown): error is { code: VerificationCode; status: number } {
-  const { name, code, status } = (error ?? {}) as { name?: unknown; code?: unknown; status?: unknown };
-  return name === "VerificationError" && typeof code === "string" && typeof status === "number";
 }
 
 function recordOf(envelope: Envelope, body: Uint8Array): ClaimRecord {

@@ -6,6 +6,7 @@
 
 import { type ReceiverAnswer, rejected } from "../receiver/answers.js";
 import { BODY_BYTES_DEFAULT } from "../receiver/bounded-body.js";
+import { isRefusal, silently } from "../receiver/refusal.js";
 import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
 
 /** One request, as far as the contract looks at it. */
@@ -80,6 +81,7 @@ export function verifiedEndpoint<Context extends unknown[]>(
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {
     throw new RangeError("maxBodyBytes must be a whole number of bytes, at least 1");
   }
+  const tell = silently(onRefused);
   return {
     maxBodyBytes,
     async settle({ body, headers }, ...context) {
@@ -87,9 +89,9 @@ export function verifiedEndpoint<Context extends unknown[]>(
       try {
         event = verifier.verify(body, headers);
       } catch (error) {
-        const { code, status } = refusal(error);
-        silently(() => onRefused(code, { body, headers }));
-        return { answer: rejected(code, status) };
+        if (!isRefusal(error)) throw error;
+        tell(error.code, { body, headers });
+        return { answer: rejected(error.code, error.status) };
       }
       return { result: await handler(event, ...context) };
     },
@@ -99,20 +101,4 @@ export function verifiedEndpoint<Context extends unknown[]>(
 /** Tells a receiver from a function that returns one: a receiver can be called as well. */
 export function isReceiver(value: unknown): value is DeliveryReceiver {
   return typeof (value as Partial<DeliveryReceiver> | null | undefined)?.receive === "function";
-}
-
-/** By what the error says, not by its class: ES modules and CommonJS have a copy of the class each. */
-function refusal(error: unknown): { code: VerificationCode; status: number } {
-  const { name, code, status } = error as { name?: unknown; code?: unknown; status?: unknown };
-  if (name !== "VerificationError" || typeof code !== "string" || typeof status !== "number") throw error;
-  return { code: code as VerificationCode, status };
-}
-
-/** Telling somebody must not change or delay an answer. */
-function silently(tell: () => unknown): void {
-  try {
-    Promise.resolve(tell()).catch(() => undefined);
-  } catch {
-    // As above.
-  }
 }

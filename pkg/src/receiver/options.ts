@@ -5,6 +5,7 @@ import type { ClaimStore } from "../stores/claim-store.js";
 import type { Signal } from "../fetch-types.js";
 import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
 import { Verifier } from "../verifier.js";
+import { silently } from "./refusal.js";
 import { type LeasingStore, leasing } from "./single-process.js";
 
 /** What `onEvent` is told beside the event. */
@@ -184,15 +185,4 @@ function number(name: string, value: unknown, min: number, max: number): number 
 
 function toConsole(error: unknown, { code, eventId }: ErrorContext): void {
   console.error(`verify-wasm receiver: ${code}${eventId === null ? "" : ` (event ${eventId})`}:`, error);
-}
-
-/** Telling somebody must not change an answer, neither now nor by a promise that nobody awaits. */
-function silently<Values extends unknown[]>(tell: (...values: Values) => unknown): (...values: Values) => void {
-  return (...values) => {
-    try {
-      Promise.resolve(tell(...values)).catch(() => undefined);
-    } catch {
-      // As above.
-    }
-  };
 }
