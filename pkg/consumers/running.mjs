@@ -91,8 +91,16 @@ export function serve(t, program, words, { cwd, env = {} }) {
   });
 }
 
+/**
+ * Deno keeps compiled code by a file's path, time and length. Each package from a tarball has npm's one time, so code of the
+ * build before would be run with the names of this one.
+ */
+const denoCache = mkdtempSync(join(tmpdir(), "consumers-deno-"));
+process.on("exit", () => rmSync(denoCache, { recursive: true, force: true }));
+
 /** Nothing is reported to anybody, and no colours get into what is read. */
 const quiet = {
+  DENO_DIR: denoCache,
   NEXT_TELEMETRY_DISABLED: "1",
   WRANGLER_SEND_METRICS: "false",
   DENO_NO_UPDATE_CHECK: "1",
