@@ -1,7 +1,7 @@
 //! What the sender is told: a status and `{"code":"…"}`, never more (contract 11.1).
 //!
-//! Most answers are the verdicts that every receiver shares. Two are this receiver's own: a path that it does
-//! not have, and a configuration that it cannot work with.
+//! Most answers are the verdicts that every receiver shares. The others are this receiver's own: a path that it does
+//! not have, a configuration that it cannot work with, and, where KV alone decides, an effect that failed.
 
 use std::borrow::Cow;
 
@@ -17,6 +17,8 @@ pub enum Answer {
     /// A variable of the Worker has a value that cannot be used. The receiver's own fault: the sender keeps its
     /// full schedule, and the merchant finds the name of the variable in the Worker's log.
     InvalidConfiguration,
+    /// The sink did not take the event, and there is no inbox to keep it: the sender must come again.
+    ProcessingFailed,
 }
 
 impl Answer {
@@ -27,6 +29,7 @@ impl Answer {
             Self::Verdict(verdict) => verdict.status(),
             Self::NotFound => 404,
             Self::InvalidConfiguration => 503,
+            Self::ProcessingFailed => 500,
         }
     }
 
@@ -37,6 +40,7 @@ impl Answer {
             Self::Verdict(verdict) => verdict.body().into(),
             Self::NotFound => r#"{"code":"not_found"}"#.into(),
             Self::InvalidConfiguration => r#"{"code":"invalid_configuration"}"#.into(),
+            Self::ProcessingFailed => r#"{"code":"processing_failed"}"#.into(),
         }
     }
 
@@ -63,6 +67,7 @@ mod tests {
             ),
             (Answer::NotFound, 404, r#"{"code":"not_found"}"#, None),
             (Answer::InvalidConfiguration, 503, r#"{"code":"invalid_configuration"}"#, None),
+            (Answer::ProcessingFailed, 500, r#"{"code":"processing_failed"}"#, None),
         ] {
             assert_eq!((answer.status(), answer.body().as_ref(), answer.allow()), (status, body, allow));
         }

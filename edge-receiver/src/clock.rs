@@ -1,30 +1,37 @@
-//! The time of a request.
+//! The time.
 //!
 //! The Worker's clock is read in one place and handed on. The golden vectors are signed for a fixed moment, so
 //! a test may say what time it is: `TEST_NOW` (Unix seconds) counts only where `ENVIRONMENT` is `test`. Both
 //! are variables of the deployment; no request can reach them.
+//!
+//! Alarms go by the runtime's own clock, which nobody can set, and so does the schedule of what they do.
 
 use worker::{Date, Env};
 
 use crate::binding;
 
 /// The time of a request, Unix milliseconds.
-pub(crate) fn now_ms(env: &Env) -> u64 {
+pub(crate) fn now_ms(env: &Env) -> i64 {
     let environment = binding::text(env, "ENVIRONMENT").ok().flatten();
     let test_now = match environment.as_deref() {
         Some("test") => binding::text(env, "TEST_NOW").ok().flatten(),
         _ => None,
     };
-    fixed_ms(environment.as_deref(), test_now.as_deref()).unwrap_or_else(|| Date::now().as_millis())
+    fixed_ms(environment.as_deref(), test_now.as_deref()).unwrap_or_else(runtime_ms)
+}
+
+/// The time by which the runtime rings its alarms, Unix milliseconds.
+pub(crate) fn runtime_ms() -> i64 {
+    Date::now().as_millis().cast_signed()
 }
 
 /// Unix milliseconds that the variables `ENVIRONMENT` and `TEST_NOW` set the clock to; `None` leaves it alone.
 #[must_use]
-pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<u64> {
+pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<i64> {
     if environment != Some("test") {
         return None;
     }
-    test_now?.parse::<u64>().ok()?.checked_mul(1000)
+    i64::from(test_now?.parse::<u32>().ok()?).checked_mul(1000)
 }
 
 #[cfg(test)]
@@ -40,6 +47,7 @@ mod tests {
             (Some("Test"), Some("1788264000")),
             (Some("test"), None),
             (Some("test"), Some("soon")),
+            (Some("test"), Some("-1")),
             (Some("test"), Some("18446744073709551615")),
         ] {
             assert_eq!(fixed_ms(environment, test_now), None, "{environment:?} {test_now:?}");

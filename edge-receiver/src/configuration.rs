@@ -1,4 +1,4 @@
-//! The variables of the Worker, turned into a verifier.
+//! The variables of the Worker, read and judged.
 //!
 //! Read for every request: a Worker has no start of its own, and a changed secret has to count at once. An
 //! unusable secret is not refused here, because verification has a code for it (contract 10.2); every other
@@ -7,7 +7,7 @@
 use verify_core::verify::{Tolerance, Verifier};
 use worker::Env;
 
-use crate::binding::{self, NotText};
+use crate::binding::{self, WrongType};
 
 /// The secret that deliveries are signed with.
 pub const SIGNING_SECRET: &str = "SIGNING_SECRET";
@@ -15,10 +15,31 @@ pub const SIGNING_SECRET: &str = "SIGNING_SECRET";
 pub const SIGNING_SECRET_PREVIOUS: &str = "SIGNING_SECRET_PREVIOUS";
 /// How many seconds a delivery's timestamp may be away from now, 1 to 3600; 300 when it is not set.
 pub const TOLERANCE_SECONDS: &str = "TOLERANCE_SECONDS";
+/// The path that takes deliveries; `/webhooks` when it is not set.
+pub const WEBHOOK_PATH: &str = "WEBHOOK_PATH";
+/// How many days claims are kept, 90 to 3650; 90 when it is not set.
+pub const RETENTION_DAYS: &str = "RETENTION_DAYS";
+/// Who decides between first and duplicate: `inbox` (when it is not set) or `kv`.
+pub const DEDUP: &str = "DEDUP";
+
+const PATH_DEFAULT: &str = "/webhooks";
+const PATH_MAX: usize = 256;
+/// The fewest days that contract 11.2 allows: events can be replayed for at least as long.
+const RETENTION_DAYS_MIN: u32 = 90;
+const RETENTION_DAYS_MAX: u32 = 3650;
 
 /// A variable has a value that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidVariable(pub &'static str);
+
+/// Who decides between first and duplicate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dedup {
+    /// The durable inbox: exactly one is the first.
+    Inbox,
+    /// Workers KV alone: best effort, for accounts without Durable Objects.
+    Kv,
+}
 
 /// The verifier that the Worker's variables ask for.
 pub(crate) fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
@@ -29,6 +50,26 @@ pub(crate) fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
     let tolerance = tolerance(variable(env, TOLERANCE_SECONDS)?.as_deref())?;
     // Two secrets are within the limit; the only error that is left would be about their number.
     Verifier::new(&secrets, tolerance).map_err(|_| InvalidVariable(SIGNING_SECRET))
+}
+
+/// The path that takes deliveries.
+pub(crate) fn webhook_path(env: &Env) -> Result<String, InvalidVariable> {
+    path(variable(env, WEBHOOK_PATH)?)
+}
+
+/// How long claims are kept, in seconds.
+pub(crate) fn retention_seconds(env: &Env) -> Result<u32, InvalidVariable> {
+    Ok(retention_days(variable(env, RETENTION_DAYS)?.as_deref())? * 24 * 60 * 60)
+}
+
+/// Who decides between first and duplicate.
+pub(crate) fn dedup(env: &Env) -> Result<Dedup, InvalidVariable> {
+    deciding(variable(env, DEDUP)?.as_deref())
+}
+
+/// A variable or secret as it is, `None` when it is not set.
+pub(crate) fn variable(env: &Env, name: &'static str) -> Result<Option<String>, InvalidVariable> {
+    binding::text(env, name).map_err(|WrongType| InvalidVariable(name))
 }
 
 /// The tolerance that [`TOLERANCE_SECONDS`] sets (contract 10.1).
@@ -43,8 +84,46 @@ pub fn tolerance(text: Option<&str>) -> Result<Tolerance, InvalidVariable> {
     Tolerance::new(seconds).map_err(|_| InvalidVariable(TOLERANCE_SECONDS))
 }
 
-fn variable(env: &Env, name: &'static str) -> Result<Option<String>, InvalidVariable> {
-    binding::text(env, name).map_err(|NotText| InvalidVariable(name))
+/// The path that [`WEBHOOK_PATH`] sets.
+///
+/// # Errors
+/// [`InvalidVariable`] unless it is a path as a request line has it, without a query, of at most 256 characters, and
+/// none that this Worker uses for something else (`/health`, `/events/…`).
+pub fn path(text: Option<String>) -> Result<String, InvalidVariable> {
+    let Some(text) = text else {
+        return Ok(PATH_DEFAULT.to_owned());
+    };
+    let is_path = text.starts_with('/')
+        && text.len() <= PATH_MAX
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\'));
+    let is_taken = text == "/health" || text.starts_with("/events/");
+    if is_path && !is_taken { Ok(text) } else { Err(InvalidVariable(WEBHOOK_PATH)) }
+}
+
+/// The days that [`RETENTION_DAYS`] sets.
+///
+/// # Errors
+/// [`InvalidVariable`] unless the text is a whole number from 90 to 3650.
+pub fn retention_days(text: Option<&str>) -> Result<u32, InvalidVariable> {
+    let days = text
+        .map_or(Ok(RETENTION_DAYS_MIN), |text| text.parse().map_err(|_| InvalidVariable(RETENTION_DAYS)))?;
+    if (RETENTION_DAYS_MIN..=RETENTION_DAYS_MAX).contains(&days) {
+        Ok(days)
+    } else {
+        Err(InvalidVariable(RETENTION_DAYS))
+    }
+}
+
+/// Who decides, as [`DEDUP`] says.
+///
+/// # Errors
+/// [`InvalidVariable`] for any other word than `inbox` and `kv`.
+pub fn deciding(text: Option<&str>) -> Result<Dedup, InvalidVariable> {
+    match text {
+        None | Some("inbox") => Ok(Dedup::Inbox),
+        Some("kv") => Ok(Dedup::Kv),
+        Some(_) => Err(InvalidVariable(DEDUP)),
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +141,47 @@ mod tests {
                 Some(InvalidVariable("TOLERANCE_SECONDS")),
                 "{refused:?}"
             );
+        }
+    }
+
+    #[test]
+    fn paths() {
+        assert_eq!(path(None), Ok("/webhooks".to_owned()));
+        for accepted in ["/", "/hooks/a-b_c.d", "/eventss", "/healthy", "/events", "/%C3%A9"] {
+            assert_eq!(path(Some(accepted.to_owned())), Ok(accepted.to_owned()));
+        }
+        let long = format!("/{}", "a".repeat(256));
+        for refused in [
+            "",
+            "webhooks",
+            "/a?b",
+            "/a#b",
+            "/a b",
+            "/\u{e9}",
+            "/a\\b",
+            "/a\n",
+            "/health",
+            "/events/x",
+            &long,
+        ] {
+            assert_eq!(path(Some(refused.to_owned())), Err(InvalidVariable("WEBHOOK_PATH")), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn retentions_and_who_decides() {
+        for (text, days) in [(None, 90), (Some("90"), 90), (Some("3650"), 3650)] {
+            assert_eq!(retention_days(text), Ok(days));
+        }
+        for refused in ["", "89", "3651", "-90", "90d", "99999999999"] {
+            assert_eq!(retention_days(Some(refused)), Err(InvalidVariable("RETENTION_DAYS")), "{refused:?}");
+        }
+        assert_eq!(
+            [None, Some("inbox"), Some("kv")].map(deciding),
+            [Ok(Dedup::Inbox), Ok(Dedup::Inbox), Ok(Dedup::Kv)]
+        );
+        for refused in ["", "KV", "inbox ", "d1"] {
+            assert_eq!(deciding(Some(refused)), Err(InvalidVariable("DEDUP")), "{refused:?}");
         }
     }
 }

@@ -1,18 +1,19 @@
 //! The dedup records in Workers KV: the short way to "duplicate".
 //!
-//! `evt:<id>` holds the time of the claim (Unix milliseconds, decimal) for [`TTL_SECONDS`]. It is written after
-//! a claim and never otherwise, so finding one is proof; not finding one is no proof of anything. Every failure
-//! here is therefore a miss, noted in the log: the inbox decides.
+//! `evt:<id>` holds the time of the claim (Unix milliseconds, decimal) for as long as claims are kept. It is written
+//! after a claim and never otherwise, so finding one is proof; not finding one is no proof of anything. Beside the
+//! inbox every failure here is therefore a miss, noted in the log: the inbox decides.
 
-use worker::{Env, console_warn, kv::KvStore};
+use worker::wasm_bindgen::JsValue;
+use worker::{Env, Result, console_warn};
+
+use crate::binding;
+use crate::js;
 
 /// Name of the KV namespace's binding.
 const BINDING: &str = "DEDUP_RECORDS";
 
-/// How long a record is kept: 90 days, the least that contract 11.2 asks for. The claim itself outlives it.
-const TTL_SECONDS: u64 = 90 * 24 * 60 * 60;
-
-/// Whether there is a record of `event_id`.
+/// Whether there is a record of `event_id`; `false` also when KV cannot say.
 pub(crate) async fn is_recorded(env: &Env, event_id: &str) -> bool {
     match read(env, event_id).await {
         Ok(found) => found,
@@ -23,26 +24,29 @@ pub(crate) async fn is_recorded(env: &Env, event_id: &str) -> bool {
     }
 }
 
-/// Records that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds).
-pub(crate) async fn record(env: Env, event_id: String, claimed_at_ms: u64) {
-    if let Err(error) = write(&env, &event_id, claimed_at_ms).await {
+/// Records behind a claim, as well as it goes, that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds).
+pub(crate) async fn note(env: Env, event_id: String, claimed_at_ms: i64, ttl_seconds: u32) {
+    if let Err(error) = record(&env, &event_id, claimed_at_ms, ttl_seconds).await {
         console_warn!("{BINDING} could not be written: {error}");
     }
 }
 
-async fn read(env: &Env, event_id: &str) -> worker::Result<bool> {
-    Ok(namespace(env)?.get(&key(event_id)).text().await?.is_some())
+/// Records that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds), for `ttl_seconds`.
+pub(crate) async fn record(env: &Env, event_id: &str, claimed_at_ms: i64, ttl_seconds: u32) -> Result<()> {
+    let options = js::object([("expirationTtl", ttl_seconds.into())])?;
+    let arguments = [key(event_id), claimed_at_ms.to_string().into(), options];
+    js::call(&namespace(env)?, "put", &arguments).await?;
+    Ok(())
 }
 
-async fn write(env: &Env, event_id: &str, claimed_at_ms: u64) -> worker::Result<()> {
-    let record = namespace(env)?.put(&key(event_id), claimed_at_ms.to_string())?;
-    Ok(record.expiration_ttl(TTL_SECONDS).execute().await?)
+async fn read(env: &Env, event_id: &str) -> Result<bool> {
+    Ok(!js::call(&namespace(env)?, "get", &[key(event_id)]).await?.is_null())
 }
 
-fn namespace(env: &Env) -> worker::Result<KvStore> {
-    env.kv(BINDING)
+fn namespace(env: &Env) -> Result<JsValue> {
+    binding::object(env, BINDING).ok().flatten().ok_or_else(|| "there is no such binding".into())
 }
 
-fn key(event_id: &str) -> String {
-    format!("evt:{event_id}")
+fn key(event_id: &str) -> JsValue {
+    format!("evt:{event_id}").into()
 }

@@ -1,98 +1,99 @@
-//! The durable inbox: the claim store that decides, and the record of every event (contract 11.2).
+//! The durable inbox as the Worker sees it: who is first, what is recorded, and how it stands (contract 11.2).
 //!
-//! An [`EventInbox`] is a Durable Object with a SQLite database of its own; [`crate::shard`] says which one
-//! owns an id. It runs alone on its data, the insert is decided by the primary key, and the runtime holds the
-//! answer back until the insert is on disk. So of any number of simultaneous deliveries one is the first, and
-//! an event that was acknowledged is stored.
+//! Sixteen Durable Objects ([`object`]) share the events by their ids ([`crate::shard`]). The Worker asks them by
+//! requests ([`operation`]) that only it can send.
 //!
-//! The object is given the verified body and nothing else, and reads the record from it. It trusts the Worker
-//! to have verified the signature: only the Worker can reach it.
+//! The one way in is [`claim`]: an event that was verified, or that came from the API itself, becomes a record, once.
+//! From there the object hands it over by itself. [`summary`], [`look_up`] and [`retry`] are for people who look after
+//! the receiver.
 
-use std::cell::Cell;
+mod hand_over;
+mod object;
+pub mod operation;
+pub mod schedule;
+pub mod stored;
+mod table;
 
-use verify_core::event;
+pub(crate) use hand_over::within_deadline;
+
+use verify_core::receiver::Claimed;
 use worker::js_sys::Uint8Array;
-use worker::wasm_bindgen;
 use worker::web_sys::RequestInit;
-use worker::{
-    DurableObject, Env, Request, Response, Result, SqlStorage, SqlStorageValue, State, console_error,
-    durable_object,
-};
+use worker::{Env, Request, Response, Result};
 
-use crate::claim::Claim;
-use crate::clock;
-use crate::record::{CREATE_TABLE, INSERT, Record};
 use crate::shard;
+use operation::{Operation, Retried};
+use stored::Summary;
 
 /// Name of the Durable Object namespace's binding.
 const BINDING: &str = "INBOX";
 
-/// Asks the inbox that owns `event_id` to claim the event with this verified body. The object may have stored
-/// the event even when this fails; the redelivery that follows is then a duplicate.
-pub(crate) async fn claim(env: &Env, event_id: &str, body: &[u8]) -> Result<Claim> {
-    let inbox = env.durable_object(BINDING)?.get_by_name(&shard::name(event_id))?;
-    let response = inbox.fetch_with_request(request(body)?).await?;
-    let status = response.status_code();
-    Claim::from_status(status).ok_or_else(|| format!("the inbox answered {status}").into())
+/// Asks the inbox that owns `event_id` to claim the event with this body, which must have passed verification. When it
+/// returns, the record is on disk. The object may have stored the event even when this fails; the redelivery that
+/// follows is then a duplicate.
+///
+/// # Errors
+/// The inbox could not be asked, or could not store.
+pub(crate) async fn claim(env: &Env, event_id: &str, body: &[u8]) -> Result<Claimed> {
+    let status = ask(env, &shard::name(event_id), &Operation::Claim, Some(body)).await?.status_code();
+    operation::claimed(status).ok_or_else(|| unexpected(status))
 }
 
-/// The request that carries an event to its inbox. Made by hand, because the worker crate's own builder brings
-/// every option that a request at the edge can have, and with them 17 KB of module.
-fn request(body: &[u8]) -> Result<Request> {
+/// How the events of all inboxes stand. Asks each of them, one after the other.
+///
+/// # Errors
+/// One of them could not be asked, or could not answer.
+#[expect(dead_code, reason = "asked by GET /health")]
+pub(crate) async fn summary(env: &Env) -> Result<Summary> {
+    let mut total = Summary::default();
+    for shard in shard::names() {
+        let text = text(ask(env, &shard, &Operation::Summary, None).await?).await?;
+        total.add(&Summary::parse(&text).ok_or("the inbox answered nonsense")?);
+    }
+    Ok(total)
+}
+
+/// The record of an event as JSON ([`stored::to_json`]), `None` when there is none.
+///
+/// # Errors
+/// The inbox could not be asked, or could not answer.
+#[expect(dead_code, reason = "asked by GET /events/:id")]
+pub(crate) async fn look_up(env: &Env, event_id: &str) -> Result<Option<String>> {
+    let response = ask(env, &shard::name(event_id), &Operation::LookUp(event_id), None).await?;
+    if response.status_code() == 404 { Ok(None) } else { text(response).await.map(Some) }
+}
+
+/// Has the next attempt at an event made now.
+///
+/// # Errors
+/// The inbox could not be asked, or could not store.
+#[expect(dead_code, reason = "asked by POST /events/:id/retry")]
+pub(crate) async fn retry(env: &Env, event_id: &str) -> Result<Retried> {
+    let status = ask(env, &shard::name(event_id), &Operation::Retry(event_id), None).await?.status_code();
+    Retried::from_status(status).ok_or_else(|| unexpected(status))
+}
+
+/// Sends a request to one inbox. Made by hand, because the worker crate's own builder brings every option that a
+/// request at the edge can have, and with them 17 KB of module.
+async fn ask(env: &Env, shard: &str, operation: &Operation<'_>, body: Option<&[u8]>) -> Result<Response> {
     let init = RequestInit::new();
     init.set_method("POST");
-    init.set_body(&Uint8Array::from(body));
-    // The address is never looked up: an object's own stub carries the request.
-    Ok(worker::web_sys::Request::new_with_str_and_init("https://inbox/", &init)?.into())
-}
-
-/// One shard of the inbox.
-#[durable_object(fetch)]
-pub struct EventInbox {
-    sql: SqlStorage,
-    env: Env,
-    has_table: Cell<bool>,
-}
-
-impl DurableObject for EventInbox {
-    fn new(state: State, env: Env) -> Self {
-        Self { sql: state.storage().sql(), env, has_table: Cell::new(false) }
+    if let Some(body) = body {
+        init.set_body(&Uint8Array::from(body));
     }
+    // The host is never looked up: an object's own stub carries the request.
+    let url = format!("https://inbox{}", operation.path());
+    let request: Request = worker::web_sys::Request::new_with_str_and_init(&url, &init)?.into();
+    env.durable_object(BINDING)?.get_by_name(shard)?.fetch_with_request(request).await
+}
 
-    async fn fetch(&self, mut request: Request) -> Result<Response> {
-        let body = request.bytes().await?;
-        match self.insert(&body) {
-            Ok(claim) => Ok(Response::empty()?.with_status(claim.status())),
-            Err(error) => {
-                console_error!("the inbox could not record an event: {error}");
-                Ok(Response::empty()?.with_status(500))
-            }
-        }
+async fn text(mut response: Response) -> Result<String> {
+    match response.status_code() {
+        200 => response.text().await,
+        status => Err(unexpected(status)),
     }
 }
 
-impl EventInbox {
-    fn insert(&self, body: &[u8]) -> Result<Claim> {
-        let envelope = event::read(body).map_err(|code| format!("not an event: {code}"))?;
-        if !self.has_table.get() {
-            self.sql.exec(CREATE_TABLE, None)?;
-            self.has_table.set(true);
-        }
-        let record = Record::new(&envelope, clock::now_ms(&self.env));
-        let inserted = self.sql.exec(INSERT, parameters(&record)?)?.raw().next().transpose()?;
-        Ok(if inserted.is_some() { Claim::First } else { Claim::Duplicate })
-    }
-}
-
-/// The parameters of [`INSERT`]. SQLite has no boolean, and the runtime takes none: 0 and 1.
-fn parameters(record: &Record<'_>) -> Result<Vec<SqlStorageValue>> {
-    Ok(vec![
-        record.id.into(),
-        record.event_type.into(),
-        record.created_at.into(),
-        record.merchant_id.into(),
-        record.livemode.map(i32::from).into(),
-        SqlStorageValue::try_from_i64(record.received_at_ms.cast_signed())?,
-        record.body.to_vec().into(),
-    ])
+fn unexpected(status: u16) -> worker::Error {
+    format!("the inbox answered {status}").into()
 }

@@ -1,46 +1,36 @@
-//! One request from beginning to end; the order of the steps is told at the top of the crate.
+//! One delivery from its head to its answer; the order of the steps is told at the top of the crate.
 
 use futures_util::StreamExt as _;
 use verify_core::catalog::EventType;
 use verify_core::code::VerificationCode;
 use verify_core::header;
-use verify_core::receiver::{BODY_LIMIT, Verdict};
+use verify_core::receiver::{BODY_LIMIT, Claimed, Head, Verdict, admit, declared_length};
 use verify_core::verify::Headers;
-use worker::{Context, Env, Request, Response, Result, console_error, console_log, event};
+use worker::{Context, Env, Request, console_error, console_log};
 
-use crate::admission::{self, Head};
 use crate::answer::Answer;
-use crate::claim::Claim;
-use crate::{clock, configuration, dedup, inbox};
+use crate::{clock, configuration, intake};
 
-/// The Worker's entry.
-#[event(fetch)]
-async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
-    let answer = match receive(request, &env, &context).await {
-        Ok(verdict) => Answer::Verdict(verdict),
+/// Judges a delivery, and takes its event in when it verifies.
+pub(crate) async fn receive(request: Request, env: &Env, context: &Context) -> Answer {
+    match judge(request, env, context).await {
+        Ok(claimed) => Answer::Verdict(claimed.verdict()),
         Err(answer) => answer,
-    };
-    let mut response = Response::builder()
-        .with_status(answer.status())
-        .with_header("content-type", "application/json")?
-        .fixed(answer.body().into_owned().into_bytes());
-    if let Some(methods) = answer.allow() {
-        response.headers_mut().set("allow", methods)?;
     }
-    Ok(response)
 }
 
-async fn receive(mut request: Request, env: &Env, context: &Context) -> Result<Verdict, Answer> {
-    let declared_length = admission::declared_length(
+async fn judge(mut request: Request, env: &Env, context: &Context) -> Result<Claimed, Answer> {
+    let declared_length = declared_length(
         line(&request, "content-length").as_deref(),
         line(&request, "transfer-encoding").as_deref(),
     );
-    admission::admit(&Head {
+    admit(&Head {
         method: request.method().as_ref(),
-        path: &request.path(),
         content_type: line(&request, "content-type").as_deref(),
+        content_encoding: line(&request, "content-encoding").as_deref(),
         declared_length,
-    })?;
+    })
+    .map_err(Answer::Verdict)?;
     let verifier = configuration::verifier(env).map_err(|configuration::InvalidVariable(name)| {
         console_error!("the value of {name} cannot be used");
         Answer::InvalidConfiguration
@@ -57,33 +47,16 @@ async fn receive(mut request: Request, env: &Env, context: &Context) -> Result<V
         event_id: event_id.as_deref(),
     };
     let now_ms = clock::now_ms(env);
-    let envelope = match verifier.verify(body.as_deref(), &headers, (now_ms / 1000).cast_signed()) {
-        Ok(envelope) => envelope,
-        Err(code) => {
-            if code == VerificationCode::InvalidSecret {
-                console_error!("no signing secret is set, or one of them is unusable");
-            }
-            return Ok(Verdict::Rejected(code));
+    let envelope = verifier.verify(body.as_deref(), &headers, now_ms.div_euclid(1000)).map_err(|code| {
+        if code == VerificationCode::InvalidSecret {
+            console_error!("no signing secret is set, or one of them is unusable");
         }
-    };
+        Answer::Verdict(Verdict::Rejected(code))
+    })?;
     if EventType::parse(&envelope.event_type).is_none() {
         console_log!("event {} has a type that is not in the catalog: {}", envelope.id, envelope.event_type);
     }
-    if dedup::is_recorded(env, &envelope.id).await {
-        return Ok(Verdict::Duplicate);
-    }
-    match inbox::claim(env, &envelope.id, envelope.text.as_bytes()).await {
-        Ok(claim) => {
-            if claim == Claim::First {
-                context.wait_until(dedup::record(env.clone(), envelope.id.into_owned(), now_ms));
-            }
-            Ok(claim.verdict())
-        }
-        Err(error) => {
-            console_error!("event {} could not be claimed: {error}", envelope.id);
-            Ok(Verdict::StorageUnavailable)
-        }
-    }
+    intake::accept(env, Some(context), &envelope, now_ms).await
 }
 
 /// Reads the body once, and never more than [`BODY_LIMIT`] bytes of it. One whose size is declared is taken in

@@ -20,7 +20,16 @@ pub fn of(event_id: &str) -> u8 {
 /// The name of the Durable Object that owns `event_id`: `inbox-00` to `inbox-15`.
 #[must_use]
 pub fn name(event_id: &str) -> String {
-    format!("inbox-{:02}", of(event_id))
+    name_of(of(event_id))
+}
+
+/// The names of all of them, in order.
+pub fn names() -> impl Iterator<Item = String> {
+    (0..SHARDS).map(name_of)
+}
+
+fn name_of(shard: u8) -> String {
+    format!("inbox-{shard:02}")
 }
 
 #[cfg(test)]
@@ -35,6 +44,13 @@ mod tests {
         {
             assert_eq!(name(id), shard, "{id}");
         }
+    }
+
+    #[test]
+    fn every_inbox_has_its_name() {
+        let names: Vec<_> = names().collect();
+        assert_eq!(names.len(), 16);
+        assert_eq!((names[0].as_str(), names[15].as_str()), ("inbox-00", "inbox-15"));
     }
 
     #[test]

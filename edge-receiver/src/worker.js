@@ -74,6 +74,11 @@ export class EventInbox extends DurableObject {
     return call(() => this.#current().fetch(request));
   }
 
+  // One that fails rings again: the runtime tries it anew, on an instance that works.
+  async alarm() {
+    await call(() => this.#current().alarm());
+  }
+
   #current() {
     if (this.#instanceId !== life.instanceId) {
       this.#part = new module.EventInbox(this.ctx, this.env);

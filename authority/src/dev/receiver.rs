@@ -1,7 +1,8 @@
 //! The merchant's receiver, built in: it verifies, claims, acts, and answers as every receiver does (contract 11).
 //!
-//! A request is looked at from the outside in: method, media type, size, then the signature over the raw bytes, and
-//! only then what they say. A verified event is claimed in the inbox before anything is done with it. The effect of
+//! What is decided, kept and answered is the core's (`verify_core::receiver`), as in the edge receiver; what is here is
+//! the runtime. A request is looked at from the outside in: its head, then the signature over the raw bytes, and only
+//! then what they say. A verified event is claimed in the inbox before anything is done with it. The effect of
 //! this receiver is to tell the person in front of the screen: whoever holds the other end of the channel. After that
 //! the event is noted as processed; what a crash left claimed and unprocessed is told at the next start.
 //!
@@ -11,14 +12,14 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use authority_store::inbox::{Claim, Claimed, Inbox};
+use authority_store::inbox::Inbox;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -28,7 +29,7 @@ use tokio::task::JoinHandle;
 use verify_core::catalog::EventType;
 use verify_core::event::Envelope;
 use verify_core::header;
-use verify_core::receiver::{BODY_LIMIT, Verdict};
+use verify_core::receiver::{BODY_LIMIT, Head, Record, Verdict, admit};
 use verify_core::verify::{Headers, Verifier};
 
 use crate::clock::Clock;
@@ -158,17 +159,18 @@ async fn receive(State(desk): State<Arc<Desk>>, request: Request) -> Response {
 
 /// The body of a request that is worth reading, never more than the limit. One that breaks off counts as missing.
 async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Bytes>, Verdict> {
-    if method != Method::POST {
-        return Err(Verdict::MethodNotAllowed);
-    }
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media_type = media_type.and_then(|text| text.parse::<mime::Mime>().ok());
-    if media_type.is_none_or(|media_type| media_type.essence_str() != mime::APPLICATION_JSON.essence_str()) {
-        return Err(Verdict::UnsupportedMediaType);
-    }
-    if body.size_hint().lower() > BODY_LIMIT as u64 {
-        return Err(Verdict::TooLarge);
-    }
+    // A value that is not text is one that no rule accepts.
+    let value = |name| {
+        let joined = header::join_lines(headers.get_all(name).iter().map(HeaderValue::as_bytes));
+        joined.map(|value| String::from_utf8_lossy(&value).into_owned())
+    };
+    let (content_type, content_encoding) = (value(CONTENT_TYPE), value(CONTENT_ENCODING));
+    admit(&Head {
+        method: method.as_str(),
+        content_type: content_type.as_deref(),
+        content_encoding: content_encoding.as_deref(),
+        declared_length: Some(body.size_hint().lower()),
+    })?;
     match Limited::new(body, BODY_LIMIT).collect().await {
         Ok(body) => Ok(Some(body.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => Err(Verdict::TooLarge),
@@ -212,18 +214,8 @@ impl Desk {
         if EventType::parse(&envelope.event_type).is_none() {
             tracing::info!(event_id = %envelope.id, event_type = %envelope.event_type, "unknown event type");
         }
-        let claim = Claim {
-            id: &envelope.id,
-            event_type: &envelope.event_type,
-            created_at: &envelope.created_at,
-            merchant_id: &envelope.merchant_id,
-            livemode: envelope.livemode,
-            received_at_ms: now_ms,
-            body: envelope.text.as_bytes(),
-        };
-        let verdict = match self.inbox.claim(&claim).await {
-            Ok(Claimed::First) => Verdict::First,
-            Ok(Claimed::Duplicate) => Verdict::Duplicate,
+        let verdict = match self.inbox.claim(&Record::new(envelope, now_ms)).await {
+            Ok(claimed) => claimed.verdict(),
             Err(error) => {
                 tracing::error!(event_id = %envelope.id, %error, "the event could not be claimed");
                 Verdict::StorageUnavailable

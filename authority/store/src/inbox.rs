@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use verify_core::receiver::{Claimed, Record, Status};
 
 use crate::StoreError;
 
@@ -29,39 +30,11 @@ CREATE TABLE IF NOT EXISTS events (
   merchant_id TEXT NOT NULL,
   livemode INTEGER CHECK (livemode IN (0, 1)),
   received_at INTEGER NOT NULL,
-  status TEXT NOT NULL DEFAULT 'received' CHECK (status IN ('received', 'processed', 'error')),
+  status TEXT NOT NULL DEFAULT 'received' CHECK (status IN ('received', 'processing', 'processed', 'error')),
   attempts INTEGER NOT NULL DEFAULT 0,
   last_error TEXT,
   body BLOB NOT NULL
 ) STRICT";
-
-/// What is stored of an event when it is claimed. Everything but the time is read from the verified body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim<'b> {
-    /// The event's id, under which it is claimed.
-    pub id: &'b str,
-    /// The event's name; it may be one that the catalog does not know.
-    pub event_type: &'b str,
-    /// When the event was created.
-    pub created_at: &'b str,
-    /// The merchant that the event belongs to.
-    pub merchant_id: &'b str,
-    /// Live or test data; `None` when the event does not say.
-    pub livemode: Option<bool>,
-    /// When the receiver took the event in, Unix milliseconds.
-    pub received_at_ms: i64,
-    /// The exact bytes that were verified.
-    pub body: &'b [u8],
-}
-
-/// What came of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claimed {
-    /// The id was new. Whoever is told so acts on the event.
-    First,
-    /// The id was claimed before: no second effect.
-    Duplicate,
-}
 
 /// A receiver's inbox. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -96,18 +69,18 @@ impl Inbox {
     /// # Errors
     /// [`StoreError`] when the claim could not be stored. It may have been all the same: a caller that gives up in the
     /// middle finds the event in [`Inbox::unprocessed`].
-    pub async fn claim(&self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
+    pub async fn claim(&self, record: &Record<'_>) -> Result<Claimed, StoreError> {
         let inserted = sqlx::query(
             "INSERT INTO events (id, type, created_at, merchant_id, livemode, received_at, body) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING",
         )
-        .bind(claim.id)
-        .bind(claim.event_type)
-        .bind(claim.created_at)
-        .bind(claim.merchant_id)
-        .bind(claim.livemode)
-        .bind(claim.received_at_ms)
-        .bind(claim.body)
+        .bind(record.id)
+        .bind(record.event_type)
+        .bind(record.created_at)
+        .bind(record.merchant_id)
+        .bind(record.livemode)
+        .bind(record.received_at_ms)
+        .bind(record.body)
         .execute(&self.pool)
         .await?
         .rows_affected();
@@ -119,8 +92,9 @@ impl Inbox {
     /// # Errors
     /// [`StoreError`] when it could not be noted; the event then stays among the [`Inbox::unprocessed`].
     pub async fn processed(&self, id: &str) -> Result<(), StoreError> {
-        sqlx::query("UPDATE events SET status = 'processed', attempts = attempts + 1 WHERE id = $1")
+        sqlx::query("UPDATE events SET status = $2, attempts = attempts + 1 WHERE id = $1")
             .bind(id)
+            .bind(Status::Processed.as_str())
             .execute(&self.pool)
             .await?;
         Ok(())
@@ -132,9 +106,9 @@ impl Inbox {
     /// # Errors
     /// [`StoreError`] when the database cannot answer.
     pub async fn unprocessed(&self) -> Result<Vec<Vec<u8>>, StoreError> {
-        let bodies = sqlx::query_scalar(
-            "SELECT body FROM events WHERE status <> 'processed' ORDER BY received_at, rowid",
-        );
+        let bodies =
+            sqlx::query_scalar("SELECT body FROM events WHERE status <> $1 ORDER BY received_at, rowid")
+                .bind(Status::Processed.as_str());
         Ok(bodies.fetch_all(&self.pool).await?)
     }
 

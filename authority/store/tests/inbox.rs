@@ -3,14 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use authority_store::StoreError;
-use authority_store::inbox::{Claim, Claimed, Inbox};
+use authority_store::inbox::Inbox;
 use futures_util::future::join_all;
 use tempfile::TempDir;
+use verify_core::receiver::{Claimed, Record};
 
 const BODY: &[u8] = br#"{"id":"evt_1"}"#;
 
-fn claim(id: &str) -> Claim<'_> {
-    Claim {
+fn record(id: &str) -> Record<'_> {
+    Record {
         id,
         event_type: "order.confirmed",
         created_at: "2026-09-01T12:00:00.000Z",
@@ -30,13 +31,13 @@ async fn the_first_claim_of_an_id_wins_also_after_reopening() {
     let folder = tempfile::tempdir().unwrap();
     let first = inbox(&folder).await;
     assert_eq!(first.count().await.unwrap(), 0);
-    assert_eq!(first.claim(&claim("evt_1")).await.unwrap(), Claimed::First);
-    assert_eq!(first.claim(&claim("evt_1")).await.unwrap(), Claimed::Duplicate);
-    assert_eq!(first.claim(&Claim { livemode: None, ..claim("evt_2") }).await.unwrap(), Claimed::First);
+    assert_eq!(first.claim(&record("evt_1")).await.unwrap(), Claimed::First);
+    assert_eq!(first.claim(&record("evt_1")).await.unwrap(), Claimed::Duplicate);
+    assert_eq!(first.claim(&Record { livemode: None, ..record("evt_2") }).await.unwrap(), Claimed::First);
     first.close().await;
 
     let second = inbox(&folder).await;
-    assert_eq!(second.claim(&claim("evt_1")).await.unwrap(), Claimed::Duplicate);
+    assert_eq!(second.claim(&record("evt_1")).await.unwrap(), Claimed::Duplicate);
     assert_eq!(second.count().await.unwrap(), 2);
 }
 
@@ -49,7 +50,7 @@ async fn of_simultaneous_claims_exactly_one_is_the_first() {
         let id = format!("evt_{round}");
         let claims = (0..16).map(|task| {
             let (inbox, id) = (inboxes[task % 2].clone(), id.clone());
-            tokio::spawn(async move { inbox.claim(&claim(&id)).await.unwrap() })
+            tokio::spawn(async move { inbox.claim(&record(&id)).await.unwrap() })
         });
         let claimed: Vec<Claimed> = join_all(claims).await.into_iter().map(Result::unwrap).collect();
         let first = claimed.iter().filter(|claimed| **claimed == Claimed::First).count();
@@ -64,7 +65,7 @@ async fn what_was_claimed_and_never_processed_is_found_after_reopening() {
     let before = inbox(&folder).await;
     for (id, received_at_ms, body) in [("evt_b", 2, b"later"), ("evt_a", 1, b"early"), ("evt_c", 3, b"doneX")]
     {
-        before.claim(&Claim { received_at_ms, body, ..claim(id) }).await.unwrap();
+        before.claim(&Record { received_at_ms, body, ..record(id) }).await.unwrap();
     }
     before.processed("evt_c").await.unwrap();
     before.close().await;

@@ -1,7 +1,17 @@
-//! What every receiver answers, whatever it is built on (contract 11.1).
+//! What every receiver decides, keeps and answers, whatever it is built on (contract 11).
 //!
-//! The npm package's receivers, the edge receiver and the authority's built-in one reach a [`Verdict`] each in
-//! their own way and then all say the same: this status, this body. The sender reads only the status.
+//! A request's head is judged by [`admit`]; what is let in is read and verified; a verified event is claimed under its
+//! id and kept as a [`Record`] that moves through the states of [`Status`]. Whatever came of it is a [`Verdict`]: this
+//! status, this body. The sender reads only the status.
+//!
+//! The edge receiver and the authority's built-in one share all of this, the npm package's receivers the answers.
+//! Deliberately absent: reading, storing and the clock, which are those of each receiver's runtime.
+
+mod admission;
+mod record;
+
+pub use admission::{Head, admit, declared_length};
+pub use record::{Claimed, Record, Status};
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +35,7 @@ pub enum Verdict {
     TooLarge,
     /// Not a `POST`.
     MethodNotAllowed,
-    /// Not `application/json`.
+    /// Not `application/json`, or in a content coding.
     UnsupportedMediaType,
     /// Verified, but the claim could not be stored: the sender must come again.
     StorageUnavailable,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use authority_store::inbox::Claim;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -100,6 +99,11 @@ async fn every_refusal_has_its_status_and_code_and_claims_nothing() {
     let cases = [
         (Request::get(&rig.url).body(full("")), Verdict::MethodNotAllowed, 405),
         (Request::post(&rig.url).body(full(BODY)), Verdict::UnsupportedMediaType, 415),
+        (
+            rig.signed(0, BODY).header("content-encoding", "gzip").body(full(BODY)),
+            Verdict::UnsupportedMediaType,
+            415,
+        ),
         (unsigned().body(full(&long)), Verdict::TooLarge, 413),
         (unsigned().body(full("")), refused(VerificationCode::MissingBody), 400),
         (unsigned().body(full(BODY)), refused(VerificationCode::InvalidTimestamp), 400),
@@ -136,16 +140,8 @@ async fn without_its_inbox_it_asks_the_sender_to_come_again() {
 #[tokio::test]
 async fn what_was_claimed_before_a_crash_is_acted_on_at_the_next_start() {
     let claimed = async |inbox: &Inbox| {
-        let claim = Claim {
-            id: "evt_1",
-            event_type: "order.created",
-            created_at: "2026-09-01T12:00:00.000Z",
-            merchant_id: "mer_1",
-            livemode: None,
-            received_at_ms: 1,
-            body: BODY.as_bytes(),
-        };
-        inbox.claim(&claim).await.unwrap();
+        let envelope = verify_core::event::read(BODY.as_bytes()).unwrap();
+        inbox.claim(&Record::new(&envelope, 1)).await.unwrap();
     };
     let mut rig = Rig::new(claimed).await;
     assert_eq!(rig.arrivals.recv().await, Some(Arrival { verdict: Verdict::First, event: event() }));

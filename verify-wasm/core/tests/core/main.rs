@@ -20,4 +20,5 @@ mod members;
 mod numbers;
 mod precedence;
 mod properties;
+mod receiver;
 mod vectors;

@@ -1,0 +1,132 @@
+//! One inbox: a Durable Object with a SQLite database of its own.
+//!
+//! It runs alone on its data, the insert is decided by the primary key, and the runtime holds the answer back until the
+//! insert is on disk. So of any number of simultaneous deliveries one is the first, and an event that was acknowledged
+//! is stored. With a first insert the alarm is set, in the same write; what the alarm does is told in
+//! [`super::hand_over`].
+//!
+//! The object is given a verified body and nothing else, and reads the record from it. It trusts the Worker to have
+//! verified the signature: only the Worker can reach it.
+
+use std::cell::Cell;
+
+use verify_core::event;
+use verify_core::receiver::{Claimed, Record};
+use worker::js_sys::{Date, Number};
+use worker::{
+    DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
+};
+
+use super::operation::{Operation, Retried, claim_status};
+use super::stored;
+use super::table::Table;
+use crate::clock;
+use crate::js;
+
+/// One shard of the inbox.
+#[durable_object(alarm)]
+pub struct EventInbox {
+    state: State,
+    pub(super) env: Env,
+    pub(super) table: Table,
+    /// The table is there, and the alarm has been set since this object was started.
+    is_open: Cell<bool>,
+    /// The alarm is set for a time that has come, and has not begun.
+    is_woken: Cell<bool>,
+}
+
+impl DurableObject for EventInbox {
+    fn new(state: State, env: Env) -> Self {
+        let table = Table::new(state.storage().sql());
+        Self { state, env, table, is_open: Cell::new(false), is_woken: Cell::new(false) }
+    }
+
+    async fn fetch(&self, mut request: Request) -> Result<Response> {
+        let path = request.path();
+        let answer = match Operation::parse(&path) {
+            None => Ok(Response::empty()?.with_status(404)),
+            Some(Operation::Claim) => self.claim(&request.bytes().await?).await,
+            Some(Operation::Summary) => self.summary().await,
+            Some(Operation::LookUp(id)) => self.look_up(id).await,
+            Some(Operation::Retry(id)) => self.retry(id).await,
+        };
+        answer.or_else(|error| {
+            console_error!("the inbox failed: {error}");
+            Ok(Response::empty()?.with_status(500))
+        })
+    }
+
+    /// An error here would make the runtime ring again on a schedule of its own and at last give up, so there is none
+    /// as long as the alarm can be set.
+    async fn alarm(&self) -> Result<Response> {
+        self.is_woken.set(false);
+        self.open().await?;
+        let next_ms = self.hand_over().await.unwrap_or_else(|error| {
+            console_error!("the inbox could not hand over: {error}");
+            Some(clock::runtime_ms() + super::hand_over::PAUSE_AFTER_ERROR_MS)
+        });
+        if let Some(at_ms) = next_ms {
+            self.set_alarm(at_ms).await?;
+        }
+        Response::empty()
+    }
+}
+
+impl EventInbox {
+    async fn claim(&self, body: &[u8]) -> Result<Response> {
+        self.open().await?;
+        let envelope = event::read(body).map_err(|code| format!("not an event: {code}"))?;
+        let claimed = self.table.insert(&Record::new(&envelope, clock::now_ms(&self.env)))?;
+        if claimed == Claimed::First {
+            // Nothing is awaited between the two, so both are in one write, or neither.
+            self.wake().await?;
+        }
+        Ok(Response::empty()?.with_status(claim_status(claimed)))
+    }
+
+    async fn summary(&self) -> Result<Response> {
+        self.open().await?;
+        Response::ok(self.table.summary()?.to_text())
+    }
+
+    async fn look_up(&self, id: &str) -> Result<Response> {
+        self.open().await?;
+        match self.table.look_up(id)? {
+            Some(record) => Response::ok(stored::to_json(&record)),
+            None => Ok(Response::empty()?.with_status(404)),
+        }
+    }
+
+    async fn retry(&self, id: &str) -> Result<Response> {
+        self.open().await?;
+        let retried = self.table.retry(id)?;
+        if retried == Retried::Scheduled {
+            self.wake().await?;
+        }
+        Ok(Response::empty()?.with_status(retried.status()))
+    }
+
+    /// Once in the life of this object: makes the table, and sets the alarm, whatever was set. So no alarm that was
+    /// lost, by the runtime's giving up or by a change of the sink, is lost for longer than until the next call.
+    async fn open(&self) -> Result<()> {
+        if !self.is_open.replace(true) {
+            self.table.create().inspect_err(|_| self.is_open.set(false))?;
+            self.wake().await?;
+        }
+        Ok(())
+    }
+
+    /// Has the alarm ring now. Many calls in a row set it once.
+    async fn wake(&self) -> Result<()> {
+        if self.is_woken.replace(true) {
+            return Ok(());
+        }
+        self.set_alarm(clock::runtime_ms()).await.inspect_err(|_| self.is_woken.set(false))
+    }
+
+    async fn set_alarm(&self, at_ms: i64) -> Result<()> {
+        let date = Date::new(&Number::from(at_ms as f64));
+        js::call(self.state.storage().as_raw().as_ref(), "setAlarm", &[date.into()]).await?;
+        Ok(())
+    }
+}

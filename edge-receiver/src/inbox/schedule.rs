@@ -1,0 +1,95 @@
+//! When an inbox does what: the wait after a failure, and the next time its alarm rings.
+//!
+//! An event is tried again until its sink has taken it; there is no last attempt. The waits double from one second to
+//! one hour, so a sink that recovers has everything an hour later, and one that never does costs one attempt an hour
+//! per event.
+
+/// How many attempts an inbox makes at once. Sixteen inboxes make at most 256.
+pub const SLOTS: usize = 16;
+/// How many of them may be at events that failed before, so that those never keep fresh ones waiting.
+pub const SLOTS_FOR_RETRIES: usize = 4;
+/// How many attempts one alarm begins, before it ends and rings again: an invocation may make only so many requests,
+/// 50 in the smallest plan.
+pub const ATTEMPTS_PER_ALARM: usize = 40;
+/// How long an attempt may take, milliseconds.
+pub const DEADLINE_MS: u32 = 10_000;
+/// How many records one alarm removes at most.
+pub const PURGE_STEP: usize = 500;
+
+const FIRST_WAIT_MS: i64 = 1_000;
+const LONGEST_WAIT_MS: i64 = 60 * 60 * 1_000;
+/// How long the alarm sleeps at least before it looks for records that have become too old.
+const PURGE_PAUSE_MS: i64 = 60 * 60 * 1_000;
+
+/// How long to wait after the attempt of this number (from 1) has failed, milliseconds.
+#[must_use]
+pub fn wait_ms(attempts: i64) -> i64 {
+    let doublings = u32::try_from(attempts.saturating_sub(1).clamp(0, 30)).unwrap_or_default();
+    (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS)
+}
+
+/// What is left to do when an alarm has done its part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Left {
+    /// When the next attempt is due, Unix milliseconds of the runtime's clock; `None` when there is none.
+    pub next_attempt_ms: Option<i64>,
+    /// How long it takes until the oldest record is too old, milliseconds; `None` when there is none.
+    pub next_purge_in_ms: Option<i64>,
+}
+
+/// When the alarm rings again, Unix milliseconds; `None` when there is nothing to wait for.
+#[must_use]
+pub fn next_alarm_ms(left: Left, now_ms: i64) -> Option<i64> {
+    let purge_ms = left.next_purge_in_ms.map(|wait| match wait {
+        ..=0 => now_ms,
+        wait => now_ms.saturating_add(wait.max(PURGE_PAUSE_MS)),
+    });
+    [left.next_attempt_ms, purge_ms].into_iter().flatten().min().map(|at| at.max(now_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_an_hour() {
+        for (attempts, seconds) in [
+            (1, 1),
+            (2, 2),
+            (3, 4),
+            (4, 8),
+            (12, 2048),
+            (13, 3600),
+            (14, 3600),
+            (1_000_000, 3600),
+            (i64::MAX, 3600),
+        ] {
+            assert_eq!(wait_ms(attempts), seconds * 1000, "{attempts}");
+        }
+        // No attempt made is no reason to wait longer.
+        assert_eq!([0, -5, i64::MIN].map(wait_ms), [1000; 3]);
+    }
+
+    #[test]
+    fn the_alarm_rings_for_whatever_comes_first() {
+        const HOUR: i64 = 3_600_000;
+        let now = 10 * HOUR;
+        let left = |next_attempt_ms, next_purge_in_ms| Left { next_attempt_ms, next_purge_in_ms };
+        for (left, expected) in [
+            (left(None, None), None),
+            (left(Some(0), None), Some(now)),
+            (left(Some(now + 5), None), Some(now + 5)),
+            (left(None, Some(0)), Some(now)),
+            (left(None, Some(-5)), Some(now)),
+            // Rather a few more at once than an alarm for each.
+            (left(None, Some(1)), Some(now + HOUR)),
+            (left(None, Some(2 * HOUR)), Some(now + 2 * HOUR)),
+            (left(Some(now + 5), Some(0)), Some(now)),
+            (left(Some(now + 5), Some(1)), Some(now + 5)),
+            (left(Some(now + 3 * HOUR), Some(2 * HOUR)), Some(now + 2 * HOUR)),
+            (left(None, Some(i64::MAX)), Some(i64::MAX)),
+        ] {
+            assert_eq!(next_alarm_ms(left, now), expected, "{left:?}");
+        }
+    }
+}

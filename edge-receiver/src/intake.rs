@@ -1,0 +1,95 @@
+//! The way of a verified event into this receiver, whoever brings it: a delivery, or the list of events.
+//!
+//! With the inbox (`DEDUP=inbox`, what is assumed):
+//!
+//! 1. KV is asked for `evt:<id>`. A hit is a certain duplicate, because such a record is only ever written after a
+//!    claim. A miss means nothing: KV is eventually consistent and has no insert-if-absent.
+//! 2. The inbox decides, and makes the event durable. What follows is its own matter.
+//! 3. After a first claim the KV record is written, behind the answer where there is one. When that fails, or the
+//!    Worker dies before it, the next duplicate takes the longer way through the inbox and gets the same answer.
+//!
+//! With KV alone (`DEDUP=kv`, for accounts without Durable Objects) there is nothing durable to retry from. So the event
+//! is handed over at once, before its record is written and before the answer: what fails is asked for again, by the
+//! sender. Simultaneous deliveries of one event may all be handed over.
+
+use verify_core::event::Envelope;
+use verify_core::receiver::{Claimed, Verdict};
+use worker::js_sys::futures::future_to_promise;
+use worker::wasm_bindgen::JsValue;
+use worker::{Context, Env, console_error, console_warn};
+
+use crate::answer::Answer;
+use crate::configuration::{self, Dedup, InvalidVariable};
+use crate::inbox::within_deadline;
+use crate::sink::Sink;
+use crate::{dedup, inbox};
+
+/// Takes an event in: `envelope` has passed verification or comes from the API, `now_ms` is the time (Unix
+/// milliseconds). With a `context` the KV record is written behind the answer, without one before this returns.
+///
+/// # Errors
+/// The answer to give instead: the event was not taken in, and must come again.
+pub(crate) async fn accept(
+    env: &Env,
+    context: Option<&Context>,
+    envelope: &Envelope<'_>,
+    now_ms: i64,
+) -> Result<Claimed, Answer> {
+    let ttl_seconds = configuration::retention_seconds(env).map_err(unusable)?;
+    let decides = configuration::dedup(env).map_err(unusable)?;
+    if dedup::is_recorded(env, &envelope.id).await {
+        return Ok(Claimed::Duplicate);
+    }
+    if decides == Dedup::Kv {
+        return hand_over_at_once(env, envelope, now_ms, ttl_seconds).await;
+    }
+    let claimed = inbox::claim(env, &envelope.id, envelope.text.as_bytes()).await.map_err(|error| {
+        console_error!("event {} could not be claimed: {error}", envelope.id);
+        Answer::Verdict(Verdict::StorageUnavailable)
+    })?;
+    if claimed == Claimed::First {
+        let note = dedup::note(env.clone(), envelope.id.clone().into_owned(), now_ms, ttl_seconds);
+        match context {
+            Some(context) => behind_the_answer(context, note),
+            None => note.await,
+        }
+    }
+    Ok(claimed)
+}
+
+async fn hand_over_at_once(
+    env: &Env,
+    envelope: &Envelope<'_>,
+    now_ms: i64,
+    ttl_seconds: u32,
+) -> Result<Claimed, Answer> {
+    if let Some(sink) = Sink::bound(env).map_err(unusable)? {
+        within_deadline(sink.take(envelope.text.as_bytes(), 1, now_ms)).await.map_err(|failure| {
+            console_warn!("event {} was not taken: {failure}", envelope.id);
+            Answer::ProcessingFailed
+        })?;
+    }
+    dedup::record(env, &envelope.id, now_ms, ttl_seconds).await.map_err(|error| {
+        console_error!("event {} could not be recorded: {error}", envelope.id);
+        Answer::Verdict(Verdict::StorageUnavailable)
+    })?;
+    Ok(Claimed::First)
+}
+
+/// Lets the runtime wait for `work` behind the answer. `Context::wait_until` of the worker crate unwraps what the runtime
+/// says, and for a client that has hung up it says no: that would end the module for everybody. Here such work is done
+/// as far as the runtime lets it.
+fn behind_the_answer(context: &Context, work: impl Future<Output = ()> + 'static) {
+    let promise = future_to_promise(async {
+        work.await;
+        Ok(JsValue::UNDEFINED)
+    });
+    if context.as_ref().wait_until(&promise).is_err() {
+        console_warn!("nobody waits for what is done behind the answer");
+    }
+}
+
+fn unusable(InvalidVariable(name): InvalidVariable) -> Answer {
+    console_error!("the value of {name} cannot be used");
+    Answer::InvalidConfiguration
+}
