@@ -31,7 +31,7 @@ pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<i64
     if environment != Some("test") {
         return None;
     }
-    i64::from(test_now?.parse::<u32>().ok()?).checked_mul(1000)
+    test_now?.parse().ok().filter(|seconds: &i64| *seconds >= 0)?.checked_mul(1000)
 }
 
 #[cfg(test)]
@@ -48,6 +48,7 @@ mod tests {
             (Some("test"), None),
             (Some("test"), Some("soon")),
             (Some("test"), Some("-1")),
+            (Some("test"), Some("9223372036854775807")),
             (Some("test"), Some("18446744073709551615")),
         ] {
             assert_eq!(fixed_ms(environment, test_now), None, "{environment:?} {test_now:?}");

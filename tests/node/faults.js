@@ -55,9 +55,24 @@ const faults = {
   "inbox-404": inbox(async () => new Response(null, { status: 404 })),
 };
 
-// The worker crate unwraps what `waitUntil` gives, so this makes the module panic: after its awaits, and after
-// the event was claimed.
-const panic = { waitUntil: fail };
+// The worker crate unwraps what `new Headers` gives when it builds an answer, so this makes the module panic: after its
+// awaits, and after the event was claimed.
+const panic = {
+  waitUntil() {
+    const { Headers } = globalThis;
+    globalThis.Headers = class {
+      constructor() {
+        globalThis.Headers = Headers;
+        fail();
+      }
+    };
+  },
+};
+
+// What a client that hangs up leaves behind: nothing may be done after the answer.
+const gone = { waitUntil: fail };
+
+const contexts = { panic, gone };
 
 export default {
   fetch(request, env, context) {
@@ -65,6 +80,6 @@ export default {
     if (fault === "inbox-panic" || fault === "inbox-alone") {
       return past(request, env);
     }
-    return worker.fetch(request, { ...env, ...faults[fault] }, fault === "panic" ? panic : context);
+    return worker.fetch(request, { ...env, ...faults[fault] }, contexts[fault] ?? context);
   },
 };

@@ -10,6 +10,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Miniflare } from "miniflare";
 
+// What the Workers and the runtime have logged, line by line.
+const log = [];
+
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const moduleOf = (path) => ({ type: path.endsWith(".wasm") ? "CompiledWasm" : "ESModule", path });
@@ -30,8 +33,10 @@ const start = async ({ persist, workers }) => {
     kvPersist: true,
     durableObjectsPersist: true,
     handleRuntimeStdio: (stdout, stderr) => {
-      stdout.pipe(process.stderr);
-      stderr.pipe(process.stderr);
+      for (const stream of [stdout, stderr]) {
+        stream.pipe(process.stderr);
+        createInterface({ input: stream }).on("line", (line) => log.push(line));
+      }
     },
     workers: workers.map(workerOf),
   });
@@ -44,22 +49,36 @@ const start = async ({ persist, workers }) => {
   return miniflare;
 };
 
+// The processes that this one has started: workerd.
+const children = () =>
+  readdirSync("/proc/self/task").flatMap((task) =>
+    readFileSync(`/proc/self/task/${task}/children`, "utf8")
+      .split(" ")
+      .filter((child) => child.trim() !== ""),
+  );
+
 // Ends workerd as a power cut would: it gets no chance to finish anything.
 const kill = () => {
-  for (const task of readdirSync("/proc/self/task")) {
-    for (const child of readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ")) {
-      if (child !== "") {
-        process.kill(Number(child), "SIGKILL");
-      }
-    }
+  for (const child of children()) {
+    process.kill(Number(child), "SIGKILL");
   }
   process.exit(0);
+};
+
+// What workerd holds in memory, in bytes.
+const memory = () => {
+  const held = (child) => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, "utf8"))?.[1] ?? 0);
+  return children().reduce((sum, child) => sum + held(child), 0) * 1024;
 };
 
 const answer = async (miniflare, { op, worker, binding, key }) => {
   switch (op) {
     case "kill":
       return kill();
+    case "logged":
+      return log.filter((line) => line.includes(key)).length;
+    case "memory":
+      return memory();
     case "kv_get":
       return (await miniflare.getKVNamespace(binding, worker)).getWithMetadata(key);
     case "kv_list":

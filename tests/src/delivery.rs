@@ -33,8 +33,14 @@ impl Delivery {
     /// Any body at all, correctly signed with `secrets` (newest first) at [`NOW`].
     #[must_use]
     pub fn signed(body: Bytes, event_id: &str, secrets: &[&str]) -> Self {
+        Self::signed_at(NOW, body, event_id, secrets)
+    }
+
+    /// The same at another time, Unix seconds.
+    #[must_use]
+    pub fn signed_at(now: i64, body: Bytes, event_id: &str, secrets: &[&str]) -> Self {
         let secrets: Vec<_> = secrets.iter().map(|text| Secret::parse(text).unwrap()).collect();
-        let timestamp = NOW.to_string();
+        let timestamp = format!("{now:010}");
         let signature = sign::signature_header(&secrets, &timestamp, &body);
         let headers = [
             (header::CONTENT_TYPE.as_str(), "application/json"),

@@ -68,6 +68,20 @@ impl Worker {
         self
     }
 
+    /// The same with an origin as its sink, at this URL and trusting `secret`.
+    #[must_use]
+    pub fn with_origin(self, url: &str, secret: &str) -> Self {
+        self.with_variable("SINK_URL", url).with_variable("FORWARDING_SECRET", secret)
+    }
+
+    /// The same with one more variable.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        let variables = self.options.entry("bindings").or_insert_with(|| json!({}));
+        variables[name] = json!(value);
+        self
+    }
+
     /// The same with one of Miniflare's options set.
     #[must_use]
     pub fn with(mut self, option: &str, value: Value) -> Self {
@@ -177,6 +191,36 @@ impl Workerd {
     /// Removes `key` from the edge receiver's KV namespace.
     pub async fn forget(&mut self, worker: &str, key: &str) {
         self.ask("kv_delete", worker, key).await;
+    }
+
+    /// How the events in all inboxes of a Worker that is entered by `inspect.js` stand: received, processing, processed,
+    /// error.
+    pub async fn standing(&self, worker: &str) -> [u64; 4] {
+        let mut total = [0; 4];
+        for shard in 0..16 {
+            let reply = self.ask_inbox(worker, shard, "/summary", Bytes::new()).await;
+            assert_eq!(reply.status, StatusCode::OK, "{reply:?}");
+            for (sum, word) in total.iter_mut().zip(reply.body.split(' ')) {
+                *sum += word.parse::<u64>().unwrap();
+            }
+        }
+        total
+    }
+
+    /// Asks one inbox of a Worker that is entered by `inspect.js`.
+    pub async fn ask_inbox(&self, worker: &str, shard: u8, path: &str, body: Bytes) -> Reply {
+        let url = self.url(worker, &format!("/inbox/inbox-{shard:02}{path}"));
+        self.send(Request::post(url).body(body).unwrap()).await
+    }
+
+    /// How many lines that contain `text` the Workers and the runtime have logged.
+    pub async fn logged(&mut self, text: &str) -> u64 {
+        self.ask("logged", "", text).await.as_u64().unwrap()
+    }
+
+    /// How much memory the runtime holds, in bytes.
+    pub async fn memory(&mut self) -> u64 {
+        self.ask("memory", "", "").await.as_u64().unwrap()
     }
 
     /// Ends the runtime in order.

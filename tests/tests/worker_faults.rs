@@ -60,6 +60,21 @@ async fn without_kv_the_inbox_alone_decides() {
     assert_eq!(state.records("faults").await.len(), 2);
 }
 
+/// The dedup record is written behind the answer, if anybody waits for it; the claim does not depend on that.
+#[tokio::test]
+async fn nobody_waiting_behind_the_answer_changes_no_answer() {
+    let state = State::new();
+    let mut workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
+    for n in 0..100 {
+        let event_id = format!("evt_gone_{n}");
+        assert_eq!(post_with_fault(&workerd, &event_id, "gone").await.outcome(), OK, "{event_id}");
+        assert_eq!(post_with_fault(&workerd, &event_id, "gone").await.outcome(), DUPLICATE, "{event_id}");
+    }
+    assert_eq!(workerd.logged("panicked").await, 0);
+    workerd.stop().await;
+    assert_eq!(state.records("faults").await.len(), 100);
+}
+
 #[tokio::test]
 async fn a_configuration_that_cannot_be_used_is_the_receivers_own_fault() {
     let state = State::new();
@@ -75,10 +90,13 @@ async fn a_configuration_that_cannot_be_used_is_the_receivers_own_fault() {
         with_tolerance("word", json!("five minutes")),
         with_tolerance("number", json!(300)),
         with_tolerance("good", json!("3600")),
+        receiver("retention").with_variable("RETENTION_DAYS", "30"),
+        receiver("dedup").with_variable("DEDUP", "memory"),
+        receiver("path").with_variable("WEBHOOK_PATH", "webhooks"),
     ];
     let workerd = Workerd::start(&state, &workers).await;
     let delivery = Delivery::of_event("evt_1");
-    for worker in ["zero", "too-long", "word", "number"] {
+    for worker in ["zero", "too-long", "word", "number", "retention", "dedup", "path"] {
         let reply = post(&workerd, worker, &delivery).await;
         assert_eq!(reply.outcome(), (503, "invalid_configuration"), "{worker}");
     }

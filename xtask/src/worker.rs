@@ -5,14 +5,32 @@
 //! import of a `.wasm` file is the compiled module already. And the entry `worker.js`, which revives the module
 //! after a panic, is put beside the glue.
 //!
+//! What came of it is weighed: a Worker that grows beyond its bound is no longer built.
+//!
 //! Absent on purpose: a bundler. workerd takes modules as they are, and wrangler bundles when it deploys.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::process;
 use crate::wasm::{self, Build, Glue};
 use crate::workspace::Workspace;
+
+/// The most that the Worker may weigh, all of its modules compressed with gzip as for the upload, in bytes.
+const COMPRESSED_MAX: usize = 110_000;
+
+/// Prints the size of all files in a folder, as they are and compressed.
+const WEIGH: &str = r#"
+const { readFileSync, readdirSync, statSync } = require("node:fs");
+const { gzipSync } = require("node:zlib");
+const paths = readdirSync(process.argv[1], { recursive: true }).map((name) => `${process.argv[1]}/${name}`);
+const files = paths.filter((path) => statSync(path).isFile()).map((path) => readFileSync(path));
+const sum = (sizes) => sizes.reduce((sum, size) => sum + size, 0);
+console.log(sum(files.map((file) => file.length)), sum(files.map((file) => gzipSync(file, { level: 9 }).length)));
+"#;
 
 /// Builds `edge-receiver/dist`.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
@@ -36,6 +54,16 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let entry = crate_dir.join("src/worker.js");
     fs::copy(&entry, dist.join("worker.js"))
         .with_context(|| format!("{} cannot be copied", entry.display()))?;
+    weigh(&dist)
+}
+
+/// Says what the Worker weighs, and refuses one that is too heavy.
+fn weigh(dist: &Path) -> Result<()> {
+    let sizes = process::read(Command::new("node").args(["--eval", WEIGH]).arg(dist))?;
+    let (raw, compressed) = sizes.split_once(' ').context("node did not print two sizes")?;
+    println!("the Worker has {raw} bytes, {compressed} compressed");
+    let compressed: usize = compressed.parse()?;
+    ensure!(compressed <= COMPRESSED_MAX, "{compressed} compressed bytes are more than {COMPRESSED_MAX}");
     Ok(())
 }
 

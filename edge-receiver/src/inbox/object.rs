@@ -29,7 +29,7 @@ pub struct EventInbox {
     state: State,
     pub(super) env: Env,
     pub(super) table: Table,
-    /// The table is there, and the alarm has been set since this object was started.
+    /// The table is there, and the alarm has been set or has rung since this object was started.
     is_open: Cell<bool>,
     /// The alarm is set for a time that has come, and has not begun.
     is_woken: Cell<bool>,
@@ -60,11 +60,13 @@ impl DurableObject for EventInbox {
     /// as long as the alarm can be set.
     async fn alarm(&self) -> Result<Response> {
         self.is_woken.set(false);
-        self.open().await?;
+        self.create()?;
         let next_ms = self.hand_over().await.unwrap_or_else(|error| {
             console_error!("the inbox could not hand over: {error}");
             Some(clock::runtime_ms() + super::hand_over::PAUSE_AFTER_ERROR_MS)
         });
+        // What was set meanwhile is overwritten: whatever came in since has been seen.
+        self.is_woken.set(false);
         if let Some(at_ms) = next_ms {
             self.set_alarm(at_ms).await?;
         }
@@ -106,12 +108,20 @@ impl EventInbox {
         Ok(Response::empty()?.with_status(retried.status()))
     }
 
-    /// Once in the life of this object: makes the table, and sets the alarm, whatever was set. So no alarm that was
-    /// lost, by the runtime's giving up or by a change of the sink, is lost for longer than until the next call.
+    /// Once in the life of this object, at the first call: makes the table, and has the alarm ring, whatever was set. So
+    /// no alarm that was lost, by the runtime's giving up or by a change of the sink, is lost for longer than until then.
     async fn open(&self) -> Result<()> {
-        if !self.is_open.replace(true) {
-            self.table.create().inspect_err(|_| self.is_open.set(false))?;
-            self.wake().await?;
+        if self.is_open.get() {
+            return Ok(());
+        }
+        self.create()?;
+        self.wake().await
+    }
+
+    fn create(&self) -> Result<()> {
+        if !self.is_open.get() {
+            self.table.create()?;
+            self.is_open.set(true);
         }
         Ok(())
     }
