@@ -21,7 +21,7 @@ export class EventInbox extends Inbox {
 // Takes a request to an inbox past the Worker, as it is where the two run in different places.
 const past = async (request, env) => {
   try {
-    return await env.INBOX.getByName("inbox-00").fetch(request);
+    return await env.INBOX.getByName("inbox-00").fetch(new Request("https://inbox/claim", request));
   } catch {
     return new Response(null, { status: 500 });
   }
