@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use futures_util::future::join_all;
 use http::Method;
 use postgres_cluster::{Cluster, Durability, Stop};
+use serde_json::json;
 use tests::authority::{Authority, KEK};
 use tests::eventually::eventually;
 use tests::merchant::{Merchant, checkout_body, text};
@@ -73,6 +74,31 @@ async fn two_instances_are_one_service() {
     }));
     let ids: Vec<_> = asked.await.iter().map(|reply| text(&reply.expect(201), "id")).collect();
     assert_eq!(ids[0], ids[1]);
+
+    // One name for an order of each, asked of both at once: one order has it, and both say which.
+    let named = join_all([(&here, &orders[0]), (&there, &orders[1])].map(|(merchant, order)| {
+        let path = format!("/orders/{order}/external-references/erp");
+        merchant.api.call(Method::PUT, &path).json(&json!({ "id": "SO-1" })).send()
+    }));
+    let named = named.await;
+    let winner = named.iter().position(|reply| reply.status == 200).unwrap();
+    let holder = &named[1 - winner].refused(409, "external_reference_conflict")["order_number"];
+    assert_eq!(holder, orders[winner].as_str());
+    // One consumer in two processes: the further of the two acknowledgements stays.
+    let feed = here.api.get("/events?limit=5").await.expect(200);
+    let further = there.api.get("/events?limit=9").await.expect(200);
+    let said = [(&here, &feed), (&there, &further)].map(async |(merchant, page)| {
+        let body = json!({ "name": "projection", "cursor": page["next_cursor"] });
+        merchant.api.post("/sync/checkpoints", &body).await.status
+    });
+    let said = join_all(said).await;
+    assert!(said[0] == 200 || said[0] == 409, "{said:?}");
+    assert_eq!(said[1], 200);
+    let checkpoints = here.api.get("/sync/checkpoints").await.expect(200);
+    assert_eq!(
+        (checkpoints["data"].as_array().unwrap().len(), &checkpoints["data"][0]["position"]),
+        (1, &json!(9))
+    );
 
     // One goes; the other keeps serving, and every event arrives.
     second.terminate().await;

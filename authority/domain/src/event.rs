@@ -21,6 +21,9 @@ const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
 /// it the report of its payment could be refused for ever.
 const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
 
+/// What an order may have while what it holds is anybody's choice; the rest is for what will happen to it.
+pub(crate) const ORDER_BYTES_MAX: usize = EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES;
+
 /// A merchant, as events name it.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventMerchant"))]
@@ -130,7 +133,7 @@ impl NewEvent {
             .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))?;
         let bytes_max = match change.event_type {
             EventType::CheckoutCreated => EVENT_BYTES_MAX - ORDER_HEADROOM_BYTES,
-            EventType::OrderCreated => EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES,
+            EventType::OrderCreated => ORDER_BYTES_MAX,
             _ => EVENT_BYTES_MAX,
         };
         if body.len() > bytes_max {

@@ -104,6 +104,8 @@ ids! {
     DeliveryId = "dlv";
     /// One attempt of a delivery.
     AttemptId = "att";
+    /// A checkpoint of a consumer.
+    CheckpointId = "ckp";
     /// A recovery of what an endpoint missed.
     RecoveryId = "rcv";
     /// The record of an API key (not the key).

@@ -2,12 +2,13 @@
 //!
 //! The use case reads endpoints, figures, alerts and the stream; [`IntegrationHealth::of`] puts them together. Two
 //! things are judged here and stored nowhere: that due deliveries wait too long, and what the whole amounts to.
-//! Deliberately absent: checkpoints, which are not built yet.
+//! A checkpoint that lags makes nothing worse: how far behind a consumer may be is its own affair.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::alert::{Alert, AlertCode, Severity};
+use crate::checkpoint::{Checkpoint, CheckpointStream};
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::id::{AlertId, EndpointId};
 use crate::tenant::Tenant;
@@ -65,6 +66,8 @@ pub struct Observed {
     pub alerts: Vec<Alert>,
     pub latest_sequence: i64,
     pub oldest_retained_sequence: i64,
+    /// `None` for who may not read them.
+    pub checkpoints: Option<Vec<Checkpoint>>,
 }
 
 /// The answer, in the member order of contract 2.12.
@@ -84,6 +87,9 @@ pub struct IntegrationHealth {
     pub alerts: Vec<OpenAlert>,
     /// The work that is left.
     pub outbox: Outbox,
+    /// How far consumers are behind, the newest checkpoint first; only for keys with `sync:read`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<Vec<CheckpointLag>>,
 }
 
 /// One endpoint in it.
@@ -168,6 +174,20 @@ pub struct Outbox {
     pub oldest_retained_sequence: i64,
 }
 
+/// How far one consumer is behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckpointLag {
+    /// The consumer.
+    pub name: String,
+    /// The feed that it reads.
+    pub stream: CheckpointStream,
+    /// Events of the merchant's stream behind its checkpoint.
+    pub lag_events: i64,
+    /// When it last moved its checkpoint.
+    pub updated_at: Timestamp,
+}
+
 impl IntegrationHealth {
     /// Puts together what was observed at `now`.
     #[must_use]
@@ -183,7 +203,11 @@ impl IntegrationHealth {
         let alerts: Vec<OpenAlert> = open.map(OpenAlert::from).chain(late).collect();
         let status = status_of(&endpoints, &alerts);
         let livemode = observed.tenant.livemode;
-        Self { status, generated_at: now, livemode, endpoints, alerts, outbox }
+        let lags = |of: Vec<Checkpoint>| {
+            of.into_iter().map(|checkpoint| CheckpointLag::of(checkpoint, observed.latest_sequence)).collect()
+        };
+        let checkpoints = observed.checkpoints.map(lags);
+        Self { status, generated_at: now, livemode, endpoints, alerts, outbox, checkpoints }
     }
 }
 
@@ -206,6 +230,14 @@ impl EndpointHealth {
             disabled_reason: endpoint.disabled_reason,
             previous_secret_expires_at: endpoint.previous_secret_expires_at,
         }
+    }
+}
+
+impl CheckpointLag {
+    fn of(checkpoint: Checkpoint, latest: i64) -> Self {
+        let lag_events = checkpoint.lag(latest);
+        let Checkpoint { name, stream, updated_at, .. } = checkpoint;
+        Self { name, stream, lag_events, updated_at }
     }
 }
 

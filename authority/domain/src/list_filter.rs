@@ -1,5 +1,6 @@
 //! What lists can be narrowed by (contract 4.5). Empty lists and `None` do not narrow.
 
+use crate::external_references::ExternalName;
 use crate::time::Timestamp;
 
 /// Filters of `GET /orders`.
@@ -21,6 +22,8 @@ pub struct OrderFilter {
     pub updated_to: Option<Timestamp>,
     /// The platform's id of the customer.
     pub customer_reference: Option<String>,
+    /// What one of the merchant's systems calls the order.
+    pub external_name: Option<ExternalName>,
 }
 
 /// Filters of `GET /subscriptions`.

@@ -6,11 +6,13 @@
 //! what is written, not what is read: a nullable member is required.
 
 use authority_domain::audit::AuditEntry;
+use authority_domain::checkpoint::SeenCheckpoint;
 use authority_domain::delivery::{Delivery, DeliveryWithAttempts};
 use authority_domain::endpoint::Endpoint;
 use authority_domain::event::envelope_schema;
 use authority_domain::integration_health::IntegrationHealth;
 use authority_domain::merchant::Merchant;
+use authority_domain::order_change::StoredChange;
 use authority_domain::recovery::Recovery;
 use authority_domain::schema::RulesByName;
 use authority_domain::undelivered::UndeliveredEvent;
@@ -117,6 +119,8 @@ fn records_without_events(generator: &mut SchemaGenerator) {
     generator.subschema_for::<UndeliveredEvent>();
     generator.subschema_for::<Recovery>();
     generator.subschema_for::<IntegrationHealth>();
+    generator.subschema_for::<StoredChange>();
+    generator.subschema_for::<SeenCheckpoint>();
     generator.subschema_for::<AuditEntry>();
 }
 

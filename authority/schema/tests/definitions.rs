@@ -103,6 +103,7 @@ fn the_records_say_what_they_are() {
     let expected = [
         ("AuditEntry", "audit_entry"),
         ("Checkout", "checkout"),
+        ("Checkpoint", "checkpoint"),
         ("Delivery", "delivery"),
         ("DeliveryAttempt", "delivery_attempt"),
         ("DeliveryWithAttempts", "delivery"),
@@ -110,6 +111,7 @@ fn the_records_say_what_they_are() {
         ("IntegrationHealth", "integration_health"),
         ("Merchant", "merchant"),
         ("Order", "order"),
+        ("OrderChange", "order_change"),
         ("Payment", "payment"),
         ("Refund", "refund"),
         ("Shipment", "shipment"),

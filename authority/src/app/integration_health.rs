@@ -1,8 +1,10 @@
 //! How events reach a merchant (contract 2.12): read in one go, judged by the domain.
 
+use authority_domain::checkpoint::CHECKPOINTS_MAX;
 use authority_domain::endpoint::ENDPOINTS_MAX;
 use authority_domain::integration_health::{IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS};
 use authority_domain::refusal::Refusal;
+use authority_domain::scope::Scope;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 
@@ -20,6 +22,7 @@ impl App {
     pub async fn integration_health(&self, caller: &Caller) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let now = self.now();
+        let sees_checkpoints = caller.check_scope(&[Scope::SyncRead]).is_ok();
         let observed = self
             .store
             .read_list(move |tx: &mut dyn Tx| {
@@ -29,6 +32,12 @@ impl App {
                     let mut rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
                     rows.reverse();
                     let alerts = tx.alerts_open(Some(&tenant), ALERTS_MAX).await?;
+                    let checkpoints = if sees_checkpoints {
+                        let rows = tx.checkpoints_page(&tenant, &[], None, None, CHECKPOINTS_MAX).await?;
+                        Some(rows.into_iter().map(|(_, checkpoint)| checkpoint).collect())
+                    } else {
+                        None
+                    };
                     let range = tx.stream_range(&tenant).await?;
                     let endpoints = rows
                         .into_iter()
@@ -43,6 +52,7 @@ impl App {
                         alerts,
                         latest_sequence: range.latest,
                         oldest_retained_sequence: range.oldest,
+                        checkpoints,
                     })
                 })
             })

@@ -98,7 +98,8 @@ pub(super) async fn cancel(
     Ok(last_order(changes).unwrap_or(order))
 }
 
-fn last_order(changes: Vec<Change>) -> Option<Order> {
+/// The order as the changes leave it; `None` when none is of an order.
+pub(super) fn last_order(changes: Vec<Change>) -> Option<Order> {
     changes.into_iter().rev().find_map(|change| match change.record {
         Record::Order(order) => Some(*order),
         _ => None,

@@ -26,6 +26,10 @@ struct Records {
     changes: Vec<(Method, String, String, Value)>,
 }
 
+fn reference(order: &str) -> String {
+    format!("/orders/{order}/external-references/erp")
+}
+
 const NEVER: &str = "01k3zqa7000000000000000000";
 
 async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
@@ -35,6 +39,11 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
     let payment = merchant.order(&number).await["payment_ids"][0].as_str().unwrap().to_owned();
     let refund =
         merchant.api.post(&format!("/orders/{number}/refunds"), &json!({ "amount": 1 })).await.expect(201);
+    let named = merchant.api.call(Method::PUT, &reference(&number)).json(&json!({ "id": "SO-1" }));
+    named.send().await.expect(200);
+    let feed = merchant.api.get("/events").await.expect(200);
+    let seen = json!({ "name": "projection", "cursor": feed["resume_cursor"] });
+    merchant.api.post("/sync/checkpoints", &seen).await.expect(200);
     let subscription = merchant.subscription().await;
     let event = text(&merchant.events().await[0], "id");
     let deliveries =
@@ -74,6 +83,8 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
                 "/orders/ORD-999999/fulfillment".to_owned(),
                 json!({ "note": "x" }),
             ),
+            (Method::PUT, reference(&number), reference("ORD-999999"), json!({ "id": "SO-1" })),
+            (Method::DELETE, reference(&number), reference("ORD-999999"), json!({})),
             (Method::PATCH, endpoint_path.clone(), no_endpoint.clone(), json!({ "description": "x" })),
             (Method::DELETE, endpoint_path, no_endpoint, json!({})),
         ],
@@ -111,9 +122,21 @@ async fn sees_nothing(stranger: &Api, records: &Records) {
         one.refused(404, "not_found");
         assert_eq!(shown(&one), shown(&other), "{method} {path}");
     }
-    for list in ["/orders", "/payments", "/refunds", "/subscriptions", "/events", "/webhook-endpoints"] {
+    let named = "/orders?external_system=erp&external_id=SO-1";
+    for list in [
+        "/orders",
+        "/payments",
+        "/refunds",
+        "/subscriptions",
+        "/events",
+        "/webhook-endpoints",
+        "/sync/orders",
+        "/sync/checkpoints",
+        named,
+    ] {
         assert_eq!(stranger.get(list).await.expect(200)["data"], json!([]), "{list}");
     }
+    assert_eq!(stranger.get("/integration-health").await.expect(200)["checkpoints"], json!([]));
 }
 
 async fn a01_another_merchant_and_the_other_mode_see_nothing(database: Database) {

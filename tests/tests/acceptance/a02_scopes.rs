@@ -14,7 +14,7 @@ on_both_databases!(a02_each_operation_needs_its_scope_and_nothing_else);
 /// An operation: method, path, scopes of which any one suffices, body, status of success.
 type Operation = (Method, &'static str, &'static [&'static str], Value, u16);
 
-/// The rows of contract 4.1 up to integration health. `{…}` are the records of [`Stock`].
+/// The rows of contract 4.1 but for those of partners. `{…}` are the records of [`Stock`].
 fn operations() -> Vec<Operation> {
     let read = |path: &'static str, scopes: &'static [&'static str]| -> Operation {
         (Method::GET, path, scopes, Value::Null, 200)
@@ -82,6 +82,29 @@ fn operations() -> Vec<Operation> {
         (Method::POST, "/deliveries/{delivery}/retry", &["webhooks:manage"], json!({}), 202),
         (Method::DELETE, "/webhook-endpoints/{spare}", &["webhooks:manage"], Value::Null, 200),
         read("/integration-health", &["webhooks:manage", "events:read"]),
+        read("/sync/orders", &["sync:read"]),
+        read("/sync/checkpoints", &["sync:read"]),
+        (
+            Method::POST,
+            "/sync/checkpoints",
+            &["sync:write"],
+            json!({ "name": "projection", "cursor": "{cursor}" }),
+            200,
+        ),
+        (
+            Method::PUT,
+            "/orders/{order}/external-references/erp",
+            &["sync:write", "orders:write"],
+            json!({ "id": "SO-1" }),
+            200,
+        ),
+        (
+            Method::DELETE,
+            "/orders/{order}/external-references/erp",
+            &["sync:write", "orders:write"],
+            Value::Null,
+            200,
+        ),
     ]
 }
 
@@ -103,6 +126,7 @@ impl Stock {
         let recover = json!({ "since": "2100-01-01T00:00:00Z" });
         let recovery = merchant.api.post(&format!("/webhook-endpoints/{endpoint}/recover"), &recover).await;
         Self(vec![
+            ("{cursor}", text(&merchant.api.get("/events").await.expect(200), "resume_cursor")),
             ("{recovery}", text(&recovery.expect(202), "id")),
             ("{payment}", merchant.order(&order).await["payment_ids"][0].as_str().unwrap().to_owned()),
             ("{shipment}", text(&shipment, "id")),
@@ -128,6 +152,7 @@ async fn a02_each_operation_needs_its_scope_and_nothing_else(database: Database)
     let stock = Stock::of(&merchant).await;
     for (method, path, scopes, body, success) in operations() {
         let path = stock.fill(path);
+        let body: Value = serde_json::from_str(&stock.fill(&body.to_string())).unwrap();
         let ask = async |api: &Api| -> Reply {
             let call = api.call(method.clone(), &path);
             if body.is_null() { call.send().await } else { call.json(&body).send().await }

@@ -11,6 +11,7 @@ use tests::shop::shipments;
 on_both_databases!(
     a07_fifty_at_once_make_one_refund,
     a07_twenty_at_once_make_one_shipment,
+    a07_twenty_at_once_name_an_order_once,
     a07_a_key_names_one_request,
     a07_a_key_works_again_after_a_refusal,
     a07_answers_outlive_the_process
@@ -87,6 +88,25 @@ async fn a07_twenty_at_once_make_one_shipment(database: Database) {
     assert_eq!(ids.len(), 20, "every answer has a request id of its own");
     assert_eq!(count(&merchant, "shipment.created").await, 1);
     assert_eq!(merchant.order(&number).await["line_items"][0]["shipped_quantity"], 1);
+}
+
+async fn a07_twenty_at_once_name_an_order_once(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "names").await;
+    let number = merchant.paid_order().await;
+    let path = format!("/orders/{number}/external-references/erp");
+    let name = |id: &str| {
+        let call = merchant.api.call(http::Method::PUT, &path).json(&json!({ "id": id }));
+        call.header("idempotency-key", "name:1").send()
+    };
+    let replies = join_all((0..20).map(|_| name("SO-1"))).await;
+    assert_eq!(replies.iter().filter(|reply| is_replay(reply)).count(), 19);
+    for reply in &replies {
+        assert_eq!(answer(reply), answer(&replies[0]));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+    }
+    assert_eq!(count(&merchant, "order.updated").await, 1);
+    name("SO-2").await.refused(422, "idempotency_key_reused");
 }
 
 async fn a07_a_key_names_one_request(database: Database) {

@@ -1,9 +1,12 @@
 //! A10: catching up by cursor, exactly as the brief says (contract 4.5, 8.4 to 8.6).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
-use serde_json::json;
+use http::Method;
+use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Api;
 use tests::merchant::{Merchant, text};
@@ -13,7 +16,8 @@ on_both_databases!(
     a10_a_consumer_catches_up,
     a10_a_consumer_that_dies_before_it_saves_processes_each_event_once,
     a10_resume_cursor_is_on_every_page_and_repeats_nothing,
-    a10_a_filter_leaves_gaps_and_binds_its_cursors
+    a10_a_filter_leaves_gaps_and_binds_its_cursors,
+    a10_a_copy_of_the_orders_is_complete_while_they_change
 );
 
 /// Opens so many checkouts: one event each.
@@ -155,4 +159,83 @@ async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
             page["data"].as_array().unwrap().iter().map(|event| event["sequence"].clone()).collect();
         assert_eq!(found, expected, "{filter}");
     }
+}
+
+/// A copy of the orders, kept by the loop of the brief over the feed of changes.
+#[derive(Default)]
+struct Copy {
+    orders: BTreeMap<String, Value>,
+    saved: Option<String>,
+    rows: usize,
+}
+
+impl Copy {
+    /// Up to the end of the feed; `dies` after its first page, before it saves the cursor.
+    async fn catch_up(&mut self, api: &Api, limit: usize, dies: bool) {
+        loop {
+            let cursor = self.saved.as_deref().unwrap_or_default();
+            let page = api.get(&format!("/sync/orders?limit={limit}&cursor={cursor}")).await.expect(200);
+            for row in page["data"].as_array().unwrap() {
+                self.rows += 1;
+                let order = &row["order"];
+                assert_eq!(row["resource_version"], order["resource_version"]);
+                let copied = self.orders.entry(text(row, "order_number")).or_insert(Value::Null);
+                // A page that is read again says nothing new, and nothing old.
+                assert!(copied["resource_version"].as_u64() <= order["resource_version"].as_u64());
+                copied.clone_from(order);
+            }
+            let Some(next) = page["next_cursor"].as_str().filter(|_| !dies) else { return };
+            self.saved = Some(next.to_owned());
+        }
+    }
+}
+
+async fn a10_a_copy_of_the_orders_is_complete_while_they_change(database: Database) {
+    const WRITERS: usize = 4;
+    const CHANGES_EACH: usize = 30;
+    let authority = Authority::on(database, &[("AUTHORITY_LOG", "warn")]).await;
+    let merchant = Merchant::create(&authority, "copied").await;
+    let first = merchant.paid_order().await;
+    let done = AtomicBool::new(false);
+    let writer = async |writer: usize| {
+        let mut known = vec![first.clone()];
+        for change in 0..CHANGES_EACH {
+            if change % 6 == 0 {
+                known.push(merchant.paid_order().await);
+            }
+            // The same orders again and again, so that some change behind the reader and some before it.
+            let order = &known[(change * 7 + writer) % known.len()];
+            let path = format!("/orders/{order}/external-references/w{writer}");
+            let body = json!({ "id": format!("{order}:{change}") });
+            merchant.api.call(Method::PUT, &path).json(&body).send().await.expect(200);
+        }
+    };
+    let reader = async {
+        let mut copy = Copy::default();
+        for round in 0.. {
+            let last_round = done.load(Ordering::Relaxed);
+            copy.catch_up(&merchant.api, round % 5 + 1, round % 3 == 0 && !last_round).await;
+            if last_round {
+                break;
+            }
+        }
+        copy
+    };
+    let writers = async {
+        join_all((0..WRITERS).map(writer)).await;
+        done.store(true, Ordering::Relaxed);
+    };
+    let (copy, ()) = tokio::join!(reader, writers);
+    let (mut orders, mut path) = (BTreeMap::new(), "/orders?limit=100".to_owned());
+    loop {
+        let page = merchant.api.get(&path).await.expect(200);
+        orders.extend(
+            page["data"].as_array().unwrap().iter().map(|order| (text(order, "order_number"), order.clone())),
+        );
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        path = format!("/orders?limit=100&cursor={next}");
+    }
+    assert_eq!(copy.orders, orders);
+    assert_eq!(orders.len(), 1 + WRITERS * CHANGES_EACH / 6);
+    assert!(copy.rows >= orders.len());
 }

@@ -36,7 +36,20 @@ async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {
             merchant.subscription().await;
         }
     }
-    let lists = ["/events", "/orders", "/payments", "/refunds", "/subscriptions", "/webhook-endpoints"];
+    let end = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
+    for name in ["one", "two"] {
+        merchant.api.post("/sync/checkpoints", &json!({ "name": name, "cursor": end })).await.expect(200);
+    }
+    let lists = [
+        "/events",
+        "/orders",
+        "/payments",
+        "/refunds",
+        "/subscriptions",
+        "/webhook-endpoints",
+        "/sync/orders",
+        "/sync/checkpoints",
+    ];
     let mut cursors: Vec<(&str, String)> = Vec::new();
     for list in lists {
         cursors.push((list, cursor_of(&merchant.api, list).await));
@@ -70,6 +83,11 @@ async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {
     bad.extend((0..genuine.len()).map(|at| altered(&genuine, at)));
     for cursor in bad {
         let reply = merchant.api.get(&format!("/events?cursor={cursor}")).await;
+        assert_eq!(reply.refused(400, "invalid_cursor")["param"], "cursor", "{cursor}");
+    }
+    let end_of = async |api: &Api| text(&api.get("/sync/orders").await.expect(200), "resume_cursor");
+    for cursor in [end_of(&other.api).await, end_of(&live).await, altered(&end_of(&merchant.api).await, 30)] {
+        let reply = merchant.api.get(&format!("/sync/orders?cursor={cursor}")).await;
         assert_eq!(reply.refused(400, "invalid_cursor")["param"], "cursor", "{cursor}");
     }
     // 10 KB do not even fit into the request target, which is looked at first.

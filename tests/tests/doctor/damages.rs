@@ -120,6 +120,14 @@ pub(crate) fn damages(tested_at: &str) -> Vec<(String, Vec<&'static str>)> {
             "UPDATE order_lines SET delivered_quantity = 1 WHERE shipped_quantity = 2;".to_owned(),
             vec!["I10 columns_differ"],
         ),
+        (
+            "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
+             SELECT merchant_id, livemode, 'erp', 'SO-1', order_number FROM orders \
+             WHERE fulfillment_status = 'shipped';"
+                .to_owned(),
+            vec!["I10 columns_differ"],
+        ),
+        ("UPDATE orders SET last_sequence = 1000 WHERE fulfillment_status = 'shipped';".to_owned(), vec!["I10 columns_differ"]),
         ("UPDATE shipments SET body = '{}';".to_owned(), vec!["I10 record_unreadable"]),
         (forget("shipment.created"), vec!["I12 delivery_missing"]),
         (

@@ -58,7 +58,7 @@ fn alert(code: AlertCode, severity: Severity, subject: &str) -> Alert {
 
 fn observed(endpoints: Vec<(Endpoint, EndpointFigures)>, alerts: Vec<Alert>) -> Observed {
     let tenant = Tenant { merchant_id: MerchantId::from_store("mer_a".into()), livemode: true };
-    Observed { tenant, endpoints, alerts, latest_sequence: 9, oldest_retained_sequence: 4 }
+    Observed { tenant, endpoints, alerts, latest_sequence: 9, oldest_retained_sequence: 4, checkpoints: None }
 }
 
 fn status(endpoints: Vec<Endpoint>, alerts: Vec<Alert>) -> HealthStatus {

@@ -14,7 +14,7 @@ mod record;
 mod stream;
 
 pub use history::{History, StoredEvent, Told};
-pub use order::{OrderFacts, OrderLineRow, check_order};
+pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order};
 pub use record::{RecordKind, StoredRecord, check_record};
 pub use stream::{EventDelivery, EventHead, StreamCheck, StreamCounter, Subscription, check_fan_out};
 

@@ -4,7 +4,7 @@ use super::record::amounts_are_ordered;
 use super::{Finding, FindingCode};
 use crate::fulfillment_status;
 use crate::id::LineItemId;
-use crate::order::Order;
+use crate::order::{ExternalReference, Order};
 use crate::parts::{Amounts, MONEY_MAX, Money, OrderLine};
 use crate::payment::Payment;
 use crate::payment_status::{self, PaymentSummary};
@@ -25,6 +25,14 @@ pub struct OrderLineRow {
     pub delivered_quantity: i64,
 }
 
+/// What a merchant's system calls the order, as it stands in columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct ReferenceRow {
+    pub system: String,
+    pub id: String,
+}
+
 /// An order and what is stored about it.
 #[derive(Clone, Debug)]
 pub struct OrderFacts {
@@ -32,6 +40,8 @@ pub struct OrderFacts {
     pub order: Order,
     /// Its rows of quantities, in any order.
     pub lines: Vec<OrderLineRow>,
+    /// Its rows of external references, in any order.
+    pub references: Vec<ReferenceRow>,
     /// Its payments, oldest first.
     pub payments: Vec<Payment>,
     /// Its refunds.
@@ -43,12 +53,15 @@ pub struct OrderFacts {
 /// Whether an order agrees with its lines, payments, refunds and shipments.
 #[must_use]
 pub fn check_order(facts: OrderFacts) -> Vec<Finding> {
-    let OrderFacts { order, lines, mut payments, refunds, shipments } = facts;
+    let OrderFacts { order, lines, references, mut payments, refunds, shipments } = facts;
     let number = order.order_number.to_string();
     let mut findings = Vec::new();
     let mut found = |code, detail: String| findings.push(Finding::new(code, number.as_str(), detail));
     if !rows_agree(&order.line_items, &lines) {
         found(FindingCode::ColumnsDiffer, "the rows of its lines".to_owned());
+    }
+    if !references_agree(&order.external_references, &references) {
+        found(FindingCode::ColumnsDiffer, "the rows of its external references".to_owned());
     }
     if let Some(what) = sums_fail(&order) {
         found(FindingCode::AmountsDoNotAddUp, what.to_owned());
@@ -75,6 +88,11 @@ fn rows_agree(lines: &[OrderLine], rows: &[OrderLineRow]) -> bool {
         delivered_quantity: line.delivered_quantity,
     };
     lines.len() == rows.len() && lines.iter().map(row).all(|expected| rows.contains(&expected))
+}
+
+fn references_agree(entries: &[ExternalReference], rows: &[ReferenceRow]) -> bool {
+    let row = |entry: &ExternalReference| ReferenceRow { system: entry.system.clone(), id: entry.id.clone() };
+    entries.len() == rows.len() && entries.iter().map(row).all(|expected| rows.contains(&expected))
 }
 
 /// I4: the first sum that is not what it should be. Sums of stored numbers are taken in 128 bits.

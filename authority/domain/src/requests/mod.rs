@@ -22,6 +22,7 @@ mod shipment_reports;
 mod shipments;
 mod subscription_reports;
 mod subscriptions;
+mod sync;
 
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
@@ -41,6 +42,7 @@ pub use shipment_reports::ShipmentReportRequest;
 pub use shipments::ShipmentRequest;
 pub use subscription_reports::SubscriptionReportRequest;
 pub use subscriptions::SubscriptionRequest;
+pub use sync::{CheckpointRequest, read_reference};
 
 /// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
 pub(crate) const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;

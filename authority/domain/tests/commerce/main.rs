@@ -5,6 +5,7 @@
 mod completion;
 mod event_rendering;
 mod event_sequences;
+mod external_references;
 mod fixtures;
 mod fulfillment;
 mod fulfillment_status;

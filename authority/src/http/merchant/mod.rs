@@ -5,6 +5,7 @@
 mod deliveries;
 mod endpoints;
 mod events;
+mod external_references;
 mod fulfillment;
 mod integration_health;
 mod orders;
@@ -13,6 +14,7 @@ mod recoveries;
 mod refunds;
 mod shipments;
 mod subscriptions;
+mod sync;
 
 use authority_domain::scope::Scope;
 use axum::Router;
@@ -31,6 +33,7 @@ pub fn routes() -> Router<Roots> {
         .merge(deliveries::routes())
         .merge(endpoints::routes())
         .merge(events::routes())
+        .merge(external_references::routes())
         .merge(fulfillment::routes())
         .merge(integration_health::routes())
         .merge(orders::routes())
@@ -38,7 +41,8 @@ pub fn routes() -> Router<Roots> {
         .merge(recoveries::routes())
         .merge(refunds::routes())
         .merge(shipments::routes())
-        .merge(subscriptions::routes());
+        .merge(subscriptions::routes())
+        .merge(sync::routes());
     Router::new().nest("/v1/merchant", api)
 }
 

@@ -1,10 +1,13 @@
 //! Orders (contract 4.1, 4.5).
 
+use authority_domain::error_code::ErrorCode;
+use authority_domain::external_references::{ExternalName, SystemName};
 use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::OrderStatus;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::payment_status::PaymentStatus;
+use authority_domain::refusal::Refusal;
 use authority_domain::scope::Scope;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -13,6 +16,7 @@ use axum::routing::get;
 
 use super::{ROWS, Segment, list_request, operation, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::query::Query;
 
 /// The routes.
 pub(super) fn routes() -> Router<Roots> {
@@ -31,11 +35,25 @@ async fn orders_list(State(roots): State<Roots>, request: Request) -> Response {
             updated_from: query.time("updated_from")?,
             updated_to: query.time("updated_to")?,
             customer_reference: query.text("customer_reference")?,
+            external_name: external_name(&mut query)?,
         };
         let list = list_request(query, ROWS)?;
         app.orders_list(&who, &list, filter).await.map(Reply::List)
     })
     .await
+}
+
+/// `external_system` and `external_id`, which say something only together.
+fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
+    let system = query.parsed("external_system", "a system's name, such as erp", SystemName::parse)?;
+    let missing = match (system, query.text("external_id")?) {
+        (Some(system), Some(id)) => return Ok(Some(ExternalName { system, id })),
+        (None, None) => return Ok(None),
+        (Some(_), None) => "external_id",
+        (None, Some(_)) => "external_system",
+    };
+    let detail = "external_system and external_id are given together.";
+    Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing))
 }
 
 async fn order_get(State(roots): State<Roots>, order: Segment, request: Request) -> Response {

@@ -12,11 +12,13 @@ mod alerts;
 mod api_keys;
 mod audit;
 mod checkouts;
+mod checkpoints;
 mod deliveries;
 mod delivery_history;
 mod endpoint_health;
 mod endpoints;
 mod events;
+mod external_references;
 mod figures;
 mod hand_over;
 mod health_figures;
@@ -43,11 +45,13 @@ pub use alerts::Alerts;
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
+pub use checkpoints::Checkpoints;
 pub use deliveries::{Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
 pub use endpoints::{Endpoints, Reach, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
+pub use external_references::ExternalReferences;
 pub use figures::{Figures, QueueFigures};
 pub use hand_over::HandOver;
 pub use health_figures::HealthFigures;
@@ -84,11 +88,13 @@ pub trait Tx:
     + ApiKeys
     + Audit
     + Checkouts
+    + Checkpoints
     + Deliveries
     + DeliveryHistory
     + EndpointHealth
     + Endpoints
     + Events
+    + ExternalReferences
     + Figures
     + HandOver
     + HealthFigures
@@ -115,11 +121,13 @@ impl<T> Tx for T where
         + ApiKeys
         + Audit
         + Checkouts
+        + Checkpoints
         + Deliveries
         + DeliveryHistory
         + EndpointHealth
         + Endpoints
         + Events
+        + ExternalReferences
         + Figures
         + HandOver
         + HealthFigures

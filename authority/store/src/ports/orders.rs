@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
+use authority_domain::order_change::StoredChange;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -68,6 +69,14 @@ pub trait Orders {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<StoredOrder>, StoreError>;
+
+    /// Up to `limit` orders that were last changed behind the sequence `after`, in the order of their last changes.
+    async fn orders_changed(
+        &mut self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<StoredChange>, StoreError>;
 
     /// All merchants that limit how long an order may be pending.
     async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError>;

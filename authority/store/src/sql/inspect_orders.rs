@@ -1,9 +1,9 @@
-//! Orders with everything that belongs to them, a page at a time: five queries per page, whatever is on it.
+//! Orders with everything that belongs to them, a page at a time: six queries per page, whatever is on it.
 
 use std::collections::BTreeMap;
 
 use authority_domain::id::LineItemId;
-use authority_domain::invariants::{OrderFacts, OrderLineRow};
+use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
 use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
@@ -34,6 +34,7 @@ pub(super) async fn page(
     let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
     let numbers: Vec<&str> = rows.iter().map(|(number, _)| number.as_str()).collect();
     let mut lines = lines(conn, tenant, &numbers).await?;
+    let mut references = references(conn, tenant, &numbers).await?;
     let mut payments = bodies(conn, "payments", tenant, &numbers).await?;
     let mut refunds = bodies(conn, "refunds", tenant, &numbers).await?;
     let mut shipments = bodies(conn, "shipments", tenant, &numbers).await?;
@@ -41,6 +42,7 @@ pub(super) async fn page(
         Some(OrderFacts {
             order: serde_json::from_str::<Order>(body).ok()?,
             lines: lines.remove(number).unwrap_or_default(),
+            references: references.remove(number).unwrap_or_default(),
             payments: records(payments.remove(number))?,
             refunds: records(refunds.remove(number))?,
             shipments: records(shipments.remove(number))?,
@@ -91,6 +93,21 @@ async fn lines(
             shipped_quantity: row.try_get("shipped_quantity")?,
             delivered_quantity: row.try_get("delivered_quantity")?,
         });
+    }
+    Ok(found)
+}
+
+async fn references(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    orders: &[&str],
+) -> Result<BTreeMap<String, Vec<ReferenceRow>>, StoreError> {
+    let mut query = QueryBuilder::<Db>::new("SELECT order_number, system, id FROM external_references");
+    of_orders(&mut query, tenant, orders);
+    let mut found: BTreeMap<String, Vec<ReferenceRow>> = BTreeMap::new();
+    for row in query.build().fetch_all(conn).await? {
+        let reference = ReferenceRow { system: row.try_get("system")?, id: row.try_get("id")? };
+        found.entry(row.try_get("order_number")?).or_default().push(reference);
     }
     Ok(found)
 }

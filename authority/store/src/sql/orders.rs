@@ -1,9 +1,11 @@
 //! Orders and their lines.
 
 use async_trait::async_trait;
+use authority_domain::external_references::ExternalName;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
+use authority_domain::order_change::StoredChange;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -76,6 +78,10 @@ static ORDER_LINES: Table = Table {
              delivered_quantity = excluded.delivered_quantity",
     together: Together::Apart,
 };
+
+/// A page of the feed of changed orders: one order per row, where its last change put it.
+pub(super) const ORDERS_CHANGED: &str = "SELECT order_number, last_sequence, resource_version, updated_at, body FROM orders \
+     WHERE merchant_id = $1 AND livemode = $2 AND last_sequence > $3 ORDER BY last_sequence LIMIT $4";
 
 impl Session<'_> {
     /// Where the counter of generated numbers stands, and whether an order has the next number.
@@ -193,11 +199,46 @@ impl Orders for Session<'_> {
         if let Some(reference) = &filter.customer_reference {
             query.push(" AND customer_reference = ").push_bind(reference);
         }
+        if let Some(ExternalName { system, id }) = &filter.external_name {
+            query.push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE r.merchant_id = ");
+            query
+                .push_bind(tenant.merchant_id.as_str())
+                .push(" AND r.livemode = ")
+                .push_bind(tenant.livemode);
+            query.push(" AND r.system = ").push_bind(system.as_str()).push(" AND r.id = ").push_bind(id);
+            query.push(")");
+        }
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter()
             .map(|row| {
                 Ok(StoredOrder { position: row.try_get("created_sequence")?, body: row.try_get("body")? })
+            })
+            .collect()
+    }
+
+    async fn orders_changed(
+        &mut self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<StoredChange>, StoreError> {
+        let rows = sqlx::query(ORDERS_CHANGED)
+            .bind(tenant.merchant_id.as_str())
+            .bind(tenant.livemode)
+            .bind(after)
+            .bind(limit)
+            .fetch_all(&mut *self.conn)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(StoredChange {
+                    order_number: OrderNumber::from_store(row.try_get("order_number")?),
+                    sequence: row.try_get("last_sequence")?,
+                    resource_version: row.try_get("resource_version")?,
+                    changed_at: Timestamp::from_ms(row.try_get("updated_at")?),
+                    body: row.try_get("body")?,
+                })
             })
             .collect()
     }

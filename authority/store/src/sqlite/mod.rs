@@ -41,6 +41,8 @@ mod backlog;
 mod bodies;
 #[path = "../sql/checkouts.rs"]
 mod checkouts;
+#[path = "../sql/checkpoints.rs"]
+mod checkpoints;
 #[path = "../sql/day_figures.rs"]
 mod day_figures;
 #[path = "../sql/deliveries.rs"]
@@ -53,6 +55,8 @@ mod endpoint_health;
 mod endpoints;
 #[path = "../sql/events.rs"]
 mod events;
+#[path = "../sql/external_references.rs"]
+mod external_references;
 #[path = "../sql/figures.rs"]
 mod figures;
 #[path = "../sql/health_figures.rs"]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use authority_domain::external_references::{ExternalName, SystemName};
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, PaymentFilter, RefundFilter};
 use authority_domain::order_number::OrderNumber;
@@ -19,6 +20,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;
 
+use super::orders::ORDERS_CHANGED;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
@@ -196,6 +198,35 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
         let steps = large.steps();
         assert_eq!(page.len(), 101);
         assert!(steps < 2_000, "{filter:?}: {steps} steps");
+    }
+}
+
+/// The feed of changed orders walks its index, and an order is found by the name that a system gave it.
+#[tokio::test]
+async fn a_page_of_changed_orders_reads_only_what_it_shows() {
+    let mut large = Large::fill().await;
+    let plan = large.plan(ORDERS_CHANGED).await;
+    let walks =
+        "SEARCH orders USING INDEX orders_by_change (merchant_id=? AND livemode=? AND last_sequence>?)";
+    assert_eq!(plan, walks);
+    for (after, expected) in [(0, 101), (MANY / 2, 101), (MANY - 3, 3), (MANY, 0)] {
+        large.steps();
+        let page = large.session().orders_changed(&tenant(), after, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.len(), expected);
+        assert!(steps < 2_000, "after {after}: {steps} steps");
+    }
+    let named = "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
+         SELECT 'mer', TRUE, 'erp', 'SO-' || sequence, 'ORD-' || sequence FROM events";
+    sqlx::query(named).execute(&mut large.conn).await.unwrap();
+    for before in [None, Some(MANY)] {
+        let external_name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-7".to_owned() };
+        let filter = OrderFilter { external_name: Some(external_name), ..OrderFilter::default() };
+        large.steps();
+        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(page.iter().map(|row| row.position).collect::<Vec<_>>(), [7]);
+        assert!(steps < 500, "{steps} steps");
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod operator;
 pub(crate) mod operator_reads;
+pub(crate) mod order_feed;
 pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
@@ -37,6 +38,7 @@ pub(crate) mod shop;
 pub(crate) mod sink;
 pub(crate) mod streams;
 pub(crate) mod subscriptions;
+pub(crate) mod sync;
 pub(crate) mod together;
 pub(crate) mod undelivered;
 pub(crate) mod writer;
@@ -126,6 +128,7 @@ macro_rules! conformance {
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
+            order_feed: a_reader_ends_with_every_order_as_it_is, orders_come_by_their_last_change;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rooms: a_claim_takes_what_there_is_room_for, what_is_held_back_is_not_unattended;
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
@@ -142,6 +145,7 @@ macro_rules! conformance {
                 every_merchant_and_mode_has_its_own, streams_that_are_read_together_are_each_their_own;
             subscriptions: subscriptions_come_back_as_they_were, subscriptions_are_each_tenants_own,
                 subscriptions_are_listed_newest_first, terms_stand_beside_their_checkout;
+            sync: a_checkpoint_moves_version_by_version, checkpoints_are_listed_newest_first, a_name_is_one_orders;
             together: one_of_twenty_is_refused_alone, a_refusal_between_others_leaves_no_gap,
                 a_job_of_which_something_was_sent_is_undone_whole, what_a_job_changes_the_next_one_finds,
                 what_a_refused_job_changed_nobody_finds, generated_numbers_are_used_once,

@@ -55,6 +55,40 @@ pub(super) async fn conflicts(shop: &mut Shop) {
     assert_eq!(crowded.api.get("/webhook-endpoints").await.expect(200)["data"].as_array().unwrap().len(), 16);
 }
 
+/// What consumers that keep a copy are refused.
+pub(super) async fn copies(shop: &mut Shop) {
+    let (order, pending) = (shop.order.clone(), shop.pending.clone());
+    let copying = Merchant::create(&shop.authority, "copying").await;
+    let start = text(&copying.api.get("/events").await.expect(200), "resume_cursor");
+    copying.checkout().await;
+    let end = text(&copying.api.get("/events").await.expect(200), "resume_cursor");
+    let acknowledge = |name: &str, cursor: &str| {
+        let body = json!({ "name": name, "cursor": cursor });
+        copying.api.call(Method::POST, "/sync/checkpoints").json(&body)
+    };
+    for n in 0..100 {
+        acknowledge(&format!("c{n}"), &end).send().await.expect(200);
+    }
+    let facts = json!({ "current_position": 1 });
+    shop.refuses(acknowledge("c7", &start), 409, "checkpoint_regression", facts).await;
+    shop.refuses(acknowledge("one-more", &end), 409, "checkpoint_limit_reached", json!({})).await;
+    shop.refuses(acknowledge("c7", &end.replace('A', "B")), 400, "invalid_cursor", json!({})).await;
+
+    let elsewhere = (copying.paid_order().await, copying.paid_order().await);
+    let name = |order: &str| {
+        let path = format!("/orders/{order}/external-references/erp");
+        copying.api.call(Method::PUT, &path).json(&json!({ "id": "SO-1" }))
+    };
+    name(&elsewhere.0).send().await.expect(200);
+    let facts = json!({ "order_number": elsewhere.0 });
+    shop.refuses(name(&elsewhere.1), 409, "external_reference_conflict", facts).await;
+    for order in [&order, &pending] {
+        let path = format!("/orders/{order}/external-references/E.R.P");
+        let call = shop.merchant.api.call(Method::PUT, &path).json(&json!({ "id": "SO-1" }));
+        shop.refuses(call, 400, "invalid_parameter", json!({ "param": "system" })).await;
+    }
+}
+
 /// What is wrong with a body.
 pub(super) async fn wrong_members(shop: &mut Shop) {
     let order = shop.order.clone();

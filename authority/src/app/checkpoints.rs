@@ -1,0 +1,113 @@
+//! What consumers say they have processed (contract 4.12).
+
+use authority_domain::checkpoint::{
+    Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
+};
+use authority_domain::cursor::{ListKind, Owner};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::CheckpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::CheckpointRequest;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{KeyScope, Tx};
+use serde_json::Value;
+
+use super::access::Caller;
+use super::lists::{List, ListRequest, rows_wanted};
+use super::mutation::Work;
+use super::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /sync/checkpoints`: the checkpoint as it is then, moved or not.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `invalid_cursor`; `checkpoint_regression`; `checkpoint_limit_reached`.
+    pub async fn checkpoint_acknowledge(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let (app, tenant) = (self.clone(), caller.tenant.clone());
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let request = CheckpointRequest::read(&body)?;
+                    let position = app.acknowledged_position(&tenant, &request)?;
+                    let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
+                    let latest = work.tx.stream_range(&tenant).await?.latest;
+                    let id = checkpoint.id.clone();
+                    Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// Where the cursor stands, which must be one of the named feed. One that was given out under a filter stands for a
+    /// place in the whole feed as well.
+    fn acknowledged_position(&self, tenant: &Tenant, request: &CheckpointRequest) -> Result<i64, Refusal> {
+        let list = match request.stream {
+            CheckpointStream::Events => ListKind::Events,
+            CheckpointStream::Orders => ListKind::SyncOrders,
+        };
+        let position = self.cursors.decode_any_filter(&request.cursor, list, Owner::Tenant(tenant)).ok();
+        position.and_then(|position| i64::try_from(position).ok()).ok_or_else(|| {
+            let detail = format!("The cursor was not given out by the feed {}.", request.stream);
+            Refusal::new(ErrorCode::InvalidCursor, detail)
+        })
+    }
+
+    /// `GET /sync/checkpoints`: newest first. Empty `streams` are both.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn checkpoints_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        streams: Vec<String>,
+        name: Option<String>,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Checkpoints, &caller.tenant, request)?;
+        let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
+        let (found, latest) = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let found =
+                        tx.checkpoints_page(&tenant, &streams, name.as_deref(), before, wanted).await?;
+                    // After the rows: none of them then stands behind the end.
+                    Ok::<_, StoreError>((found, tx.stream_range(&tenant).await?.latest))
+                })
+            })
+            .await
+            .map_err(Refusal::from)?;
+        let mut rows = Vec::with_capacity(found.len());
+        for (place, checkpoint) in found {
+            let seen = serde_json::to_string(&checkpoint.seen_at(latest));
+            rows.push((place, seen.map_err(|_| Refusal::internal())?));
+        }
+        Ok(self.page(ListKind::Checkpoints, &caller.tenant, request, rows))
+    }
+}
+
+/// Moves the checkpoint to what is acknowledged, or makes it.
+async fn acknowledge(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    said: Acknowledged,
+) -> Result<Checkpoint, Refusal> {
+    if let Some(before) = work.tx.checkpoint_get(tenant, said.stream, &said.name).await? {
+        let Some(moved) = before.clone().moved(said, work.now)? else { return Ok(before) };
+        work.tx.checkpoint_put(tenant, &moved).await?;
+        return Ok(moved);
+    }
+    if work.tx.checkpoint_count(tenant).await? >= CHECKPOINTS_MAX {
+        return Err(too_many_checkpoints());
+    }
+    let id = CheckpointId::generate(work.now, &mut work.dice);
+    let checkpoint = Checkpoint::begin(id, said, tenant.livemode, work.now);
+    work.tx.checkpoint_put(tenant, &checkpoint).await?;
+    Ok(checkpoint)
+}

@@ -1,0 +1,60 @@
+//! What the merchant's systems call an order (contract 4.1, 4.13).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::external_references::SystemName;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::scope::Scope;
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::put;
+
+use super::operation;
+use crate::app::external_references::ReferenceAction;
+use crate::http::entry::{BodyRule, Reply, Roots, merchant};
+
+/// An order and a system; a path that does not decode names neither.
+type Segments = Result<Path<(String, String)>, PathRejection>;
+
+const SCOPES: &[Scope] = &[Scope::SyncWrite, Scope::OrdersWrite];
+
+/// The routes.
+pub(super) fn routes() -> Router<Roots> {
+    let path = "/orders/{order}/external-references/{system}";
+    Router::new().route(path, put(reference_set).delete(reference_remove))
+}
+
+async fn reference_set(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
+    merchant(roots, operation("external_references.set", SCOPES), request, async |app, entered| {
+        let (number, system) = named(segments)?;
+        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+        let action = ReferenceAction::Set(body);
+        app.external_reference_change(&who, mutation, number, system, action).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn reference_remove(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
+    merchant(roots, operation("external_references.remove", SCOPES), request, async |app, entered| {
+        let (number, system) = named(segments)?;
+        let (who, mutation, _) = entered.write(BodyRule::Optional)?;
+        let action = ReferenceAction::Remove;
+        app.external_reference_change(&who, mutation, number, system, action).await.map(Reply::Answer)
+    })
+    .await
+}
+
+/// The order and the system of a path. An order's name that is none is an order that does not exist; a system's is no
+/// record's, but what the request is about, and is refused like a parameter (contract 4.2 row 10).
+fn named(segments: Segments) -> Result<(Option<OrderNumber>, SystemName), Refusal> {
+    let (order, system) =
+        segments.map_or_else(|_| (None, None), |Path((order, system))| (Some(order), Some(system)));
+    let system = system.and_then(|system| SystemName::parse(&system)).ok_or_else(|| {
+        let detail =
+            "A system is named by a lower-case letter or digit and up to 31 of a-z, 0-9, '_' and '-'.";
+        Refusal::new(ErrorCode::InvalidParameter, detail).param("system")
+    })?;
+    Ok((order.and_then(|order| OrderNumber::parse(&order)), system))
+}
