@@ -1,3 +1,5 @@
+//! Moves of a checkpoint, what it shows, and names.
+
 use proptest::prelude::*;
 
 use super::*;
