@@ -83,7 +83,7 @@ impl World {
         if disabled_now {
             self.tally.disabled_for_failing += 1;
             self.note(format_args!("{} is disabled for failing", short(&row.id)));
-            self.cancel_waiting(&row.id);
+            self.cancel_waiting(&row.id, &BTreeSet::new());
         }
         Ok(())
     }

@@ -21,21 +21,25 @@ impl World {
     pub(crate) async fn judge(&mut self) -> Result<(), Violation> {
         let mut deliveries = BTreeSet::new();
         let mut endpoints = BTreeSet::new();
-        for happened in self.network.happened() {
+        let all = self.network.happened();
+        for (place, happened) in all.iter().enumerate() {
             match happened {
                 Happened::Arrived(arrival) => {
-                    deliveries.insert(self.arrived(&arrival)?);
+                    deliveries.insert(self.arrived(arrival)?);
                 }
                 Happened::Ended { call, wall, reply, life } => {
+                    let (call, wall) = (*call, *wall);
                     self.learn_what_was_put_away(call).await;
                     if life.is_dead() && self.was_not_written(call).await {
                         self.lost(call);
-                    } else if let Some((delivery, endpoint)) = self.ended(call, wall, &reply) {
+                    } else if let Some((delivery, endpoint)) =
+                        self.ended(call, wall, reply, all.get(place + 1..).unwrap_or_default())
+                    {
                         deliveries.insert(delivery);
                         endpoints.insert(endpoint);
                     }
                 }
-                Happened::Lost { call } => self.lost(call),
+                Happened::Lost { call } => self.lost(*call),
             }
         }
         self.compare_endpoints(&endpoints).await?;
@@ -182,8 +186,15 @@ impl World {
         Ok(())
     }
 
-    /// An answer reached the dispatcher that had sent the request. Returns whose rows may have changed.
-    fn ended(&mut self, call: Call, wall: i64, reply: &Reply) -> Option<(String, String)> {
+    /// An answer reached the dispatcher that had sent the request; `later` has those that reached it at the same moment and
+    /// may have been written with it. Returns whose rows may have changed.
+    fn ended(
+        &mut self,
+        call: Call,
+        wall: i64,
+        reply: &Reply,
+        later: &[Happened],
+    ) -> Option<(String, String)> {
         let (id, _) = self.calls.remove(&call)?;
         let elapsed = self.time.elapsed();
         let delivery = self.model.deliveries.get_mut(&id)?;
@@ -220,20 +231,28 @@ impl World {
             self.model.end(&id);
         }
         if switched_off {
-            self.cancel_waiting(&endpoint_id);
+            // Of these the rows tell whether their outcome was written before the rest was put away.
+            let coming: BTreeSet<String> = later
+                .iter()
+                .filter_map(|happened| match happened {
+                    Happened::Ended { call, .. } => self.calls.get(call).map(|(id, _)| id.clone()),
+                    _ => None,
+                })
+                .collect();
+            self.cancel_waiting(&endpoint_id, &coming);
         }
         Some((id, endpoint_id))
     }
 
-    /// The endpoint gets nothing more: what nobody holds is cancelled.
-    pub(crate) fn cancel_waiting(&mut self, endpoint_id: &str) {
+    /// The endpoint gets nothing more: what nobody holds is cancelled, except for `coming`.
+    pub(crate) fn cancel_waiting(&mut self, endpoint_id: &str, coming: &BTreeSet<String>) {
         let wall = self.time.wall();
         let Some(endpoint) = self.model.endpoints.get(endpoint_id) else { return };
         let reason = endpoint.reason_to_cancel();
         let waiting: Vec<String> = self
             .model
             .pending_of(endpoint_id)
-            .filter(|(_, delivery)| !delivery.leased(wall))
+            .filter(|(id, delivery)| !delivery.leased(wall) && !coming.contains(id.as_str()))
             .map(|(id, _)| id.clone())
             .collect();
         for id in waiting {

@@ -2,6 +2,8 @@
 //!
 //! What is asked for may have to be refused; then the model says with which code.
 
+use std::collections::BTreeSet;
+
 use authority::app::access::Caller;
 use authority::app::{Answer, Mutation};
 use authority_domain::audit::Author;
@@ -155,7 +157,7 @@ impl World {
             delivery.lease = None;
         }
         for id in &off {
-            self.cancel_waiting(id);
+            self.cancel_waiting(id, &BTreeSet::new());
         }
         for number in 0..self.places.len() {
             self.start_instance(number);

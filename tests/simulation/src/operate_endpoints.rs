@@ -118,7 +118,7 @@ impl World {
         };
         self.as_expected(if enabled { "disabling" } else { "enabling" }, &id, answered, None)?;
         let (elapsed, wall) = (self.time.elapsed(), self.time.wall());
-        self.cancel_waiting(&id);
+        self.cancel_waiting(&id, &BTreeSet::new());
         let Some(endpoint) = self.model.endpoints.get_mut(&id) else { return Ok(()) };
         endpoint.changed = elapsed;
         if enabled {
@@ -140,7 +140,7 @@ impl World {
         if let Some(endpoint) = self.model.endpoints.get_mut(&id) {
             endpoint.deleted = true;
         }
-        self.cancel_waiting(&id);
+        self.cancel_waiting(&id, &BTreeSet::new());
         Ok(())
     }
 
