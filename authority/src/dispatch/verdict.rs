@@ -118,8 +118,10 @@ impl Verdict {
             }
             let codes = if ended {
                 OVER_WITH_ITS_ENDPOINT.to_vec()
-            } else {
+            } else if one.of.alerted {
                 one.symptoms.closed(&one.of.condition.health)
+            } else {
+                Vec::new()
             };
             if !codes.is_empty() {
                 let (ids, latest) = closing.entry(codes).or_insert_with(|| (Vec::new(), at));

@@ -24,6 +24,8 @@ pub struct ConditionOf {
     pub status: EndpointStatus,
     /// It was deleted while attempts were under way.
     pub deleted: bool,
+    /// An alert about it is open.
+    pub alerted: bool,
     /// What is known of it.
     pub condition: Condition,
 }

@@ -45,6 +45,30 @@ static DELIVERIES: Table = Table {
     together: Together::Numbered(6),
 };
 
+/// Attempts that have ended.
+static ATTEMPTS: Table = Table {
+    place: Place::Attempt,
+    touches: Touches::Any,
+    into: "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
+        response_status, response_excerpt, retry_at)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+    ],
+    select: None,
+    rest: "",
+    together: Together::Apart,
+};
+
 #[async_trait]
 impl Deliveries for Session<'_> {
     async fn deliveries_insert_placed(
@@ -158,11 +182,8 @@ impl Deliveries for Session<'_> {
     }
 
     async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError> {
-        if settlements.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ours = self.still_held(settlements).await?;
-        if ours.is_empty() {
+        let claimed = self.one_each(settlements).await?;
+        if claimed.is_empty() {
             return Ok(Vec::new());
         }
         let mut query = QueryBuilder::<Db>::new(
@@ -170,7 +191,7 @@ impl Deliveries for Session<'_> {
                  last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
                  succeeded_at = s.column9, failed_at = s.column10, updated_at = s.column11, lease_token = NULL, lease_until = NULL FROM (",
         );
-        query.push_values(&ours, |mut row, settlement| {
+        query.push_values(&claimed, |mut row, settlement| {
             let at = settlement.finished_at.as_ms();
             let (status, next, reason) = match settlement.settled_as {
                 SettledAs::Succeeded => ("succeeded", None, None),
@@ -189,27 +210,43 @@ impl Deliveries for Session<'_> {
                 .push_bind((status == "failed").then_some(at))
                 .push_bind(at);
         });
-        query.push(") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2");
-        query.build().execute(&mut *self.conn).await?;
-        self.attempts_insert(&ours).await?;
+        // Who holds a delivery is judged by the write itself.
+        query.push(
+            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 RETURNING id",
+        );
+        let written: BTreeSet<String> =
+            query.build_query_scalar().fetch_all(&mut *self.conn).await?.into_iter().collect();
+        let ours: Vec<_> = claimed
+            .into_iter()
+            .filter(|settlement| written.contains(settlement.delivery_id.as_str()))
+            .collect();
+        self.note_attempts(&ours);
         self.count_settled(&ours);
-        let ids: Vec<String> = ours.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
-        self.cancel_where_disabled(&ids).await?;
+        let waiting: Vec<String> = ours
+            .iter()
+            .filter(|settlement| matches!(settlement.settled_as, SettledAs::Retry { .. }))
+            .map(|settlement| settlement.delivery_id.to_string())
+            .collect();
+        self.cancel_where_disabled(&waiting).await?;
         Ok(ours.iter().map(|settlement| settlement.attempt_id.clone()).collect())
     }
 }
 
 impl Session<'_> {
-    /// Those of `settlements` whose delivery is still held by their token. A batch may bring the outcomes of a former
-    /// and of the present holder of one delivery; only the latter counts.
-    async fn still_held<'s>(
+    /// At most one settlement for each delivery: a batch may bring the outcomes of its former and of its present holder,
+    /// and only the latter counts. That is rare enough to be asked for only then.
+    async fn one_each<'s>(
         &mut self,
         settlements: &'s [Settlement],
     ) -> Result<Vec<&'s Settlement>, StoreError> {
+        let ids: BTreeSet<&str> =
+            settlements.iter().map(|settlement| settlement.delivery_id.as_str()).collect();
+        if ids.len() == settlements.len() {
+            return Ok(settlements.iter().collect());
+        }
+        let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
         let mut query =
             QueryBuilder::<Db>::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL");
-        let ids: Vec<String> =
-            settlements.iter().map(|settlement| settlement.delivery_id.to_string()).collect();
         push_in(&mut query, "id", &ids);
         query.push(" ORDER BY id").push(LOCK_ROWS);
         let held: BTreeMap<String, String> =
@@ -239,33 +276,30 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn attempts_insert(&mut self, settlements: &[&Settlement]) -> Result<(), StoreError> {
-        if settlements.is_empty() {
-            return Ok(());
-        }
-        let mut query = QueryBuilder::<Db>::new(
-            "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
-             response_status, response_excerpt, retry_at) ",
-        );
-        query.push_values(settlements, |mut row, settlement| {
+    fn note_attempts(&mut self, settlements: &[&Settlement]) {
+        for settlement in settlements {
             let retry_at = match settlement.settled_as {
                 SettledAs::Retry { at } => Some(at.as_ms()),
                 SettledAs::Succeeded | SettledAs::Failed { .. } => None,
             };
-            row.push_bind(settlement.attempt_id.as_str())
-                .push_bind(settlement.delivery_id.as_str())
-                .push_bind(settlement.endpoint_id.as_str())
-                .push_bind(settlement.number)
-                .push_bind(settlement.started_at.as_ms())
-                .push_bind(settlement.signed_timestamp)
-                .push_bind(settlement.duration_ms)
-                .push_bind(settlement.outcome)
-                .push_bind(settlement.response_status)
-                .push_bind(settlement.response_excerpt.as_deref())
-                .push_bind(retry_at);
-        });
-        query.build().execute(&mut *self.conn).await?;
-        Ok(())
+            self.conn.wait(
+                &ATTEMPTS,
+                [],
+                [
+                    settlement.attempt_id.as_str().into(),
+                    settlement.delivery_id.as_str().into(),
+                    settlement.endpoint_id.as_str().into(),
+                    settlement.number.into(),
+                    settlement.started_at.as_ms().into(),
+                    settlement.signed_timestamp.into(),
+                    settlement.duration_ms.into(),
+                    settlement.outcome.into(),
+                    settlement.response_status.into(),
+                    settlement.response_excerpt.as_deref().into(),
+                    retry_at.into(),
+                ],
+            );
+        }
     }
 }
 

@@ -16,7 +16,9 @@ use crate::ports::{ConditionOf, EndpointHealth, Overdue};
 
 const CONDITION: &str = "SELECT id, merchant_id, livemode, status, deleted_at IS NOT NULL AS deleted, health_state, \
      consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
-     failed_events, held_until, hold_step, hold_since FROM webhook_endpoints";
+     failed_events, held_until, hold_step, hold_since, \
+     EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
+     FROM webhook_endpoints";
 
 #[async_trait]
 impl EndpointHealth for Session<'_> {
@@ -29,7 +31,8 @@ impl EndpointHealth for Session<'_> {
         query.push(" WHERE TRUE");
         push_in(&mut query, "id", &ids);
         query.push(" ORDER BY id").push(LOCK_ROWS);
-        query.build().fetch_all(&mut *self.conn).await?.iter().map(condition_of).collect()
+        // Endpoints never wait.
+        query.build().fetch_all(self.conn.about(&[]).await?).await?.iter().map(condition_of).collect()
     }
 
     async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError> {
@@ -172,6 +175,7 @@ fn condition_of(row: &DbRow) -> Result<ConditionOf, StoreError> {
         },
         status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
         deleted: row.try_get("deleted")?,
+        alerted: row.try_get("alerted")?,
         condition: Condition {
             health,
             first_failure_at: time("first_failure_at")?,

@@ -28,6 +28,7 @@ pub(crate) enum Place {
     OrderLine,
     Event,
     Delivery,
+    Attempt,
     ProcessorReport,
     AuditEntry,
     Idempotency,
