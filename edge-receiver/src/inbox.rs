@@ -1,11 +1,11 @@
 //! The durable inbox as the Worker sees it: who is first, what is recorded, and how it stands (contract 11.2).
 //!
-//! Sixteen Durable Objects ([`object`]) share the events by their ids ([`crate::shard`]). The Worker asks them by
+//! Sixteen Durable Objects (`object`) share the events by their ids ([`crate::shard`]). The Worker asks them by
 //! requests ([`operation`]) that only it can send.
 //!
-//! The one way in is [`claim`]: an event that was verified, or that came from the API itself, becomes a record, once.
-//! From there the object hands it over by itself. [`summary`], [`look_up`] and [`retry`] are for people who look after
-//! the receiver.
+//! The one way in is `claim`: an event that was verified, or that came from the API itself, becomes a record, once.
+//! From there the object hands it over by itself (`hand_over`). `summary`, `look_up` and `retry` are for people who
+//! look after the receiver.
 
 mod hand_over;
 mod object;

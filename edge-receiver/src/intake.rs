@@ -77,8 +77,8 @@ async fn hand_over_at_once(
 }
 
 /// Lets the runtime wait for `work` behind the answer. `Context::wait_until` of the worker crate unwraps what the runtime
-/// says, and for a client that has hung up it says no: that would end the module for everybody. Here such work is done
-/// as far as the runtime lets it.
+/// says to that, so a runtime that says no would end the module for everybody. Here such work is done as far as the
+/// runtime lets it.
 fn behind_the_answer(context: &Context, work: impl Future<Output = ()> + 'static) {
     let promise = future_to_promise(async {
         work.await;

@@ -7,7 +7,7 @@
 //! 2. The body is read once, never more than the limit.
 //! 3. `verify-core` verifies signature and envelope with the configured secrets ([`configuration`]) at the time
 //!    that [`clock`] tells.
-//! 4. `intake`: KV ([`dedup`]) may know a duplicate; else the [`inbox`] that owns the id's [`shard`] inserts the event
+//! 4. `intake`: KV (`dedup`) may know a duplicate; else the [`inbox`] that owns the id's [`shard`] inserts the event
 //!    under a uniqueness constraint. This decides between first and duplicate, and makes the event durable
 //!    (contract 11.2).
 //! 5. [`answer`]: the status and code of contract 11.1, and nothing else.
@@ -23,6 +23,8 @@
 //! panic; should one do so nevertheless, the JavaScript around the module (written by `cargo xtask build`)
 //! starts a fresh instance for the next request.
 
+#[cfg(target_family = "wasm")]
+mod allocator;
 pub mod answer;
 mod binding;
 pub mod clock;

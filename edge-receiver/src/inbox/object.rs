@@ -3,7 +3,7 @@
 //! It runs alone on its data, the insert is decided by the primary key, and the runtime holds the answer back until the
 //! insert is on disk. So of any number of simultaneous deliveries one is the first, and an event that was acknowledged
 //! is stored. With a first insert the alarm is set, in the same write; what the alarm does is told in
-//! [`super::hand_over`].
+//! `hand_over`.
 //!
 //! The object is given a verified body and nothing else, and reads the record from it. It trusts the Worker to have
 //! verified the signature: only the Worker can reach it.
