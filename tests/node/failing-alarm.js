@@ -3,17 +3,14 @@
 
 import worker, { EventInbox as Inbox } from "../../edge-receiver/dist/worker.js";
 
-const fail = () => {
-  throw new Error("injected fault");
-};
-
 export class EventInbox extends Inbox {
   #hasFailed = false;
 
   async alarm() {
     if (this.#hasFailed) return super.alarm();
     this.#hasFailed = true;
-    fail();
+    console.log("injected fault");
+    throw new Error("injected fault");
   }
 }
 

@@ -126,7 +126,7 @@ async fn only_the_test_environment_may_set_the_clock() {
 #[tokio::test]
 async fn a_panic_costs_its_own_request_and_nothing_after_it() {
     let state = State::new();
-    let workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
+    let mut workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
     for n in 0..1_000 {
         let event_id = format!("evt_panic_{n:04}");
         let reply = post_with_fault(&workerd, &event_id, "panic").await;
@@ -139,6 +139,7 @@ async fn a_panic_costs_its_own_request_and_nothing_after_it() {
             assert_eq!(fresh.outcome(), OK, "after {event_id}");
         }
     }
+    assert!(workerd.logged("panicked").await >= 1_000);
     workerd.stop().await;
     assert_eq!(state.records("faults").await.len(), 1_050);
 }

@@ -68,7 +68,7 @@ pub fn claimed(status: u16) -> Option<Claimed> {
 /// What came of asking for an attempt now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retried {
-    /// It will be made at once, or is under way.
+    /// It will be made at once, or when the one that is under way has failed.
     Scheduled,
     /// There is nothing left to attempt: the event has been handed over.
     AlreadyProcessed,

@@ -8,9 +8,10 @@
 pub const SLOTS: usize = 16;
 /// How many of them may be at events that failed before, so that those never keep fresh ones waiting.
 pub const SLOTS_FOR_RETRIES: usize = 4;
-/// How many attempts one alarm begins, before it ends and rings again: an invocation may make only so many requests,
-/// 50 in the smallest plan.
-pub const ATTEMPTS_PER_ALARM: usize = 40;
+/// How many attempts one alarm begins, before it ends and rings again: one invocation may make 1,000 requests. It waits
+/// for those under way before it ends, so the number is as large as that allows. In the smallest plan an invocation may
+/// make 50; what is beyond fails there and is made again by the next alarm.
+pub const ATTEMPTS_PER_ALARM: usize = 400;
 /// How long an attempt may take, milliseconds.
 pub const DEADLINE_MS: u32 = 10_000;
 /// How many records one alarm removes at most.

@@ -34,7 +34,7 @@ INSERT INTO events (id, type, created_at, merchant_id, livemode, received_at, bo
 ON CONFLICT (id) DO NOTHING RETURNING id";
 
 const BEGIN: &str = "\
-UPDATE events SET status = 'processing', attempts = attempts + 1
+UPDATE events SET status = 'processing', attempts = attempts + 1, due_at = ?
 WHERE id = (SELECT id FROM events WHERE status = ? AND due_at <= ? ORDER BY due_at, received_at LIMIT 1)
 RETURNING id, attempts, body";
 
@@ -42,8 +42,9 @@ const SUCCEED: &str = "\
 UPDATE events SET status = 'processed', last_error = NULL, due_at = NULL
 WHERE id = ? AND attempts = ? AND status = 'processing'";
 
+/// Somebody may have asked for the next attempt while this one was under way.
 const FAIL: &str = "\
-UPDATE events SET status = 'error', last_error = ?, due_at = ?
+UPDATE events SET status = 'error', last_error = ?, due_at = CASE due_at WHEN 0 THEN 0 ELSE ? END
 WHERE id = ? AND attempts = ? AND status = 'processing'";
 
 const UNDER_WAY: &str = "SELECT id, attempts FROM events WHERE status = 'processing' AND due_at IS NOT NULL";
@@ -125,7 +126,7 @@ impl Table {
 
     /// Begins an attempt at the event in this state that has been due for the longest time at `now_ms`.
     pub(super) fn begin(&self, status: Status, now_ms: i64) -> Result<Option<(Begun, Vec<u8>)>> {
-        let Some(row) = self.row(BEGIN, vec![status.as_str().into(), now_ms.into()])? else {
+        let Some(row) = self.row(BEGIN, vec![now_ms.into(), status.as_str().into(), now_ms.into()])? else {
             return Ok(None);
         };
         match <[_; 3]>::try_from(row) {

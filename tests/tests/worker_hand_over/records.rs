@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::delivery::{Delivery, NOW};
 use tests::eventually::eventually;
-use tests::receiver::{Answer, Receiver};
+use tests::receiver::{Answer, Gate, Receiver};
 use tests::workerd::{State, Workerd};
 
 use super::{FORWARDING, OK, deliver, effects, once, receiver, standing};
@@ -91,6 +91,38 @@ async fn records_are_removed_when_they_are_too_old_and_only_those_that_are_hande
     workerd.stop().await;
     let ids: Vec<_> = state.records("old").await.into_iter().map(|record| record.id).collect();
     assert_eq!(ids, ["evt_poison", "evt_young"]);
+}
+
+/// An attempt that somebody asks for while another is under way is made as soon as that one has failed.
+#[tokio::test]
+async fn an_attempt_that_is_asked_for_during_another_one_follows_it() {
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let sink = Receiver::start(move |arrival| match arrival.nth {
+        // So that the wait that would follow is far longer than any test.
+        ..=13 => Answer::status(500),
+        14 => Answer::status(500).held_by(&held),
+        _ => Answer::status(200),
+    })
+    .await;
+    let state = State::new();
+    let worker = receiver("during").with_origin(&sink.url("/sink"), FORWARDING);
+    let workerd = Workerd::start(&state, &[worker]).await;
+    assert_eq!(deliver(&workerd, "during", "evt_1").await.0, 200);
+    let ask = async || workerd.ask_inbox("during", 13, "/retry/evt_1", Bytes::new()).await.status;
+    eventually("the fourteenth attempt is under way", async || {
+        let is_under_way = sink.arrivals().all.len() == 14;
+        if !is_under_way {
+            assert_eq!(ask().await, 202);
+        }
+        is_under_way.then_some(())
+    })
+    .await;
+    assert_eq!(ask().await, 202);
+    gate.open();
+    standing(&workerd, "during", [0, 0, 1, 0]).await;
+    assert_eq!(sink.arrivals().all.len(), 15);
+    workerd.stop().await;
 }
 
 /// An alarm can fail before it has done anything, as with the module's instance; the runtime rings again.
