@@ -23,6 +23,7 @@ pub mod base62;
 pub mod catalog;
 pub mod code;
 pub mod event;
+pub mod event_list;
 pub mod header;
 pub mod id;
 pub mod json;

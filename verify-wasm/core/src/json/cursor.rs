@@ -71,6 +71,40 @@ impl<'t> Cursor<'t> {
         Ok(Some(RawString::between(self.text, from, rest, escaped).unescape()))
     }
 
+    /// Steps into an array, from whose element to element [`Cursor::element`] then leads. `false` when another value
+    /// comes next, which stays.
+    pub(crate) fn enter_array(&mut self) -> Result<bool, Malformed> {
+        let [b'[', rest @ ..] = walk::skip_blanks(self.rest) else { return Ok(false) };
+        self.rest = rest;
+        self.room = self.room.checked_sub(1).ok_or(Malformed::Depth)?;
+        self.entered = true;
+        Ok(true)
+    }
+
+    /// Whether the innermost entered array has another element, which the caller takes before asking again. At its end
+    /// the array is left.
+    pub(crate) fn element(&mut self) -> Result<bool, Malformed> {
+        let first = core::mem::take(&mut self.entered);
+        match (walk::skip_blanks(self.rest), first) {
+            ([b']', rest @ ..], _) => {
+                self.rest = rest;
+                self.room = self.room.saturating_add(1);
+                return Ok(false);
+            }
+            ([b',', rest @ ..], false) => self.rest = rest,
+            (_, true) => {}
+            _ => return Err(Malformed::Syntax),
+        }
+        Ok(true)
+    }
+
+    /// Takes one value of any kind, as it is written.
+    pub(crate) fn take_text(&mut self) -> Result<&'t str, Malformed> {
+        let start = self.text.len() - walk::skip_blanks(self.rest).len();
+        self.take()?;
+        self.text.get(start..self.text.len() - self.rest.len()).ok_or(Malformed::Syntax)
+    }
+
     /// Takes one value of any kind.
     pub(crate) fn take(&mut self) -> Result<Value<'t>, Malformed> {
         let text = walk::skip_blanks(self.rest);

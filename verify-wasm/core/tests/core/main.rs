@@ -10,6 +10,7 @@ mod beside_parser;
 mod catalog;
 mod delivery;
 mod differential;
+mod event_list;
 mod golden;
 mod headers;
 mod ids;
