@@ -62,7 +62,7 @@ function linesThatFit(size, customer) {
 
 function payment(note) {
   const object = { object: "payment", id: id("pay", 1), status: "captured", amount: 4998, currency: "EUR", note };
-  return event("payment.captured", object, "payments");
+  return event("payment.succeeded", object, "payments");
 }
 
 function order(note, lineCount, customer) {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::workspace::Workspace;
-use crate::{npm, package, prerequisites, process};
+use crate::{npm, package, prerequisites, process, worker};
 
 /// What can be measured.
 #[derive(Subcommand)]
@@ -20,6 +20,8 @@ pub(crate) enum Benchmark {
         /// What is measured, as `bench/deliver/choice.rs` reads it: `sqlite grid clients=64`. All when nothing is said.
         words: Vec<String>,
     },
+    /// The edge receiver in workerd, beside Workers written by hand in JavaScript: processor time, wall time, size.
+    Edge,
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
     Authority,
 }
@@ -40,6 +42,12 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             )
         }
         Benchmark::Deliver { words } => deliver(workspace, words),
+        Benchmark::Edge => {
+            prerequisites::node()?;
+            worker::build(workspace)?;
+            npm::install(&workspace.root().join("tests/node"))?;
+            process::run(Command::new("node").current_dir(workspace.root()).arg("bench/edge/run.mjs"))
+        }
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }
