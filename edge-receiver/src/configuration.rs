@@ -88,7 +88,7 @@ pub fn tolerance(text: Option<&str>) -> Result<Tolerance, InvalidVariable> {
 ///
 /// # Errors
 /// [`InvalidVariable`] unless it is a path as a request line has it, without a query, of at most 256 characters, and
-/// none that this Worker uses for something else (`/health`, `/events/…`).
+/// none that this Worker uses for something else (`/health`, `/events/…`, `/reconciliation/…`).
 pub fn path(text: Option<String>) -> Result<String, InvalidVariable> {
     let Some(text) = text else {
         return Ok(PATH_DEFAULT.to_owned());
@@ -96,7 +96,7 @@ pub fn path(text: Option<String>) -> Result<String, InvalidVariable> {
     let is_path = text.starts_with('/')
         && text.len() <= PATH_MAX
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\'));
-    let is_taken = text == "/health" || text.starts_with("/events/");
+    let is_taken = text == "/health" || text.starts_with("/events/") || text.starts_with("/reconciliation/");
     if is_path && !is_taken { Ok(text) } else { Err(InvalidVariable(WEBHOOK_PATH)) }
 }
 

@@ -2,15 +2,21 @@
 
 use worker::{Context, Env, Request, Response, Result, console_error, event};
 
+use crate::admin::Route;
 use crate::answer::Answer;
 use crate::configuration::{self, InvalidVariable};
+use crate::look_inside;
 use crate::receive::receive;
 
 /// A request.
 #[event(fetch)]
 async fn fetch(request: Request, env: Env, context: Context) -> Result<Response> {
+    let path = request.path();
+    if let Some(route) = Route::of(&path) {
+        return look_inside::answer(&request, &env, route).await;
+    }
     let answer = match configuration::webhook_path(&env) {
-        Ok(path) if request.path() == path => receive(request, &env, &context).await,
+        Ok(webhook_path) if path == webhook_path => receive(request, &env, &context).await,
         Ok(_) => Answer::NotFound,
         Err(InvalidVariable(name)) => {
             console_error!("the value of {name} cannot be used");

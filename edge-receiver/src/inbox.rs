@@ -3,10 +3,11 @@
 //! Sixteen Durable Objects (`object`) share the events by their ids ([`crate::shard`]). The Worker asks them by
 //! requests ([`operation`]) that only it can send.
 //!
-//! The one way in is `claim`: an event that was verified, or that came from the API itself, becomes a record, once.
-//! From there the object hands it over by itself (`hand_over`). `summary`, `look_up` and `retry` are for people who
-//! look after the receiver.
+//! The way in is `claim`, or `claim_all` for many: an event that was verified, or that came from the API itself, becomes a
+//! record, once. From there the object hands it over by itself (`hand_over`). `summary`, `look_up` and `retry` are for
+//! people who look after the receiver.
 
+pub mod batch;
 mod hand_over;
 mod object;
 pub mod operation;
@@ -39,11 +40,21 @@ pub(crate) async fn claim(env: &Env, event_id: &str, body: &[u8]) -> Result<Clai
     operation::claimed(status).ok_or_else(|| unexpected(status))
 }
 
+/// Asks one inbox to claim events that all belong to it and have passed verification or come from the API itself; how
+/// many were new. When it returns, all are on disk; some may be when it fails.
+///
+/// # Errors
+/// The inbox could not be asked, or could not store.
+pub(crate) async fn claim_all(env: &Env, shard: u8, bodies: &[&str]) -> Result<u32> {
+    let body = batch::encode(bodies).ok_or("an event is too long")?;
+    let answer = ask(env, &shard::name_of(shard), &Operation::ClaimAll, Some(&body)).await?;
+    text(answer).await?.parse().map_err(|_| "the inbox answered nonsense".into())
+}
+
 /// How the events of all inboxes stand. Asks each of them, one after the other.
 ///
 /// # Errors
 /// One of them could not be asked, or could not answer.
-#[expect(dead_code, reason = "asked by GET /health")]
 pub(crate) async fn summary(env: &Env) -> Result<Summary> {
     let mut total = Summary::default();
     for shard in shard::names() {
@@ -57,7 +68,6 @@ pub(crate) async fn summary(env: &Env) -> Result<Summary> {
 ///
 /// # Errors
 /// The inbox could not be asked, or could not answer.
-#[expect(dead_code, reason = "asked by GET /events/:id")]
 pub(crate) async fn look_up(env: &Env, event_id: &str) -> Result<Option<String>> {
     let response = ask(env, &shard::name(event_id), &Operation::LookUp(event_id), None).await?;
     if response.status_code() == 404 { Ok(None) } else { text(response).await.map(Some) }
@@ -67,7 +77,6 @@ pub(crate) async fn look_up(env: &Env, event_id: &str) -> Result<Option<String>>
 ///
 /// # Errors
 /// The inbox could not be asked, or could not store.
-#[expect(dead_code, reason = "asked by POST /events/:id/retry")]
 pub(crate) async fn retry(env: &Env, event_id: &str) -> Result<Retried> {
     let status = ask(env, &shard::name(event_id), &Operation::Retry(event_id), None).await?.status_code();
     Retried::from_status(status).ok_or_else(|| unexpected(status))

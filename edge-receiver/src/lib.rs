@@ -15,6 +15,9 @@
 //! Behind the answer, when the inbox's alarm rings: `inbox::hand_over` brings each recorded event to its [`sink`] until
 //! it is taken, and removes records that have become too old.
 //!
+//! Beside the deliveries: the cron trigger runs [`reconciliation`], which brings in what they missed, and `look_inside`
+//! shows those who have the token ([`admin`]) how all of this stands.
+//!
 //! The runtime is confined to those of these modules that are not public, and to the one function each of `clock`
 //! and `configuration` that reads a variable. What decides anything is a plain function, tested natively; the whole is
 //! tested in workerd (`tests/tests/worker_*.rs`).
@@ -23,6 +26,7 @@
 //! panic; should one do so nevertheless, the JavaScript around the module (written by `cargo xtask build`)
 //! starts a fresh instance for the next request.
 
+pub mod admin;
 #[cfg(target_family = "wasm")]
 mod allocator;
 pub mod answer;
@@ -34,6 +38,8 @@ mod entry;
 pub mod inbox;
 mod intake;
 mod js;
+mod look_inside;
 mod receive;
+pub mod reconciliation;
 pub mod shard;
 pub mod sink;

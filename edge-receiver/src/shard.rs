@@ -28,7 +28,8 @@ pub fn names() -> impl Iterator<Item = String> {
     (0..SHARDS).map(name_of)
 }
 
-fn name_of(shard: u8) -> String {
+/// The name of the inbox with this number.
+pub(crate) fn name_of(shard: u8) -> String {
     format!("inbox-{shard:02}")
 }
 

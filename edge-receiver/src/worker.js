@@ -64,26 +64,39 @@ export default {
       return Response.json({ code: "internal_error" }, { status: 500 });
     }
   },
+
+  scheduled(controller, env, context) {
+    return call(() => module.scheduled(controller, env, context));
+  },
 };
 
-export class EventInbox extends DurableObject {
+// A Durable Object, and its part of the module under the name of its class there.
+class Part extends DurableObject {
   #part;
   #instanceId;
 
   fetch(request) {
-    return call(() => this.#current().fetch(request));
+    return call(() => this.part().fetch(request));
   }
 
-  // One that fails rings again: the runtime tries it anew, on an instance that works.
-  async alarm() {
-    await call(() => this.#current().alarm());
-  }
-
-  #current() {
+  part() {
     if (this.#instanceId !== life.instanceId) {
-      this.#part = new module.EventInbox(this.ctx, this.env);
+      this.#part = new module[this.constructor.part](this.ctx, this.env);
       this.#instanceId = life.instanceId;
     }
     return this.#part;
   }
+}
+
+export class EventInbox extends Part {
+  static part = "EventInbox";
+
+  // One that fails rings again: the runtime tries it anew, on an instance that works.
+  async alarm() {
+    await call(() => this.part().alarm());
+  }
+}
+
+export class Reconciliation extends Part {
+  static part = "Reconciliation";
 }

@@ -3,6 +3,8 @@
 
 import worker, { EventInbox as Inbox } from "../../edge-receiver/dist/worker.js";
 
+export { Reconciliation } from "../../edge-receiver/dist/worker.js";
+
 const fail = () => {
   throw new Error("injected fault");
 };

@@ -4,7 +4,7 @@
 
 import worker from "../../edge-receiver/dist/worker.js";
 
-export { EventInbox } from "../../edge-receiver/dist/worker.js";
+export * from "../../edge-receiver/dist/worker.js";
 
 export default {
   ...worker,

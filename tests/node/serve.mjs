@@ -18,10 +18,10 @@ const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const moduleOf = (path) => ({ type: path.endsWith(".wasm") ? "CompiledWasm" : "ESModule", path });
 
 const workerOf = ({ modules, ...options }) => ({
-  ...options,
-  modules: modules.map(moduleOf),
   // A socket of its own for each Worker, so that a request reaches it exactly as it was sent.
   unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+  ...options,
+  modules: modules.map(moduleOf),
 });
 
 const start = async ({ persist, workers }) => {
@@ -79,6 +79,15 @@ const answer = async (miniflare, { op, worker, binding, key }) => {
       return log.filter((line) => line.includes(key)).length;
     case "memory":
       return memory();
+    // As the cron trigger does. When it is answered, the handler has ended.
+    case "scheduled":
+      return (await (await miniflare.getWorker(worker)).scheduled()).outcome;
+    // What the object of reconciliation says of itself.
+    case "reconciliation": {
+      const objects = await miniflare.getDurableObjectNamespace("RECONCILIATION", worker);
+      const object = objects.get(objects.idFromName("reconciliation"));
+      return (await object.fetch("https://reconciliation/show", { method: "POST" })).json();
+    }
     case "kv_get":
       return (await miniflare.getKVNamespace(binding, worker)).getWithMetadata(key);
     case "kv_list":
@@ -96,7 +105,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (miniflare === undefined) {
     miniflare = await start(message);
   } else {
-    say({ id: message.id, value: (await answer(miniflare, message)) ?? null });
+    // Not waited for: a runtime is killed while it is busy.
+    answer(miniflare, message).then((value) => say({ id: message.id, value: value ?? null }));
   }
 }
 await miniflare?.dispose();

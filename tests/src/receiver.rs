@@ -156,9 +156,11 @@ async fn answer(
     let body = body.collect().await?.to_bytes();
     let event_id = head.headers.get(header::EVENT_ID).map_or("", |line| line.to_str().unwrap()).to_owned();
     let path = head.uri.path().to_owned();
+    let query = head.uri.query().unwrap_or_default().to_owned();
     let (arrived_at, headers) = (now_ms(), head.headers);
     let method = head.method;
-    let arrival = Arrival { method, path, headers, body, event_id, nth: 0, number: 0, arrived_at, status: 0 };
+    let arrival =
+        Arrival { method, path, query, headers, body, event_id, nth: 0, number: 0, arrived_at, status: 0 };
     let mut answer = None;
     arrivals.send_modify(|arrivals| answer = Some(arrivals.add(arrival, script)));
     let mut answer: Answer = answer.unwrap();

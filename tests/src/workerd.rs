@@ -41,7 +41,13 @@ impl Worker {
     pub fn edge_receiver(name: &str) -> Self {
         Self::of_modules(name, &setup::edge_receiver_modules())
             .with("kvNamespaces", json!({ RECORDS: format!("{name}-records") }))
-            .with("durableObjects", json!({ "INBOX": { "className": "EventInbox", "useSQLite": true } }))
+            .with(
+                "durableObjects",
+                json!({
+                    "INBOX": { "className": "EventInbox", "useSQLite": true },
+                    "RECONCILIATION": { "className": "Reconciliation", "useSQLite": true },
+                }),
+            )
     }
 
     /// A Worker written in JavaScript for a test, from `tests/node/`.
@@ -82,6 +88,12 @@ impl Worker {
         self
     }
 
+    /// The same at a port that stays, from one start of the runtime to the next.
+    #[must_use]
+    pub fn at_port(self, port: u16) -> Self {
+        self.with("unsafeDirectSockets", json!([{ "host": "127.0.0.1", "port": port }]))
+    }
+
     /// The same with one of Miniflare's options set.
     #[must_use]
     pub fn with(mut self, option: &str, value: Value) -> Self {
@@ -94,6 +106,12 @@ impl Worker {
     pub fn with_variables<'v>(self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
         let variables: HashMap<_, _> = variables.into_iter().collect();
         self.with("bindings", json!(variables))
+    }
+
+    /// The same with more variables and secrets.
+    #[must_use]
+    pub fn and_variables<'v>(self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
+        variables.into_iter().fold(self, |worker, (name, value)| worker.with_variable(name, value))
     }
 
     fn name(&self) -> &str {
@@ -112,6 +130,17 @@ impl State {
         let memory = Path::new("/dev/shm");
         let parent = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
         Self(tempfile::Builder::new().prefix("workerd-").tempdir_in(parent).unwrap())
+    }
+
+    /// The position of reconciliation of the edge receiver `worker`. The runtime must have ended.
+    pub async fn position(&self, worker: &str) -> Option<String> {
+        inbox::position(&self.0.path().join("do").join(format!("{worker}-Reconciliation"))).await
+    }
+
+    /// Whether `text` is anywhere in what the Workers have stored.
+    #[must_use]
+    pub fn contains(&self, text: &str) -> bool {
+        inbox::contains(self.0.path(), text.as_bytes())
     }
 
     /// What the edge receiver `worker` has in all of its inboxes, ordered by id. The runtime must have ended.
@@ -221,6 +250,26 @@ impl Workerd {
     /// How much memory the runtime holds, in bytes.
     pub async fn memory(&mut self) -> u64 {
         self.ask("memory", "", "").await.as_u64().unwrap()
+    }
+
+    /// Runs the scheduled handler of `worker`, as its cron trigger does, to its end.
+    pub async fn scheduled(&mut self, worker: &str) {
+        assert_eq!(self.ask("scheduled", worker, "").await, "ok");
+    }
+
+    /// Begins the same and does not wait for its end.
+    pub async fn begin_scheduled(&mut self, worker: &str) {
+        self.write(&json!({ "id": 0, "op": "scheduled", "worker": worker })).await;
+    }
+
+    /// Waits for the end of what [`Workerd::begin_scheduled`] began.
+    pub async fn scheduled_has_ended(&mut self) {
+        assert_eq!(next(&mut self.answers).await, json!({ "id": 0, "value": "ok" }));
+    }
+
+    /// What reconciliation of the edge receiver `worker` says of itself.
+    pub async fn reconciliation(&mut self, worker: &str) -> Value {
+        self.ask("reconciliation", worker, "").await
     }
 
     /// Ends the runtime in order.

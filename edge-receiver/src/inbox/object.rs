@@ -17,6 +17,7 @@ use worker::{
     DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
 };
 
+use super::batch;
 use super::operation::{Operation, Retried, claim_status};
 use super::stored;
 use super::table::Table;
@@ -46,6 +47,7 @@ impl DurableObject for EventInbox {
         let answer = match Operation::parse(&path) {
             None => Ok(Response::empty()?.with_status(404)),
             Some(Operation::Claim) => self.claim(&request.bytes().await?).await,
+            Some(Operation::ClaimAll) => self.claim_all(&request.bytes().await?).await,
             Some(Operation::Summary) => self.summary().await,
             Some(Operation::LookUp(id)) => self.look_up(id).await,
             Some(Operation::Retry(id)) => self.retry(id).await,
@@ -77,13 +79,41 @@ impl DurableObject for EventInbox {
 impl EventInbox {
     async fn claim(&self, body: &[u8]) -> Result<Response> {
         self.open().await?;
-        let envelope = event::read(body).map_err(|code| format!("not an event: {code}"))?;
-        let claimed = self.table.insert(&Record::new(&envelope, clock::now_ms(&self.env)))?;
+        let claimed = self.insert(body)?;
         if claimed == Claimed::First {
             // Nothing is awaited between the two, so both are in one write, or neither.
             self.wake().await?;
         }
         Ok(Response::empty()?.with_status(claim_status(claimed)))
+    }
+
+    /// Answers how many were new.
+    async fn claim_all(&self, body: &[u8]) -> Result<Response> {
+        self.open().await?;
+        let events = batch::decode(body).ok_or("not a batch of events")?;
+        let mut first = 0_u32;
+        let mut inserted = Ok(());
+        for event in events {
+            match self.insert(event) {
+                Ok(Claimed::First) => first += 1,
+                Ok(Claimed::Duplicate) => {}
+                Err(error) => {
+                    inserted = Err(error);
+                    break;
+                }
+            }
+        }
+        // Also for those before one that failed: they are recorded.
+        if first > 0 {
+            self.wake().await?;
+        }
+        inserted?;
+        Response::ok(first.to_string())
+    }
+
+    fn insert(&self, body: &[u8]) -> Result<Claimed> {
+        let envelope = event::read(body).map_err(|code| format!("not an event: {code}"))?;
+        self.table.insert(&Record::new(&envelope, clock::now_ms(&self.env)))
     }
 
     async fn summary(&self) -> Result<Response> {

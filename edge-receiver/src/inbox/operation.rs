@@ -11,6 +11,8 @@ use verify_core::receiver::Claimed;
 pub enum Operation<'i> {
     /// Record the event in the body, if it is new.
     Claim,
+    /// Record those of the events in the body that are new; see [`super::batch`].
+    ClaimAll,
     /// How the events of this inbox stand.
     Summary,
     /// The record of this event.
@@ -25,6 +27,7 @@ impl<'i> Operation<'i> {
     pub fn path(&self) -> String {
         match self {
             Self::Claim => "/claim".to_owned(),
+            Self::ClaimAll => "/claim-all".to_owned(),
             Self::Summary => "/summary".to_owned(),
             Self::LookUp(id) => format!("/look-up/{id}"),
             Self::Retry(id) => format!("/retry/{id}"),
@@ -37,6 +40,7 @@ impl<'i> Operation<'i> {
         let is_event_id = |id: &&str| event::is_event_id(id);
         match path {
             "/claim" => Some(Self::Claim),
+            "/claim-all" => Some(Self::ClaimAll),
             "/summary" => Some(Self::Summary),
             _ => match path.strip_prefix("/look-up/") {
                 Some(id) => Some(id).filter(is_event_id).map(Self::LookUp),
@@ -105,9 +109,13 @@ mod tests {
 
     #[test]
     fn a_question_arrives_as_it_was_asked() {
-        for operation in
-            [Operation::Claim, Operation::Summary, Operation::LookUp("evt_1"), Operation::Retry("evt_a-B_9")]
-        {
+        for operation in [
+            Operation::Claim,
+            Operation::ClaimAll,
+            Operation::Summary,
+            Operation::LookUp("evt_1"),
+            Operation::Retry("evt_a-B_9"),
+        ] {
             assert_eq!(Operation::parse(&operation.path()), Some(operation));
         }
         for path in

@@ -20,6 +20,7 @@ pub struct Answer {
     gate: Option<watch::Receiver<bool>>,
     after: Duration,
     drips: bool,
+    body: Bytes,
 }
 
 /// How often a dripping body grows by a byte.
@@ -35,6 +36,7 @@ impl Answer {
             gate: None,
             after: Duration::ZERO,
             drips: false,
+            body: Bytes::new(),
         }
     }
 
@@ -49,6 +51,13 @@ impl Answer {
     #[must_use]
     pub fn dripping(mut self) -> Self {
         self.drips = true;
+        self
+    }
+
+    /// The same with this body.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
         self
     }
 
@@ -82,7 +91,7 @@ impl Answer {
     }
 
     pub(super) fn body(&self) -> UnsyncBoxBody<Bytes, Infallible> {
-        if self.drips { drip() } else { Full::default().boxed_unsync() }
+        if self.drips { drip() } else { Full::new(self.body.clone()).boxed_unsync() }
     }
 }
 

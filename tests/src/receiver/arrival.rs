@@ -17,6 +17,8 @@ pub struct Arrival {
     pub method: Method,
     /// Where it came to, e.g. `/hook`.
     pub path: String,
+    /// What follows the path behind a question mark; empty when nothing does.
+    pub query: String,
     /// Its headers.
     pub headers: HeaderMap,
     /// Its exact bytes.

@@ -4,9 +4,9 @@
 //! looked at without asking the Worker.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 
 /// A stored event, with the columns of contract 11.2.
 #[derive(Clone, PartialEq, Eq, Debug, sqlx::FromRow)]
@@ -36,20 +36,48 @@ pub struct Record {
 
 /// Every record of every database in `folder`, ordered by id.
 pub(super) async fn read(folder: &Path) -> Vec<Record> {
-    let mut records = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let is_object = path.extension().is_some_and(|extension| extension == "sqlite")
-            && path.file_stem().is_some_and(|stem| stem != "metadata");
-        if !is_object {
-            continue;
-        }
-        let options = SqliteConnectOptions::new().filename(&path);
-        let database = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
-        let rows: Vec<Record> = sqlx::query_as("SELECT * FROM events").fetch_all(&database).await.unwrap();
-        records.extend(rows);
+    let mut records: Vec<Record> = Vec::new();
+    for path in databases(folder) {
+        let database = open(&path).await;
+        records
+            .extend(sqlx::query_as::<_, Record>("SELECT * FROM events").fetch_all(&database).await.unwrap());
         database.close().await;
     }
     records.sort_by(|a, b| a.id.cmp(&b.id));
     records
+}
+
+/// The position in the one database in `folder`.
+pub(super) async fn position(folder: &Path) -> Option<String> {
+    let paths = databases(folder);
+    assert_eq!(paths.len(), 1, "{paths:?}");
+    let database = open(&paths[0]).await;
+    let position =
+        sqlx::query_scalar("SELECT position FROM reconciliation").fetch_one(&database).await.unwrap();
+    database.close().await;
+    position
+}
+
+/// Whether these bytes are in any file of `folder` or of the folders in it.
+pub(super) fn contains(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return contains(&path, bytes);
+        }
+        fs::read(&path).unwrap().windows(bytes.len()).any(|window| window == bytes)
+    })
+}
+
+fn databases(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_object = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "sqlite")
+            && path.file_stem().is_some_and(|stem| stem != "metadata")
+    };
+    paths.filter(is_object).collect()
+}
+
+async fn open(path: &Path) -> SqlitePool {
+    let options = SqliteConnectOptions::new().filename(path);
+    SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap()
 }

@@ -1,0 +1,109 @@
+//! Answers those who look after the receiver; what there is, and who may ask, is told in [`crate::admin`].
+
+use verify_core::receiver::Verdict;
+use worker::{Env, Request, Response, Result, console_error};
+
+use crate::admin::{self, ADMIN_TOKEN, Access, Route};
+use crate::answer::Answer;
+use crate::configuration::{self, Dedup, InvalidVariable};
+use crate::inbox::operation::Retried;
+use crate::inbox::{self, stored::Summary};
+use crate::reconciliation::{self, Command};
+
+/// What is said to somebody.
+struct Told {
+    status: u16,
+    body: String,
+    header: Option<(&'static str, &'static str)>,
+}
+
+/// Answers a request for `route`.
+pub(crate) async fn answer(request: &Request, env: &Env, route: Route<'_>) -> Result<Response> {
+    let told = match tell(request, env, route).await {
+        Ok(told) => told,
+        Err(error) => {
+            console_error!("nothing could be looked at: {error}");
+            Told::code(Answer::Verdict(Verdict::StorageUnavailable))
+        }
+    };
+    let response = Response::builder()
+        .with_status(told.status)
+        .with_header("content-type", "application/json")?
+        .with_header("cache-control", "no-store")?;
+    let response = match told.header {
+        Some((name, value)) => response.with_header(name, value)?,
+        None => response,
+    };
+    Ok(response.fixed(told.body.into_bytes()))
+}
+
+impl Told {
+    fn code(answer: Answer) -> Self {
+        Self { status: answer.status(), body: answer.body().into_owned(), header: None }
+    }
+
+    fn new(status: u16, body: impl Into<String>) -> Self {
+        Self { status, body: body.into(), header: None }
+    }
+}
+
+async fn tell(request: &Request, env: &Env, route: Route<'_>) -> Result<Told> {
+    let authorization = request.headers().get("authorization")?;
+    let access = configuration::variable(env, ADMIN_TOKEN)
+        .and_then(|token| admin::access(token.as_deref(), authorization.as_deref()));
+    match access {
+        Ok(Access::Granted) => {}
+        Ok(Access::Refused) => {
+            let header = Some(("www-authenticate", "Bearer realm=\"edge-receiver\""));
+            return Ok(Told { status: 401, body: r#"{"code":"unauthorized"}"#.into(), header });
+        }
+        Ok(Access::Off) => return Ok(Told::code(Answer::NotFound)),
+        Err(variable) => return Ok(unusable(variable)),
+    }
+    if request.method().as_ref() != route.method() {
+        let refused = Told::code(Answer::Verdict(Verdict::MethodNotAllowed));
+        return Ok(Told { header: Some(("allow", route.method())), ..refused });
+    }
+    let has_inbox = match configuration::dedup(env) {
+        Ok(decides) => decides == Dedup::Inbox,
+        Err(variable) => return Ok(unusable(variable)),
+    };
+    match route {
+        Route::Health => health(env, has_inbox).await,
+        Route::Event(_) | Route::Retry(_) if !has_inbox => Ok(Told::code(Answer::NotFound)),
+        Route::Event(id) => Ok(match inbox::look_up(env, id).await? {
+            Some(record) => Told::new(200, record),
+            None => Told::code(Answer::NotFound),
+        }),
+        Route::Retry(id) => Ok(match inbox::retry(env, id).await? {
+            Retried::Scheduled => Told::new(202, r#"{"code":"scheduled"}"#),
+            Retried::AlreadyProcessed => Told::new(409, r#"{"code":"already_processed"}"#),
+            Retried::Unknown => Told::code(Answer::NotFound),
+        }),
+        Route::Reconcile => Ok(Told::new(200, reconciliation::tell(env, Command::Run).await?)),
+        Route::Restart => Ok(Told::new(200, reconciliation::tell(env, Command::Restart).await?)),
+    }
+}
+
+/// Events are `null` where KV alone decides, reconciliation where it is off.
+async fn health(env: &Env, has_inbox: bool) -> Result<Told> {
+    let events = if has_inbox { events(&inbox::summary(env).await?) } else { "null".to_owned() };
+    let reconciliation = match reconciliation::configured(env) {
+        Ok(None) => "null".to_owned(),
+        _ => reconciliation::tell(env, Command::Show).await?,
+    };
+    Ok(Told::new(200, format!(r#"{{"events":{events},"reconciliation":{reconciliation}}}"#)))
+}
+
+fn events(summary: &Summary) -> String {
+    let Summary { received, processing, processed, error, oldest_unprocessed_ms } = summary;
+    let oldest = oldest_unprocessed_ms.map_or("null".to_owned(), |at| at.to_string());
+    format!(
+        r#"{{"received":{received},"processing":{processing},"processed":{processed},"error":{error},"oldest_unprocessed_ms":{oldest}}}"#
+    )
+}
+
+fn unusable(InvalidVariable(name): InvalidVariable) -> Told {
+    console_error!("the value of {name} cannot be used");
+    Told::code(Answer::InvalidConfiguration)
+}
