@@ -164,7 +164,7 @@ impl Checkpoint {
         }
     }
 
-    /// How many events its stream has behind it. A stream that was restored from a backup may end before it: none.
+    /// How many events its stream has behind it; never fewer than none.
     #[must_use]
     pub fn lag(&self, latest: i64) -> i64 {
         (latest - self.position).max(0)

@@ -34,9 +34,9 @@ impl App {
             .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
                 Box::pin(async move {
                     let request = CheckpointRequest::read(&body)?;
-                    let position = app.acknowledged_position(&tenant, &request)?;
-                    let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
                     let latest = work.tx.stream_range(&tenant).await?.latest;
+                    let position = app.acknowledged_position(&tenant, &request, latest)?;
+                    let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
                     let id = checkpoint.id.clone();
                     Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
                 })
@@ -45,15 +45,22 @@ impl App {
     }
 
     /// Where the cursor stands, which must be one of the named feed. One that was given out under a filter stands for a
-    /// place in the whole feed as well.
-    fn acknowledged_position(&self, tenant: &Tenant, request: &CheckpointRequest) -> Result<i64, Refusal> {
+    /// place in the whole feed as well. One behind the end of the stream was given out by a history that a restore has
+    /// taken back: its consumer would be told that it lags behind nothing, while others' events take those places.
+    fn acknowledged_position(
+        &self,
+        tenant: &Tenant,
+        request: &CheckpointRequest,
+        latest: i64,
+    ) -> Result<i64, Refusal> {
         let list = match request.stream {
             CheckpointStream::Events => ListKind::Events,
             CheckpointStream::Orders => ListKind::SyncOrders,
         };
         let position = self.cursors.decode_any_filter(&request.cursor, list, Owner::Tenant(tenant)).ok();
-        position.and_then(|position| i64::try_from(position).ok()).ok_or_else(|| {
-            let detail = format!("The cursor was not given out by the feed {}.", request.stream);
+        let position = position.and_then(|position| i64::try_from(position).ok());
+        position.filter(|position| *position <= latest).ok_or_else(|| {
+            let detail = format!("The cursor was not given out by the feed {} as it is.", request.stream);
             Refusal::new(ErrorCode::InvalidCursor, detail)
         })
     }

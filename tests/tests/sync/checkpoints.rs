@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
+use tests::damage::copy;
 use tests::http::Reply;
 use tests::merchant::{Merchant, SCOPES, text};
 use tests::on_both_databases;
@@ -16,7 +17,8 @@ on_both_databases!(
     of_concurrent_acknowledgements_the_highest_stays,
     checkpoints_are_listed_and_found,
     health_tells_how_far_consumers_are_behind,
-    an_acknowledgement_is_repeated_under_its_key
+    an_acknowledgement_is_repeated_under_its_key,
+    after_a_restore_the_places_that_are_gone_are_refused
 );
 
 /// The cursor behind each of the first events, from the place before the first on.
@@ -269,4 +271,40 @@ async fn an_acknowledgement_is_repeated_under_its_key(database: Database) {
     // A refusal keeps nothing: the key may be used for what follows.
     send("three", &cursors[1]).await.refused(409, "checkpoint_regression");
     assert_eq!(send("three", &cursors[3]).await.expect(200)["position"], 3);
+}
+
+/// A consumer that went on from before the restore would be told that it is up to date, and would miss what comes.
+async fn after_a_restore_the_places_that_are_gone_are_refused(database: Database) {
+    let mut authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "restored").await;
+    let before = cursors(&merchant, 2).await;
+    acknowledge(&merchant, &at(&before[2])).await.expect(200);
+    authority.terminate().await;
+    let folder = tempfile::tempdir().unwrap();
+    let backup = copy(authority.database_url(), folder.path(), "backup.db").await;
+    authority.restart().await;
+    let merchant = merchant.at(&authority);
+    merchant.paid_order().await;
+    let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
+    let orders = text(&changes(&merchant, "").await, "resume_cursor");
+    acknowledge(&merchant, &at(&events)).await.expect(200);
+
+    authority.terminate().await;
+    authority.set("AUTHORITY_DATABASE_URL", &backup);
+    authority.restart().await;
+    let merchant = merchant.at(&authority);
+    for (stream, cursor) in [("events", &events), ("orders", &orders)] {
+        let body = json!({ "name": "projection", "stream": stream, "cursor": cursor, "force": true });
+        acknowledge(&merchant, &body).await.refused(400, "invalid_cursor");
+    }
+    // The checkpoint says from where to go on.
+    let restored = merchant.api.get("/sync/checkpoints").await.expect(200)["data"][0].clone();
+    assert_eq!((&restored["position"], &restored["lag_events"]), (&json!(2), &json!(0)));
+    merchant.checkout().await;
+    let path = format!("/events?cursor={}", text(&restored, "cursor"));
+    let page = merchant.api.get(&path).await.expect(200);
+    assert_eq!(page["data"][0]["sequence"], 3);
+    let on = acknowledge(&merchant, &at(&text(&page, "resume_cursor"))).await.expect(200);
+    assert_eq!((&on["position"], &on["lag_events"]), (&json!(3), &json!(0)));
+    authority.is_sound().await;
 }
