@@ -1,12 +1,12 @@
-//! The way of a verified event into this receiver, whoever brings it: a delivery, or the list of events.
+//! The way of a verified delivery's event into this receiver.
 //!
 //! With the inbox (`DEDUP=inbox`, what is assumed):
 //!
 //! 1. KV is asked for `evt:<id>`. A hit is a certain duplicate, because such a record is only ever written after a
 //!    claim. A miss means nothing: KV is eventually consistent and has no insert-if-absent.
 //! 2. The inbox decides, and makes the event durable. What follows is its own matter.
-//! 3. After a first claim the KV record is written, behind the answer where there is one. When that fails, or the
-//!    Worker dies before it, the next duplicate takes the longer way through the inbox and gets the same answer.
+//! 3. After a first claim the KV record is written, behind the answer. When that fails, or the Worker dies before it,
+//!    the next duplicate takes the longer way through the inbox and gets the same answer.
 //!
 //! With KV alone (`DEDUP=kv`, for accounts without Durable Objects) there is nothing durable to retry from. So the event
 //! is handed over at once, before its record is written and before the answer: what fails is asked for again, by the
@@ -24,14 +24,13 @@ use crate::inbox::within_deadline;
 use crate::sink::Sink;
 use crate::{dedup, inbox};
 
-/// Takes an event in: `envelope` has passed verification or comes from the API, `now_ms` is the time (Unix
-/// milliseconds). With a `context` the KV record is written behind the answer, without one before this returns.
+/// Takes an event in: `envelope` has passed verification, `now_ms` is the time (Unix milliseconds).
 ///
 /// # Errors
 /// The answer to give instead: the event was not taken in, and must come again.
 pub(crate) async fn accept(
     env: &Env,
-    context: Option<&Context>,
+    context: &Context,
     envelope: &Envelope<'_>,
     now_ms: i64,
 ) -> Result<Claimed, Answer> {
@@ -49,10 +48,7 @@ pub(crate) async fn accept(
     })?;
     if claimed == Claimed::First {
         let note = dedup::note(env.clone(), envelope.id.clone().into_owned(), now_ms, ttl_seconds);
-        match context {
-            Some(context) => behind_the_answer(context, note),
-            None => note.await,
-        }
+        behind_the_answer(context, note);
     }
     Ok(claimed)
 }

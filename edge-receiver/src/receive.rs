@@ -56,7 +56,7 @@ async fn judge(mut request: Request, env: &Env, context: &Context) -> Result<Cla
     if EventType::parse(&envelope.event_type).is_none() {
         console_log!("event {} has a type that is not in the catalog: {}", envelope.id, envelope.event_type);
     }
-    intake::accept(env, Some(context), &envelope, now_ms).await
+    intake::accept(env, context, &envelope, now_ms).await
 }
 
 /// Reads the body once, and never more than [`BODY_LIMIT`] bytes of it. One whose size is declared is taken in

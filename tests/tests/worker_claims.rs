@@ -173,6 +173,22 @@ async fn the_dedup_record_follows_a_claim_and_answers_for_it() {
 }
 
 #[tokio::test]
+async fn the_path_and_how_long_claims_are_kept_are_as_the_variables_say() {
+    let state = State::new();
+    let worker =
+        receiver("own").with_variable("WEBHOOK_PATH", "/hooks/in").with_variable("RETENTION_DAYS", "400");
+    let mut workerd = Workerd::start(&state, &[worker]).await;
+    let delivery = Delivery::of_event("evt_own");
+    let elsewhere = workerd.send(delivery.request(&workerd.url("own", PATH))).await;
+    assert_eq!(elsewhere.outcome(), (404, "not_found"));
+    assert_eq!(workerd.send(delivery.request(&workerd.url("own", "/hooks/in?a=b"))).await.outcome(), OK);
+    record_of(&mut workerd, "own", "evt_own").await;
+    let keys = workerd.records("own", "evt:").await;
+    assert!(keys[0]["expiration"].as_i64().unwrap() >= NOW + 400 * 24 * 60 * 60, "{keys}");
+    workerd.stop().await;
+}
+
+#[tokio::test]
 async fn a_dedup_record_alone_is_a_duplicate() {
     let state = State::new();
     // Two receivers that share the KV namespace and have an inbox each: only KV can tell the second one.

@@ -15,7 +15,7 @@ use tests::workerd::{State, Workerd};
 
 use super::{FORWARDING, PATH, deliver, effects, receiver, standing};
 
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 5;
 const EVENTS: usize = 40;
 
 /// Whatever was acknowledged is recorded and has its effect. What was not acknowledged, the sender brings again.
