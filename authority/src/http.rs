@@ -4,7 +4,8 @@
 //! id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in the order
 //! of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type ([`body`]), the
 //! conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`], `list_query`); they answer
-//! lists with [`page`].
+//! lists with [`page`]. What each operation needs and answers is declared beside its handler ([`operation`]) and put
+//! behind its path with it ([`routes`]).
 
 pub mod answer;
 pub mod bearer;
@@ -15,11 +16,13 @@ pub mod if_match;
 pub mod if_none_match;
 mod list_query;
 pub mod merchant;
+pub mod operation;
 pub mod operator;
 pub mod page;
 pub mod problem;
 pub mod query;
 pub mod rate_limit;
 pub mod request_id;
+pub mod routes;
 pub mod sandbox;
 pub mod server;

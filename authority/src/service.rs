@@ -131,8 +131,9 @@ impl Service {
             Sandbox::On => merchant::routes().merge(sandbox::routes()),
             Sandbox::Off => merchant::routes(),
         };
-        let merchant = dress(public, door("merchant-api", tls)).with_state(roots.clone());
-        let operator = dress(operator::routes(), door("operator-api", Tls::Absent)).with_state(roots);
+        let merchant = dress(public.into_router(), door("merchant-api", tls)).with_state(roots.clone());
+        let operator =
+            dress(operator::routes().into_router(), door("operator-api", Tls::Absent)).with_state(roots);
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),

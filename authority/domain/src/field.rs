@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::member_rules::Checked;
-use crate::members::Errors;
+use crate::members::{Errors, shape};
 use crate::refusal::MemberCode;
 
 /// A member after its rule was applied. Errors of the rule are already recorded.
@@ -62,6 +62,7 @@ impl<'e, T> Field<'e, T> {
 
     /// The member must be there and not null.
     pub fn required(self) -> T {
+        shape::required(&self.pointer);
         if matches!(self.state, State::Absent | State::Null) {
             self.errors.push(self.pointer, MemberCode::Required, "This member is required.");
         }
@@ -70,6 +71,7 @@ impl<'e, T> Field<'e, T> {
 
     /// The member may be absent or null; both mean "none".
     pub fn optional(self) -> Option<T> {
+        shape::nullable(&self.pointer);
         match self.state {
             State::Absent | State::Null => None,
             State::Good | State::Wrong => Some(self.value),
@@ -83,6 +85,7 @@ impl<'e, T> Field<'e, T> {
 
     /// For updates: `None` leaves the record's value, `Some(None)` clears it, `Some(Some(value))` sets it.
     pub fn patch(self) -> Option<Option<T>> {
+        shape::nullable(&self.pointer);
         match self.state {
             State::Absent => None,
             State::Null => Some(None),

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::field::Field;
-use crate::members::Members;
+use crate::members::{Members, shape};
 use crate::parts::MONEY_MAX;
 use crate::refusal::MemberCode;
 use crate::text_enum::TextEnum;
@@ -28,6 +28,11 @@ const URL_LIMIT: usize = 2048;
 pub const METADATA_ENTRIES: usize = 50;
 const METADATA_KEY_LIMIT: usize = 40;
 const METADATA_VALUE_LIMIT: usize = 500;
+
+/// No C0 controls, no U+007F.
+const LINE_CHARACTERS: &str = "^[^\\u0000-\\u001f\\u007f]*$";
+/// The same, but for line feeds and tabs.
+const NOTE_CHARACTERS: &str = "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$";
 
 /// How long a string may be, in characters, and whether it may have several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +67,10 @@ impl Text {
     /// # Errors
     /// `wrong_type`, `too_short`, `too_long` or `control_character`.
     pub fn check(self, value: &Value) -> Checked<String> {
+        shape::rule(|| {
+            let characters = if self.multiline { NOTE_CHARACTERS } else { LINE_CHARACTERS };
+            json!({ "type": "string", "minLength": self.min, "maxLength": self.max, "pattern": characters })
+        });
         let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
         let length = text.chars().count();
         if length < self.min {
@@ -95,7 +104,12 @@ impl Members<'_> {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Field<'_, T> {
         self.field(name, stand_in, |value| {
-            let text = rule.check(value)?;
+            let text = rule.check(value);
+            shape::rule(|| {
+                json!({ "type": "string", "minLength": rule.min, "maxLength": rule.max,
+                                   "x-must-be": what })
+            });
+            let text = text?;
             match parse(&text) {
                 Some(parsed) => Ok(parsed),
                 None => wrong(MemberCode::InvalidValue, format!("Must be {what}.")),
@@ -115,9 +129,12 @@ impl Members<'_> {
 
     /// `true` or `false`.
     pub fn boolean(&mut self, name: &'static str) -> Field<'_, bool> {
-        self.field(name, false, |value| match value {
-            Value::Bool(value) => Ok(*value),
-            _ => wrong(MemberCode::WrongType, "Must be true or false."),
+        self.field(name, false, |value| {
+            shape::rule(|| json!({ "type": "boolean" }));
+            match value {
+                Value::Bool(value) => Ok(*value),
+                _ => wrong(MemberCode::WrongType, "Must be true or false."),
+            }
         })
     }
 
@@ -134,6 +151,7 @@ impl Members<'_> {
     /// An RFC 3339 time with any offset.
     pub fn time(&mut self, name: &'static str) -> Field<'_, Timestamp> {
         self.field(name, Timestamp::from_ms(0), |value| {
+            shape::rule(|| json!({ "type": "string", "format": "date-time" }));
             let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
             match Timestamp::parse(text) {
                 Some(time) => Ok(time),
@@ -151,19 +169,27 @@ impl Members<'_> {
 
     /// An ISO 3166-1 alpha-2 code, uppercase.
     pub fn country(&mut self, name: &'static str) -> Field<'_, String> {
-        self.field(name, String::new(), |value| match value.as_str() {
-            Some(text) if is_country(text) => Ok(text.to_owned()),
-            Some(_) => wrong(MemberCode::InvalidCountry, "Must be an ISO 3166-1 alpha-2 code, uppercase."),
-            None => wrong(MemberCode::WrongType, "Must be a string."),
+        self.field(name, String::new(), |value| {
+            shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{2}$" }));
+            match value.as_str() {
+                Some(text) if is_country(text) => Ok(text.to_owned()),
+                Some(_) => {
+                    wrong(MemberCode::InvalidCountry, "Must be an ISO 3166-1 alpha-2 code, uppercase.")
+                }
+                None => wrong(MemberCode::WrongType, "Must be a string."),
+            }
         })
     }
 
     /// An ISO 4217 alphabetic code, uppercase.
     pub fn currency(&mut self, name: &'static str) -> Field<'_, String> {
-        self.field(name, String::new(), |value| match value.as_str() {
-            Some(text) if iso_currency::Currency::from_code(text).is_some() => Ok(text.to_owned()),
-            Some(_) => wrong(MemberCode::InvalidCurrency, "Must be an ISO 4217 code, uppercase."),
-            None => wrong(MemberCode::WrongType, "Must be a string."),
+        self.field(name, String::new(), |value| {
+            shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{3}$" }));
+            match value.as_str() {
+                Some(text) if iso_currency::Currency::from_code(text).is_some() => Ok(text.to_owned()),
+                Some(_) => wrong(MemberCode::InvalidCurrency, "Must be an ISO 4217 code, uppercase."),
+                None => wrong(MemberCode::WrongType, "Must be a string."),
+            }
         })
     }
 
@@ -187,6 +213,7 @@ impl Members<'_> {
 /// # Errors
 /// `wrong_type` or `out_of_range`.
 pub fn integer(value: &Value, range: &RangeInclusive<i64>) -> Checked<i64> {
+    shape::rule(|| json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() }));
     let Value::Number(number) = value else { return wrong(MemberCode::WrongType, "Must be an integer.") };
     match number.as_i64() {
         Some(integer) if range.contains(&integer) => Ok(integer),
@@ -205,6 +232,10 @@ pub fn integer(value: &Value, range: &RangeInclusive<i64>) -> Checked<i64> {
 /// # Errors
 /// `wrong_type` or `invalid_value`; the sentence lists what is allowed.
 pub fn one_of<E: TextEnum>(value: &Value, allowed: &[E]) -> Checked<E> {
+    shape::rule(|| {
+        let names: Vec<&str> = allowed.iter().map(|value| value.as_str()).collect();
+        json!({ "type": "string", "enum": names })
+    });
     let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
     match allowed.iter().find(|allowed| allowed.as_str() == text) {
         Some(value) => Ok(*value),
@@ -216,6 +247,9 @@ pub fn one_of<E: TextEnum>(value: &Value, allowed: &[E]) -> Checked<E> {
 }
 
 fn https_url(value: &Value) -> Checked<String> {
+    shape::rule(
+        || json!({ "type": "string", "format": "uri", "pattern": "^https://", "maxLength": URL_LIMIT }),
+    );
     let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
     if text.len() > URL_LIMIT {
         return wrong(MemberCode::TooLong, "Must have at most 2048 bytes.");

@@ -35,11 +35,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
 use crate::field::Field;
 use crate::refusal::{MemberCode, MemberError, Refusal};
+
+#[cfg_attr(not(feature = "schema"), path = "members/silent.rs")]
+pub(crate) mod shape;
 
 pub use crate::member_rules::{Checked, INTEGER_RANGE, METADATA_ENTRIES, Text, integer, one_of};
 
@@ -52,6 +56,10 @@ const COLLECT_LIMIT: usize = 1_000;
 /// # Errors
 /// A [`Refusal`] with every wrong member: `field_not_writable`, `unknown_field` or `validation_failed`.
 pub fn read<T>(body: &Value, build: impl FnOnce(&mut Members<'_>) -> T) -> Result<T, Refusal> {
+    if shape::is_asked_for() {
+        Errors::default().muted(|errors| Members::scope(None, String::new(), errors, build));
+        return Err(Refusal::internal());
+    }
     let Value::Object(object) = body else {
         return Err(Refusal::member("", MemberCode::WrongType, "The body must be an object."));
     };
@@ -102,7 +110,9 @@ impl<'a> Members<'a> {
         build: impl FnOnce(&mut Members<'_>) -> T,
     ) -> T {
         let mut members = Members { object, pointer, named: Vec::new(), not_writable: &[], errors };
+        shape::begin();
         let built = build(&mut members);
+        shape::end();
         members.report_unnamed();
         built
     }
@@ -110,6 +120,7 @@ impl<'a> Members<'a> {
     /// Declares members that the record has and this operation does not write.
     pub fn not_writable(&mut self, names: &'static [&'static str]) {
         self.not_writable = names;
+        shape::not_writable(names);
     }
 
     /// Whether the object has this member, null or not.
@@ -136,6 +147,11 @@ impl<'a> Members<'a> {
         rule: impl FnOnce(&Value) -> Checked<T>,
     ) -> Field<'_, T> {
         let pointer = self.name(name);
+        if shape::is_asked_for() {
+            let _ = rule(&Value::Null);
+            shape::member(name);
+            return Field::missing(None, stand_in, pointer, self.errors);
+        }
         let value = self.object.and_then(|object| object.get(name));
         Field::read(value, stand_in, pointer, self.errors, rule)
     }
@@ -151,6 +167,7 @@ impl<'a> Members<'a> {
         match value {
             None | Some(Value::Null) => {
                 let stand_in = self.errors.muted(|errors| Members::scope(None, String::new(), errors, build));
+                shape::member(name);
                 Field::missing(value, stand_in, pointer, self.errors)
             }
             Some(value) => {
@@ -203,6 +220,12 @@ impl<'a> Members<'a> {
         mut read: impl FnMut(&'a Value, String, &mut Errors) -> Option<T>,
     ) -> Field<'_, Vec<T>> {
         let pointer = self.name(name);
+        if shape::is_asked_for() {
+            read(&NO_ITEM, String::new(), self.errors);
+            shape::list(*length.start(), *length.end());
+            shape::member(name);
+            return Field::missing(None, Vec::new(), pointer, self.errors);
+        }
         let value = self.object.and_then(|object| object.get(name));
         let items = match value {
             None | Some(Value::Null) => return Field::missing(value, Vec::new(), pointer, self.errors),
@@ -235,6 +258,13 @@ impl<'a> Members<'a> {
         rule: impl Fn(&str, &Value) -> Checked<T>,
     ) -> Field<'_, BTreeMap<String, T>> {
         let pointer = self.name(name);
+        if shape::is_asked_for() {
+            let nullable = rule("a", &Value::Null).is_ok();
+            let _ = rule("a", &Value::String(String::new()));
+            shape::entries(limit, nullable);
+            shape::member(name);
+            return Field::missing(None, BTreeMap::new(), pointer, self.errors);
+        }
         let value = self.object.and_then(|object| object.get(name));
         if value.is_none_or(Value::is_null) {
             return Field::missing(value, BTreeMap::new(), pointer, self.errors);
@@ -286,6 +316,9 @@ impl<'a> Members<'a> {
         }
     }
 }
+
+/// The item that a reader is shown when it is asked what items it reads.
+static NO_ITEM: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
 
 /// RFC 6901 section 3: `~` and `/` are escaped.
 fn child(pointer: &str, name: &str) -> String {

@@ -37,6 +37,12 @@ impl Schemas {
     /// Derives them.
     #[must_use]
     pub fn of_everything() -> Self {
+        Self::and(|_| {}, &[])
+    }
+
+    /// Derives them and what `define` adds, whose tags are `tags`, by the names of the definitions.
+    #[must_use]
+    pub fn and(define: fn(&mut SchemaGenerator), tags: &[(&str, &str)]) -> Self {
         let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(RulesByName);
         let mut generator = settings.into_generator();
         envelope_schema(&mut generator);
@@ -46,6 +52,7 @@ impl Schemas {
         generator.subschema_for::<OrderShare>();
         generator.subschema_for::<Recipient>();
         records_without_events(&mut generator);
+        define(&mut generator);
         let mut definitions = Map::new();
         for (name, mut definition) in generator.take_definitions(true) {
             rename_references(&mut definition);
@@ -55,8 +62,10 @@ impl Schemas {
             definitions.insert(public_name(&name), definition);
         }
         // It has the members of a delivery, and of these the derive does not see the tag.
-        if let Some(definition) = definitions.get_mut("DeliveryWithAttempts") {
-            tag(definition, "delivery");
+        for (name, object) in tags.iter().chain(&[("DeliveryWithAttempts", "delivery")]) {
+            if let Some(definition) = definitions.get_mut(*name) {
+                tag(definition, object);
+            }
         }
         Self { definitions }
     }

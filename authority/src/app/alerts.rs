@@ -18,14 +18,23 @@ use super::{Answer, App, Mutation};
 /// An open alert as the operator reads it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "alert")]
-struct AlertView<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorAlert"))]
+pub(super) struct AlertView<'a> {
+    /// Identifies the alert.
     id: &'a AlertId,
-    code: &'static str,
-    severity: &'static str,
+    /// What it is about.
+    code: AlertCode,
+    /// How much it matters.
+    severity: Severity,
+    /// The record it is about, such as a payment; empty where it is about the whole.
     subject: &'a str,
+    /// For people.
     message: &'a str,
+    /// How often it was raised since it opened.
     count: i64,
+    /// When it opened.
     first_seen_at: Timestamp,
+    /// When it was raised last.
     last_seen_at: Timestamp,
 }
 
@@ -33,8 +42,8 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
     fn from(alert: &'a Alert) -> Self {
         Self {
             id: &alert.id,
-            code: alert.code.as_str(),
-            severity: alert.severity.as_str(),
+            code: alert.code,
+            severity: alert.severity,
             subject: &alert.subject,
             message: &alert.message,
             count: alert.count,

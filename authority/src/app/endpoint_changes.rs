@@ -22,10 +22,14 @@ use super::{Answer, App, Mutation};
 /// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
 const CANCELLED_AT_ONCE: i64 = 10_000;
 
+/// An endpoint that is no more.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "webhook_endpoint")]
-struct Deleted<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DeletedWebhookEndpoint"))]
+pub(super) struct Deleted<'a> {
+    /// Identified it.
     id: &'a EndpointId,
+    /// True.
     deleted: bool,
 }
 

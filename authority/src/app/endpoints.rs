@@ -32,9 +32,11 @@ const FIRST_SECRET: u32 = 1;
 
 /// The endpoint and the secret that is shown this once.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookEndpointWithSecret"))]
 pub(super) struct WithSecret<'a> {
     #[serde(flatten)]
     pub(super) endpoint: &'a Endpoint,
+    /// The signing secret, `whsec_…`, shown this once.
     pub(super) secret: &'a str,
 }
 
@@ -80,12 +82,18 @@ pub(super) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusa
     Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
 }
 
+/// A test event that was made.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "webhook_test_request")]
-struct TestRequested<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookTestRequest"))]
+pub(super) struct TestRequested<'a> {
+    /// The event.
     event_id: &'a str,
+    /// Its delivery.
     delivery_id: &'a str,
+    /// Where it goes.
     endpoint_id: &'a EndpointId,
+    /// Whether it is of live mode.
     livemode: bool,
 }
 

@@ -9,6 +9,7 @@ use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::key_record::{ApiKeyRecord, KeyStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
+use authority_domain::scope::Scope;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
@@ -24,19 +25,33 @@ use super::{Answer, App, Mutation};
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "api_key")]
-struct ShownKey<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ApiKey"))]
+pub(super) struct ShownKey<'a> {
+    /// Identifies the record; it is not the key.
     id: &'a KeyId,
+    /// Whose key it is.
     merchant_id: &'a MerchantId,
+    /// What it is for.
     name: &'a str,
+    /// The beginning of the key, to recognise it by.
     display: &'a str,
-    scopes: Vec<&'static str>,
+    /// What it may do.
+    scopes: Vec<Scope>,
+    /// Whether it works.
     status: KeyStatus,
+    /// When it stops to work; null where it does not by itself.
     expires_at: Option<Timestamp>,
+    /// When it was ended.
     revoked_at: Option<Timestamp>,
+    /// When it was used last, to the minute.
     last_used_at: Option<Timestamp>,
+    /// The key that takes its place.
     replaced_by: Option<&'a KeyId>,
+    /// The operator key that made it, or `cli`.
     created_by: &'a str,
+    /// Whether it is for live data.
     livemode: bool,
+    /// When it was made.
     created_at: Timestamp,
     /// The key itself, in the answer that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,7 +203,7 @@ fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) 
         merchant_id: &record.merchant_id,
         name: &record.name,
         display: &record.display,
-        scopes: record.scopes.iter().map(|scope| scope.as_str()).collect(),
+        scopes: record.scopes.clone(),
         status: record.status(now),
         expires_at: record.expires_at,
         revoked_at: record.revoked_at,

@@ -53,6 +53,8 @@ pub mod shipments;
 pub mod sink;
 pub mod subscriptions;
 pub mod undelivered;
+#[cfg(feature = "schema")]
+pub mod views;
 
 use std::fmt;
 use std::sync::Arc;

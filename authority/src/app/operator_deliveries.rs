@@ -21,10 +21,13 @@ use super::{Answer, App, Mutation};
 
 /// The record of contract 2.9, with the merchant whose event it carries.
 #[derive(Serialize)]
-struct Shown<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorDelivery"))]
+pub(super) struct Shown<'a> {
     #[serde(flatten)]
     delivery: &'a Delivery,
+    /// Whose event it carries.
     merchant_id: &'a MerchantId,
+    /// The attempts, the first one first.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<Vec<Attempt>>,
 }

@@ -14,29 +14,48 @@ use super::{Answer, App};
 /// Endpoints that are named: those for which most waits.
 const NAMED: i64 = 20;
 
+/// What of all merchants' deliveries waits.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "outbox")]
-struct Outbox<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Outbox"))]
+pub(super) struct Outbox<'a> {
+    /// When this was counted.
     generated_at: Timestamp,
+    /// Deliveries that have not ended.
     pending: i64,
+    /// Of these, those whose next attempt is due.
     due_now: i64,
+    /// Of these, those whose next attempt is later.
     scheduled_retries: i64,
+    /// Deliveries that failed within 24 hours.
     failed_24h: i64,
+    /// When the oldest that has not ended was made.
     oldest_pending_at: Option<Timestamp>,
+    /// How long ago that is, in seconds.
     oldest_pending_age_seconds: Option<i64>,
+    /// The endpoints for which most waits, at most 20.
     endpoints: Vec<OfEndpoint<'a>>,
 }
 
+/// What waits for one endpoint.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OutboxEndpoint"))]
 struct OfEndpoint<'a> {
+    /// The endpoint.
     endpoint_id: &'a EndpointId,
-    /// `None` for the platform's own endpoint.
+    /// Whose it is; null for the platform's own endpoint.
     merchant_id: Option<&'a MerchantId>,
+    /// In which mode; null for the platform's own endpoint.
     livemode: Option<bool>,
+    /// How it fares.
     state: HealthState,
+    /// Attempts that failed since the last that succeeded.
     consecutive_failures: i64,
+    /// Deliveries that have not ended.
     pending: i64,
+    /// Of these, those whose next attempt is due.
     due_now: i64,
+    /// When the oldest of them was made.
     oldest_pending_at: Timestamp,
 }
 

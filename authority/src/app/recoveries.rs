@@ -44,10 +44,15 @@ pub const WAITING_MAX: i64 = 1_000;
 /// What a dry run tells.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "endpoint_recovery")]
-struct DryRun<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RecoveryDryRun"))]
+pub(super) struct DryRun<'a> {
+    /// True: nothing was begun.
     dry_run: bool,
+    /// Whose recovery it would be.
     endpoint_id: &'a EndpointId,
+    /// Whether it is for live data.
     livemode: bool,
+    /// Events that would be sent.
     matched: i64,
     /// False when there were more events than one request looks at: `matched` is then the count of the oldest of them.
     complete: bool,

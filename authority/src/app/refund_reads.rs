@@ -19,9 +19,11 @@ use super::{Answer, App};
 
 /// A refund as the operator reads it.
 #[derive(Serialize)]
-struct OperatorView<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorRefund"))]
+pub(super) struct OperatorView<'a> {
     #[serde(flatten)]
     refund: &'a Refund,
+    /// Whose refund it is.
     merchant_id: &'a MerchantId,
     /// The processor of the payment that money is returned of.
     processor: &'a Processor,

@@ -20,8 +20,11 @@ use super::{Answer, App, Mutation, alerts, refunds};
 /// What a report did: the refund as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
-struct ReportResult<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RefundReportResult"))]
+pub(super) struct ReportResult<'a> {
+    /// Whether the report changed it.
     applied: bool,
+    /// As it is now.
     refund: &'a Refund,
 }
 

@@ -17,18 +17,28 @@ use verify_core::catalog::EventType;
 use super::access::Caller;
 use super::{Answer, App, Mutation};
 
+/// An event that is sent once more.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "event_replay")]
-struct Replayed<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventReplay"))]
+pub(super) struct Replayed<'a> {
+    /// The event.
     event_id: &'a EventId,
+    /// Whether it is of live mode.
     livemode: bool,
+    /// The deliveries that were made.
     deliveries: Vec<Made<'a>>,
 }
 
+/// A delivery that was made.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReplayedDelivery"))]
 struct Made<'a> {
+    /// Identifies it.
     id: &'a DeliveryId,
+    /// Where it goes.
     endpoint_id: &'a EndpointId,
+    /// `pending`.
     status: DeliveryStatus,
 }
 

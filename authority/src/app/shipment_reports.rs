@@ -21,8 +21,11 @@ use super::{Answer, App, Mutation, alerts};
 /// What a report did: the shipment as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
-struct ReportResult<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ShipmentReportResult"))]
+pub(super) struct ReportResult<'a> {
+    /// Whether the report changed it.
     applied: bool,
+    /// As it is now.
     shipment: &'a Shipment,
 }
 

@@ -33,8 +33,11 @@ use super::{Answer, App, Mutation};
 /// What a report did: the subscription as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
-struct ReportResult<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SubscriptionReportResult"))]
+pub(super) struct ReportResult<'a> {
+    /// Whether the report changed it.
     applied: bool,
+    /// As it is now.
     subscription: &'a Subscription,
 }
 

@@ -1,15 +1,16 @@
 //! The way in, in the order of contract 4.2: who asks, how fast, may they, and is the request well-formed.
 //!
-//! A handler names its `Operation` and a function; `merchant` and `operator` run the checks that all operations
-//! share (rows 3 to 11), call the function with what they found, and turn its answer into a response with the headers
-//! of contract 5.4. What depends on a stored record (rows 12 to 16) happens in the use case, inside its transaction.
+//! A request comes with its [`Operation`] (see [`super::routes`]); `merchant` and `operator` run the checks that all
+//! operations share (rows 3 to 11), call the handler's function with what they found, and turn its answer into a response
+//! with the headers of contract 5.4. What depends on a stored record (rows 12 to 16) happens in the use case, inside its
+//! transaction. In debug builds an answer that the operation does not declare ends the request with a panic: a test that
+//! sees one has found a description that is not true.
 
 use std::sync::Arc;
 
 use authority_domain::audit::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::{OperatorScope, Scope};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -24,6 +25,7 @@ use super::body::Payload;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
 use super::if_none_match::{IfNoneMatch, not_modified};
+use super::operation::{Access, BodyRule, Content, Operation};
 use super::page::Page;
 use super::problem::Problem;
 use super::query::Query;
@@ -52,24 +54,13 @@ pub struct Roots {
     pub figures: Arc<RecentFigures>,
 }
 
-/// What an operation of the merchant API needs.
-#[derive(Clone, Copy)]
-pub(super) struct Operation {
-    /// For the idempotency record and the log.
-    pub(super) name: &'static str,
-    /// Any of these suffices.
-    pub(super) scopes: &'static [Scope],
-    /// `None`: by the method.
-    pub(super) policy: Option<Policy>,
-}
-
 /// A request that passed the shared checks.
 pub(super) struct Entered<C> {
     /// Who asks.
     pub(super) who: C,
     /// The parameters, to be read by the handler.
     pub(super) query: Query,
-    name: &'static str,
+    operation: &'static Operation,
     request_id: RequestId,
     payload: Payload,
     method: http::Method,
@@ -96,21 +87,12 @@ impl Actor for Operator {
     }
 }
 
-/// Whether an operation can do without a body.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum BodyRule {
-    /// 400 `body_required` without one.
-    Required,
-    /// None is the same as `{}`.
-    Optional,
-}
-
 impl<C: Actor> Entered<C> {
     /// Rows 10 and 11 for an operation that writes: no parameter, readable JSON; then what names the logical write.
-    pub(super) fn write(self, rule: BodyRule) -> Result<(C, Mutation, Value), Refusal> {
+    pub(super) fn write(self) -> Result<(C, Mutation, Value), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
         self.query.finish()?;
-        let body = match rule {
+        let body = match self.operation.body_rule() {
             BodyRule::Required => self.payload.required()?,
             BodyRule::Optional => self.payload.optional()?,
         };
@@ -128,7 +110,7 @@ impl<C: Actor> Entered<C> {
         };
         let request_id = authority_domain::id::RequestId::from_store(self.request_id.as_str().to_owned());
         let mutation = Mutation {
-            operation: self.name,
+            operation: self.operation.name,
             request_id,
             idempotency,
             if_match: self.if_match,
@@ -146,93 +128,109 @@ pub(super) enum Reply {
     List(List),
 }
 
-/// Runs a merchant operation.
-pub(super) async fn merchant<F, Fut>(roots: Roots, operation: Operation, request: Request, act: F) -> Response
-where
-    F: FnOnce(App, Entered<Caller>) -> Fut,
-    Fut: Future<Output = Result<Reply, Refusal>>,
-{
-    enter(roots, operation, |caller| caller.check_scope(operation.scopes), request, act).await
-}
-
-/// Runs an operation of the sandbox, which asks for a test key and for no scope.
-pub(super) async fn sandbox<F, Fut>(roots: Roots, name: &'static str, request: Request, act: F) -> Response
-where
-    F: FnOnce(App, Entered<Caller>) -> Fut,
-    Fut: Future<Output = Result<Reply, Refusal>>,
-{
-    let operation = Operation { name, scopes: &[], policy: None };
-    enter(roots, operation, Caller::check_test_mode, request, act).await
-}
-
-/// The checks in their order; `may` is row 6.
-async fn enter<F, Fut>(
-    roots: Roots,
-    operation: Operation,
-    may: impl FnOnce(&Caller) -> Result<(), Refusal>,
-    request: Request,
-    act: F,
-) -> Response
+/// Runs an operation of the merchant API, or one of the sandbox, which asks for a test key and for no scope.
+pub(super) async fn merchant<F, Fut>(roots: Roots, request: Request, act: F) -> Response
 where
     F: FnOnce(App, Entered<Caller>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
     let (parts, body) = request.into_parts();
-    let (caller, (standing, allowed)) = match authenticate(&roots, &operation, &parts).await {
+    let Some(operation) = operation_of(&parts) else { return undescribed() };
+    let (caller, (standing, allowed)) = match authenticate(&roots, operation, &parts).await {
         Ok(known) => known,
-        Err(refusal) => return Problem(refusal).into_response(),
+        Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
     let outcome = async {
         allowed?;
-        let writes = is_write(&parts.method);
+        let writes = operation.verb.writes();
         caller.check_merchant(writes)?;
-        may(&caller)?;
+        match operation.access {
+            Access::Merchant(any_of) => caller.check_scope(any_of)?,
+            Access::TestKey => caller.check_test_mode()?,
+            Access::Operator(_) | Access::Everybody => return Err(Refusal::internal()),
+        }
         let strict = writes && caller.merchant.settings.require_idempotency_key;
-        let entered = read(caller, operation.name, strict, parts, body).await?;
+        let entered = read(caller, operation, strict, parts, body).await?;
         act(roots.app.clone(), entered).await
     };
-    let mut response = outcome
-        .await
-        .map_or_else(|refusal| Problem(refusal).into_response(), |reply| into_response(reply, &has));
+    let mut response = respond(operation, outcome.await, &has);
     standing.write(response.headers_mut());
-    response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
     response
 }
 
-/// Runs an operator operation, for which any of `scopes` suffices. The operator root has no rate limits: it is never
-/// reachable from outside.
-pub(super) async fn operator<F, Fut>(
-    roots: Roots,
-    name: &'static str,
-    scopes: &[OperatorScope],
-    request: Request,
-    act: F,
-) -> Response
+/// Runs an operation of the operator API. The operator root has no rate limits: it is never reachable from outside.
+pub(super) async fn operator<F, Fut>(roots: Roots, request: Request, act: F) -> Response
 where
     F: FnOnce(App, Entered<Operator>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
     let (parts, body) = request.into_parts();
+    let Some(operation) = operation_of(&parts) else { return undescribed() };
     let found = match bearer::read(&parts.headers) {
         Ok(key) => roots.app.operator_of(&key).await,
         Err(refusal) => Err(refusal),
     };
     let known = match found {
         Ok(known) => known,
-        Err(refusal) => return Problem(refusal).into_response(),
+        Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
     let outcome = async {
-        known.check_scope(scopes)?;
-        let entered = read(known, name, false, parts, body).await?;
+        let Access::Operator(any_of) = operation.access else { return Err(Refusal::internal()) };
+        known.check_scope(any_of)?;
+        let entered = read(known, operation, false, parts, body).await?;
         act(roots.app.clone(), entered).await
     };
-    let mut response = outcome
-        .await
-        .map_or_else(|refusal| Problem(refusal).into_response(), |reply| into_response(reply, &has));
+    respond(operation, outcome.await, &has)
+}
+
+/// What the route that matched is for.
+fn operation_of(parts: &Parts) -> Option<&'static Operation> {
+    parts.extensions.get::<&'static Operation>().copied()
+}
+
+/// A handler that was not added with an operation; [`super::routes::Routes`] has no way to do so.
+fn undescribed() -> Response {
+    Problem(Refusal::internal()).into_response()
+}
+
+fn respond(operation: &Operation, outcome: Result<Reply, Refusal>, has: &IfNoneMatch) -> Response {
+    let mut response = match outcome {
+        Ok(reply) => {
+            debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
+            into_response(reply, has)
+        }
+        Err(refusal) => refused(operation, refusal),
+    };
     response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
     response
+}
+
+fn refused(operation: &Operation, refusal: Refusal) -> Response {
+    debug_assert!(
+        operation.may_answer(refusal.code),
+        "{} answers {}, which it does not declare",
+        operation.name,
+        refusal.code
+    );
+    Problem(refusal).into_response()
+}
+
+/// Whether one of the operation's answers is of this kind.
+fn declares(operation: &Operation, reply: &Reply) -> bool {
+    operation.answers.iter().any(|declared| match (reply, declared.content) {
+        (Reply::Answer(answer), Content::Record(_)) => {
+            declared.status == answer.status
+                && declared.tagged == answer.version.is_some()
+                && declared.located == answer.location.is_some()
+                && (!declared.conditional || !answer.volatile)
+        }
+        (Reply::List(list), Content::Page(_)) => list.resume_cursor.is_none(),
+        (Reply::List(list), Content::Rows(_)) => list.next_cursor.is_none() && list.resume_cursor.is_none(),
+        (Reply::List(list), Content::Feed(_)) => list.resume_cursor.is_some(),
+        _ => false,
+    })
 }
 
 type Limited = (Standing, Result<(), Refusal>);
@@ -267,14 +265,14 @@ async fn authenticate(
 /// Rows 7 to 9.
 async fn read<C>(
     who: C,
-    name: &'static str,
+    operation: &'static Operation,
     needs_key: bool,
     parts: Parts,
     body: Body,
 ) -> Result<Entered<C>, Refusal> {
     check_version(&parts.headers)?;
     let payload = Payload::read(&parts.method, &parts.headers, body).await?;
-    let writes = is_write(&parts.method);
+    let writes = operation.verb.writes();
     let idempotency_key = if writes { IdempotencyKey::read(&parts.headers)? } else { None };
     if needs_key && idempotency_key.is_none() {
         return Err(Refusal::new(
@@ -287,8 +285,8 @@ async fn read<C>(
     let request_id = parts.extensions.get::<RequestId>().cloned().ok_or_else(Refusal::internal)?;
     Ok(Entered {
         who,
-        query: Query::parse(parts.uri.query())?,
-        name,
+        query: Query::parse(parts.uri.query())?.of(operation),
+        operation,
         request_id,
         payload,
         method: parts.method,
@@ -296,10 +294,6 @@ async fn read<C>(
         idempotency_key,
         if_match,
     })
-}
-
-fn is_write(method: &http::Method) -> bool {
-    !matches!(*method, http::Method::GET | http::Method::HEAD)
 }
 
 fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {

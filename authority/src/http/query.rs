@@ -13,6 +13,8 @@ use authority_domain::time::Timestamp;
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
+use super::operation::Operation;
+
 /// Largest `limit` (contract 4.5).
 const LIMIT_MAX: u16 = 100;
 /// Longest value of a text filter, in characters.
@@ -21,11 +23,13 @@ const TEXT_LIMIT: usize = 255;
 const LIST_LIMIT: usize = 64;
 
 /// The parameters of one request that were not taken yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Query {
     left: BTreeMap<String, String>,
     filters: BTreeMap<String, String>,
     canonical: String,
+    /// Whose parameters they are; what it does not declare is not to be read.
+    operation: Option<&'static Operation>,
 }
 
 impl Query {
@@ -45,7 +49,23 @@ impl Query {
             left.insert(name, value);
         }
         let canonical = form_urlencoded::Serializer::new(String::new()).extend_pairs(&left).finish();
-        Ok(Self { left, filters: BTreeMap::new(), canonical })
+        Ok(Self { left, filters: BTreeMap::new(), canonical, operation: None })
+    }
+
+    /// As parameters of this operation.
+    #[must_use]
+    pub(super) fn of(mut self, operation: &'static Operation) -> Self {
+        self.operation = Some(operation);
+        self
+    }
+
+    /// Takes a parameter out. The description of the operation names every one that is asked for.
+    fn take(&mut self, name: &str) -> Option<String> {
+        debug_assert!(
+            self.operation.is_none_or(|operation| operation.takes(name)),
+            "an operation reads the parameter {name} and does not declare it"
+        );
+        self.left.remove(name)
     }
 
     /// All parameters, sorted by name and encoded in one way: part of an idempotency fingerprint.
@@ -60,7 +80,7 @@ impl Query {
     /// `invalid_parameter`; out of range is not clamped, because a client that stops on "fewer than I asked for"
     /// would lose data.
     pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
-        let Some(text) = self.left.remove("limit") else { return Ok(default) };
+        let Some(text) = self.take("limit") else { return Ok(default) };
         let digits = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         let limit = text.parse().ok().filter(|limit| digits && (1..=LIMIT_MAX).contains(limit));
         limit.ok_or_else(|| invalid("limit", "Must be a decimal integer from 1 to 100."))
@@ -68,7 +88,7 @@ impl Query {
 
     /// `cursor`, as it came; `None` means from the start, as does an empty one.
     pub fn cursor(&mut self) -> Option<String> {
-        self.left.remove("cursor").filter(|cursor| !cursor.is_empty())
+        self.take("cursor").filter(|cursor| !cursor.is_empty())
     }
 
     /// A text filter: 1 to 255 characters without controls.
@@ -76,7 +96,7 @@ impl Query {
     /// # Errors
     /// `invalid_parameter`.
     pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
-        let Some(text) = self.left.remove(name) else { return Ok(None) };
+        let Some(text) = self.take(name) else { return Ok(None) };
         if !(1..=TEXT_LIMIT).contains(&text.chars().count()) || text.chars().any(|c| c.is_ascii_control()) {
             return Err(invalid(name, "Must have 1 to 255 characters, without control characters."));
         }
@@ -120,7 +140,7 @@ impl Query {
         parse: impl Fn(&str) -> Option<T>,
         write: impl Fn(&T) -> String,
     ) -> Result<Vec<T>, Refusal> {
-        let Some(text) = self.left.remove(name) else { return Ok(Vec::new()) };
+        let Some(text) = self.take(name) else { return Ok(Vec::new()) };
         let mut values = BTreeMap::new();
         for item in text.split(',') {
             let value = parse(item).ok_or_else(|| invalid(name, "A value of the list is not allowed."))?;
@@ -139,7 +159,7 @@ impl Query {
     /// # Errors
     /// `invalid_parameter`. A `+` that was not encoded arrives as a blank, and the sentence says so.
     pub fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
-        let Some(text) = self.left.remove(name) else { return Ok(None) };
+        let Some(text) = self.take(name) else { return Ok(None) };
         let time = Timestamp::parse(&text).ok_or_else(|| {
             invalid(name, "Must be an RFC 3339 time, e.g. 2026-09-01T12:00:00Z; a plus sign is written %2B.")
         })?;

@@ -18,6 +18,8 @@ mod recoveries;
 mod refunds;
 mod replays;
 pub mod sandbox;
+#[cfg(feature = "schema")]
+mod shapes;
 mod shipment_reports;
 mod shipments;
 mod subscription_reports;
@@ -31,6 +33,8 @@ pub use endpoints::{
 };
 pub use fulfillment::FulfillmentRequest;
 pub use merchants::{MerchantRequest, read_merchant_change};
+#[cfg(feature = "schema")]
+pub(crate) use order_changes::order_edit;
 pub use order_changes::{OrderCancelRequest, OrderEditRequest, no_members};
 pub use orders::OrderRequest;
 pub use payments::{PaymentReportRequest, PaymentRequest};
@@ -38,6 +42,8 @@ pub use reason::{read_optional_reason, read_reason};
 pub use recoveries::RecoveryRequest;
 pub use refunds::{RefundReportRequest, RefundRequest};
 pub use replays::ReplayRequest;
+#[cfg(feature = "schema")]
+pub use shapes::{Shape, shapes};
 pub use shipment_reports::ShipmentReportRequest;
 pub use shipments::ShipmentRequest;
 pub use subscription_reports::SubscriptionReportRequest;

@@ -31,43 +31,7 @@ impl OrderEditRequest {
         } else {
             merged = body.clone();
         }
-        members::read(&merged, |m| {
-            m.not_writable(&[
-                "order_number",
-                "status",
-                "payment_status",
-                "fulfillment_status",
-                "currency",
-                "amounts",
-                "payment_summary",
-                "line_items",
-                "external_references",
-                "checkout_id",
-                "subscription_id",
-                "payment_ids",
-                "source",
-                "fulfillment_note",
-                "cancel_reason",
-                "placed_at",
-                "confirmed_at",
-                "fulfilled_at",
-                "shipped_at",
-                "delivered_at",
-                "completed_at",
-                "cancelled_at",
-                "resource_version",
-                "livemode",
-                "created_at",
-                "updated_at",
-                "object",
-            ]);
-            Self(OrderEdit {
-                customer: m.object("customer", customer).optional(),
-                billing_address: m.object("billing_address", address).optional(),
-                shipping_address: m.object("shipping_address", address).optional(),
-                metadata: m.metadata("metadata").or(Metadata::new()),
-            })
-        })
+        order_edit(&merged)
     }
 
     /// The checked members.
@@ -75,6 +39,47 @@ impl OrderEditRequest {
     pub fn into_edit(self) -> OrderEdit {
         self.0
     }
+}
+
+/// What is left of an order when what can be edited is taken out of it and merged with what a request says of it.
+pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest, Refusal> {
+    members::read(merged, |m| {
+        m.not_writable(&[
+            "order_number",
+            "status",
+            "payment_status",
+            "fulfillment_status",
+            "currency",
+            "amounts",
+            "payment_summary",
+            "line_items",
+            "external_references",
+            "checkout_id",
+            "subscription_id",
+            "payment_ids",
+            "source",
+            "fulfillment_note",
+            "cancel_reason",
+            "placed_at",
+            "confirmed_at",
+            "fulfilled_at",
+            "shipped_at",
+            "delivered_at",
+            "completed_at",
+            "cancelled_at",
+            "resource_version",
+            "livemode",
+            "created_at",
+            "updated_at",
+            "object",
+        ]);
+        OrderEditRequest(OrderEdit {
+            customer: m.object("customer", customer).optional(),
+            billing_address: m.object("billing_address", address).optional(),
+            shipping_address: m.object("shipping_address", address).optional(),
+            metadata: m.metadata("metadata").or(Metadata::new()),
+        })
+    })
 }
 
 /// RFC 7396, but for one thing: at the top, a null stays, so that a member that cannot be written is still seen.

@@ -1,10 +1,10 @@
 //! Bodies of consumers that keep a copy: acknowledging a cursor, naming an order (contract 4.12, 4.13).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::checkpoint::{Acknowledged, CheckpointStream, is_checkpoint_name};
 use crate::external_references::NewReference;
-use crate::members::{self, Text};
+use crate::members::{self, Text, shape};
 use crate::refusal::{MemberCode, Refusal};
 
 /// `POST /sync/checkpoints`.
@@ -42,9 +42,12 @@ impl CheckpointRequest {
                 name: m.parsed("name", Text::line(1, 64), what, String::new(), parse).required(),
                 stream: m.one_of("stream").or(CheckpointStream::Events),
                 cursor: m
-                    .field("cursor", String::new(), |value| match value {
-                        Value::String(text) => Ok(text.clone()),
-                        _ => Err((MemberCode::WrongType, "Must be a string.".to_owned())),
+                    .field("cursor", String::new(), |value| {
+                        shape::rule(|| json!({ "type": "string" }));
+                        match value {
+                            Value::String(text) => Ok(text.clone()),
+                            _ => Err((MemberCode::WrongType, "Must be a string.".to_owned())),
+                        }
                     })
                     .required(),
                 force: m.boolean("force").or(false),
@@ -73,8 +76,6 @@ pub fn read_reference(body: &Value) -> Result<NewReference, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn wrong<T: std::fmt::Debug>(read: Result<T, Refusal>) -> Vec<String> {

@@ -21,11 +21,17 @@ use crate::app::{Answer, App, IdempotencyKey, Mutation};
 /// What was made.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "sandbox_seed")]
-struct Seeded {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SandboxSeed"))]
+pub(in crate::app) struct Seeded {
+    /// False: seeds are for test mode.
     livemode: bool,
+    /// The seed it was made from.
     seed: i64,
+    /// Orders that were made.
     orders: i64,
+    /// The first order's number.
     first_order_number: OrderNumber,
+    /// The last order's number.
     last_order_number: OrderNumber,
 }
 

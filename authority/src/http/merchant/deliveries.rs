@@ -1,30 +1,62 @@
 //! Deliveries and their attempts, and trying again now (contract 2.9, 4.1, 15.3).
 
 use authority_domain::delivery::DeliveryStatus;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
-use super::{ROWS, Segment, operation, parsed, words};
-use crate::http::entry::{BodyRule, Entered, Operation, Reply, Roots, merchant};
+use super::{ROWS, Segment, parsed, words};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
 use crate::http::list_query::event_types;
 use crate::http::list_query::list_request_within;
-use crate::http::rate_limit::Policy;
+use crate::http::operation::{self, Operation, accepted, ok, page, text, time};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get(
+    "/webhook-endpoints/{endpoint}/deliveries",
+    "deliveries.list",
+    "List what was sent to a webhook endpoint and what is to be sent, newest first.",
+)
+.scopes(&[Scope::WebhooksManage])
+.query(&[
+    operation::words::<DeliveryStatus>("status", "With any of these statuses."),
+    text("event_id", "Of this event."),
+    operation::event_types("event_type", "Of events of any of these types."),
+    time("created_from", "Made then or later."),
+    time("created_to", "Made before."),
+])
+.answers(&[page("Delivery", "Deliveries.")]);
+
+const GET: Operation =
+    Operation::get("/deliveries/{delivery}", "deliveries.get", "Read a delivery with its attempts.")
+        .scopes(&[Scope::WebhooksManage])
+        .answers(&[ok("DeliveryWithAttempts", "The delivery.")]);
+
+const RETRY: Operation = Operation::post(
+    "/deliveries/{delivery}/retry",
+    "deliveries.retry",
+    "Send a delivery now.",
+)
+.details(
+    "What waits is tried now. What failed or was cancelled is sent once more, as a delivery of its own; the \
+             answer is the delivery that will be sent.",
+)
+.scopes(&[Scope::WebhooksManage])
+.delivers()
+.optional_body("NoMembers", "{}")
+.answers(&[accepted("Delivery", "The delivery that will be sent.")])
+.refuses(&[ErrorCode::EndpointDisabled, ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/webhook-endpoints/{endpoint}/deliveries", get(deliveries_list))
-        .route("/deliveries/{delivery}", get(delivery_get))
-        .route("/deliveries/{delivery}/retry", post(delivery_retry))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
 async fn deliveries_list(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, operation("deliveries.list", &[Scope::WebhooksManage]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let endpoint = parsed(endpoint, EndpointId::parse);
         let filter = DeliveryFilter {
@@ -41,7 +73,7 @@ async fn deliveries_list(State(roots): State<Roots>, endpoint: Segment, request:
 }
 
 async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
-    merchant(roots, operation("deliveries.get", &[Scope::WebhooksManage]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_get(&entered.who, parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
     })
@@ -49,13 +81,8 @@ async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Re
 }
 
 async fn delivery_retry(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
-    let operation = Operation {
-        name: "deliveries.retry",
-        scopes: &[Scope::WebhooksManage],
-        policy: Some(Policy::Delivery),
-    };
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(delivery, DeliveryId::parse);
         app.delivery_retry_own(&who, mutation, id, body).await.map(Reply::Answer)
     })

@@ -1,32 +1,112 @@
 //! Webhook endpoints (contract 4.1, 4.10).
 
 use authority_domain::endpoint::EndpointStatus;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
-use super::{ROWS, Segment, list_request, operation, parsed};
-use crate::http::entry::{BodyRule, Entered, Operation, Reply, Roots, merchant};
-use crate::http::rate_limit::Policy;
+use super::{ROWS, Segment, list_request, parsed};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{self, Operation, accepted, created, ok, page};
+use crate::http::routes::Routes;
+
+const LIST: Operation =
+    Operation::get("/webhook-endpoints", "endpoints.list", "List webhook endpoints, newest first.")
+        .scopes(&[Scope::WebhooksManage])
+        .query(&[operation::words::<EndpointStatus>("status", "With any of these statuses.")])
+        .answers(&[page("WebhookEndpoint", "Webhook endpoints.")]);
+
+const CREATE: Operation = Operation::post(
+    "/webhook-endpoints",
+    "endpoints.create",
+    "Make a webhook endpoint, which gets events from then on.",
+)
+.details("The signing secret is shown in this answer and never again.")
+.scopes(&[Scope::WebhooksManage])
+.body(
+    "EndpointRequest",
+    r#"{"url":"https://shop.example.com/webhooks","enabled_events":["order.*","refund.completed"],"description":"Warehouse"}"#,
+)
+.answers(&[created("WebhookEndpointWithSecret", "The endpoint and its signing secret.").tagged().located()])
+.refuses(&[ErrorCode::EndpointUrlForbidden, ErrorCode::EndpointLimitReached]);
+
+const GET: Operation =
+    Operation::get("/webhook-endpoints/{endpoint}", "endpoints.get", "Read a webhook endpoint.")
+        .scopes(&[Scope::WebhooksManage])
+        .answers(&[ok("WebhookEndpoint", "The endpoint.").tagged()]);
+
+const CHANGE: Operation =
+    Operation::patch("/webhook-endpoints/{endpoint}", "endpoints.change", "Change a webhook endpoint.")
+        .details(
+            "Members that are absent stay as they are. Enabling a disabled endpoint clears the reason and its failures.",
+        )
+        .scopes(&[Scope::WebhooksManage])
+        .if_match("endpoint")
+        .body("EndpointPatch", r#"{"enabled_events":["*"],"status":"enabled"}"#)
+        .answers(&[ok("WebhookEndpoint", "The endpoint as it is now.").tagged()])
+        .refuses(&[ErrorCode::EndpointUrlForbidden]);
+
+const DELETE: Operation =
+    Operation::delete("/webhook-endpoints/{endpoint}", "endpoints.delete", "Delete a webhook endpoint.")
+        .details("What waits for it is cancelled.")
+        .scopes(&[Scope::WebhooksManage])
+        .if_match("endpoint")
+        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint is gone.")]);
+
+const ROTATE_SECRET: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/rotate-secret",
+    "endpoints.rotate_secret",
+    "Give a webhook endpoint a new signing secret.",
+)
+.details(
+    "Deliveries are signed with the new secret first and, while the overlap is open, with the one before it. The new \
+     secret is shown in this answer and never again.",
+)
+.scopes(&[Scope::WebhooksManage])
+.if_match("endpoint")
+.optional_body("RotationRequest", r#"{"overlap_seconds":86400}"#)
+.answers(&[ok("WebhookEndpointWithSecret", "The endpoint and its new signing secret.").tagged()])
+.refuses(&[ErrorCode::RotationInProgress]);
+
+const RETIRE_SECRET: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/retire-secret",
+    "endpoints.retire_secret",
+    "End the overlap of two signing secrets now.",
+)
+.details("Where no overlap is open, nothing changes.")
+.scopes(&[Scope::WebhooksManage])
+.optional_body("NoMembers", "{}")
+.answers(&[ok("WebhookEndpoint", "The endpoint as it is now.").tagged()]);
+
+const TEST: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/test",
+    "endpoints.test",
+    "Send a test event to a webhook endpoint.",
+)
+.details("`webhook.test` goes to this endpoint alone, whatever its filter, by the way of every event.")
+.scopes(&[Scope::WebhooksManage])
+.delivers()
+.optional_body("EndpointTestRequest", r#"{"message":"hello"}"#)
+.answers(&[accepted("WebhookTestRequest", "The event and its delivery.")])
+.refuses(&[ErrorCode::EndpointDisabled]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/webhook-endpoints", get(endpoints_list).post(endpoint_create))
-        .route(
-            "/webhook-endpoints/{endpoint}",
-            get(endpoint_get).patch(endpoint_change).delete(endpoint_delete),
-        )
-        .route("/webhook-endpoints/{endpoint}/rotate-secret", post(endpoint_rotate_secret))
-        .route("/webhook-endpoints/{endpoint}/retire-secret", post(endpoint_retire_secret))
-        .route("/webhook-endpoints/{endpoint}/test", post(endpoint_test))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&LIST, endpoints_list)
+        .add(&CREATE, endpoint_create)
+        .add(&GET, endpoint_get)
+        .add(&CHANGE, endpoint_change)
+        .add(&DELETE, endpoint_delete)
+        .add(&ROTATE_SECRET, endpoint_rotate_secret)
+        .add(&RETIRE_SECRET, endpoint_retire_secret)
+        .add(&TEST, endpoint_test)
 }
 
 async fn endpoints_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("endpoints.list", &[Scope::WebhooksManage]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let status = query.list::<EndpointStatus>("status")?;
         let list = list_request(query, ROWS)?;
@@ -36,15 +116,15 @@ async fn endpoints_list(State(roots): State<Roots>, request: Request) -> Respons
 }
 
 async fn endpoint_create(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("endpoints.create", &[Scope::WebhooksManage]), request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.endpoint_create(&who, mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, operation("endpoints.get", &[Scope::WebhooksManage]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_get(&entered.who, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
@@ -52,13 +132,8 @@ async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Re
 }
 
 async fn endpoint_test(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    let operation = Operation {
-        name: "endpoints.test",
-        scopes: &[Scope::WebhooksManage],
-        policy: Some(Policy::Delivery),
-    };
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_test(&who, mutation, id, Some(body)).await.map(Reply::Answer)
     })
@@ -66,8 +141,8 @@ async fn endpoint_test(State(roots): State<Roots>, endpoint: Segment, request: R
 }
 
 async fn endpoint_change(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, operation("endpoints.change", &[Scope::WebhooksManage]), request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_change(&who, mutation, id, body).await.map(Reply::Answer)
     })
@@ -75,17 +150,16 @@ async fn endpoint_change(State(roots): State<Roots>, endpoint: Segment, request:
 }
 
 async fn endpoint_delete(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, operation("endpoints.delete", &[Scope::WebhooksManage]), request, async |app, entered| {
-        let (who, mutation, _) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, _) = entered.write()?;
         app.endpoint_delete(&who, mutation, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn endpoint_rotate_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    let operation = operation("endpoints.rotate_secret", &[Scope::WebhooksManage]);
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_rotate_secret(&who, mutation, id, body).await.map(Reply::Answer)
     })
@@ -93,9 +167,8 @@ async fn endpoint_rotate_secret(State(roots): State<Roots>, endpoint: Segment, r
 }
 
 async fn endpoint_retire_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    let operation = operation("endpoints.retire_secret", &[Scope::WebhooksManage]);
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_retire_secret(&who, mutation, id, body).await.map(Reply::Answer)
     })

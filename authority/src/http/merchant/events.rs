@@ -1,28 +1,60 @@
 //! The event history (contract 4.1, 4.5, 4.9).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
-use super::{FEED_ROWS, Segment, list_request, operation, parsed};
-use crate::http::entry::{BodyRule, Entered, Operation, Reply, Roots, merchant};
+use super::{FEED_ROWS, Segment, list_request, parsed};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
 use crate::http::list_query::event_types;
-use crate::http::rate_limit::Policy;
+use crate::http::operation::{self, Operation, accepted, feed, ok, text, time};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get("/events", "events.list", "List events in their order, oldest first.")
+    .details(
+        "The way to catch up: page with `cursor`, act on each event once, then save the page's cursor. \
+         `resume_cursor` is on every page; `next_cursor` is absent on the last one.",
+    )
+    .scopes(&[Scope::EventsRead])
+    .query(&[
+        operation::event_types("type", "Of any of these types."),
+        time("created_from", "Made then or later."),
+        time("created_to", "Made before."),
+        text("resource", "About this record: an order number or an id."),
+    ])
+    .answers(&[feed("Event", "Events.")])
+    .refuses(&[ErrorCode::CursorExpired]);
+
+const GET: Operation =
+    Operation::get("/events/{event}", "events.get", "Read an event, byte for byte as it was sent.")
+        .scopes(&[Scope::EventsRead])
+        .answers(&[ok("Event", "The event.")]);
+
+const REPLAY: Operation = Operation::post(
+    "/events/{event}/replay",
+    "events.replay",
+    "Send an event once more.",
+)
+.details(
+    "To the endpoints that are named, or to every enabled one that wants it. The same id and bytes, a fresh \
+             timestamp and signature, and attempts of its own.",
+)
+.scopes(&[Scope::WebhooksManage])
+.delivers()
+.optional_body("ReplayRequest", r#"{"endpoint_ids":["we_01k3zqf3m2c8d4s6t9v1x7y0za"]}"#)
+.answers(&[accepted("EventReplay", "The deliveries that were made.")])
+.refuses(&[ErrorCode::EndpointDisabled, ErrorCode::NoEligibleEndpoint]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/events", get(events_list))
-        .route("/events/{event}", get(event_get))
-        .route("/events/{event}/replay", post(event_replay))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, events_list).add(&GET, event_get).add(&REPLAY, event_replay)
 }
 
 async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("events.list", &[Scope::EventsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let filter = EventFilter {
             types: event_types(&mut query, "type")?,
@@ -37,7 +69,7 @@ async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
 }
 
 async fn event_get(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
-    merchant(roots, operation("events.get", &[Scope::EventsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.event_get(&entered.who, parsed(event, EventId::parse)).await.map(Reply::Answer)
     })
@@ -45,10 +77,8 @@ async fn event_get(State(roots): State<Roots>, event: Segment, request: Request)
 }
 
 async fn event_replay(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
-    let operation =
-        Operation { name: "events.replay", scopes: &[Scope::WebhooksManage], policy: Some(Policy::Delivery) };
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.event_replay(&who, mutation, parsed(event, EventId::parse), body).await.map(Reply::Answer)
     })
     .await

@@ -5,31 +5,51 @@ use authority_domain::external_references::SystemName;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use axum::routing::put;
 
-use super::operation;
 use crate::app::external_references::ReferenceAction;
-use crate::http::entry::{BodyRule, Reply, Roots, merchant};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, ok};
+use crate::http::routes::Routes;
 
 /// An order and a system; a path that does not decode names neither.
 type Segments = Result<Path<(String, String)>, PathRejection>;
 
 const SCOPES: &[Scope] = &[Scope::SyncWrite, Scope::OrdersWrite];
 
+const SET: Operation = Operation::put(
+    "/orders/{order}/external-references/{system}",
+    "external_references.set",
+    "Say what another system calls an order.",
+)
+.details("There is one entry per system. What is the same already changes nothing.")
+.scopes(SCOPES)
+.if_match("order")
+.body("ExternalReferenceRequest", r#"{"id":"SO-4711","url":"https://erp.example.com/orders/SO-4711"}"#)
+.answers(&[ok("Order", "The order as it is now.").tagged()])
+.refuses(&[ErrorCode::ExternalReferenceConflict]);
+
+const REMOVE: Operation = Operation::delete(
+    "/orders/{order}/external-references/{system}",
+    "external_references.remove",
+    "Forget what another system calls an order.",
+)
+.details("What is not there already changes nothing.")
+.scopes(SCOPES)
+.if_match("order")
+.answers(&[ok("Order", "The order as it is now.").tagged()]);
+
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    let path = "/orders/{order}/external-references/{system}";
-    Router::new().route(path, put(reference_set).delete(reference_remove))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&SET, reference_set).add(&REMOVE, reference_remove)
 }
 
 async fn reference_set(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
-    merchant(roots, operation("external_references.set", SCOPES), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let (number, system) = named(segments)?;
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+        let (who, mutation, body) = entered.write()?;
         let action = ReferenceAction::Set(body);
         app.external_reference_change(&who, mutation, number, system, action).await.map(Reply::Answer)
     })
@@ -37,9 +57,9 @@ async fn reference_set(State(roots): State<Roots>, segments: Segments, request: 
 }
 
 async fn reference_remove(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
-    merchant(roots, operation("external_references.remove", SCOPES), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let (number, system) = named(segments)?;
-        let (who, mutation, _) = entered.write(BodyRule::Optional)?;
+        let (who, mutation, _) = entered.write()?;
         let action = ReferenceAction::Remove;
         app.external_reference_change(&who, mutation, number, system, action).await.map(Reply::Answer)
     })

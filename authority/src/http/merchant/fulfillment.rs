@@ -1,23 +1,39 @@
 //! The fulfilment of orders (contract 4.1, 4.6).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::patch;
 
-use super::{Segment, operation, parsed};
-use crate::http::entry::{BodyRule, Reply, Roots, merchant};
+use super::{Segment, parsed};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, ok};
+use crate::http::routes::Routes;
 
-/// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/orders/{order}/fulfillment", patch(fulfillment_update))
+const UPDATE: Operation = Operation::patch(
+    "/orders/{order}/fulfillment",
+    "orders.fulfillment",
+    "Say how far the fulfilment of an order has come.",
+)
+.details(
+    "A target for the whole order, quantities of lines, or a note. Nothing else of an order can be written here: \
+     money and status are the authority's.",
+)
+.scopes(&[Scope::OrdersWrite])
+.if_match("order")
+.body("FulfillmentRequest", r#"{"fulfillment_status":"fulfilled","note":"Shelf 4"}"#)
+.answers(&[ok("Order", "The order as it is now.").tagged()])
+.refuses(&[ErrorCode::OrderNotFulfillable, ErrorCode::InvalidStateTransition]);
+
+/// The route.
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&UPDATE, fulfillment_update)
 }
 
 async fn fulfillment_update(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    merchant(roots, operation("orders.fulfillment", &[Scope::OrdersWrite]), request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.fulfillment_update(&who, mutation, number, body).await.map(Reply::Answer)
     })

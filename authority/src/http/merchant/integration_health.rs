@@ -1,22 +1,28 @@
 //! Integration health (contract 2.12).
 
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
-use super::operation;
 use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, ok};
+use crate::http::routes::Routes;
+
+const GET: Operation = Operation::get(
+    "/integration-health",
+    "integration_health.get",
+    "See how the integration fares: endpoints, alerts, pending deliveries.",
+)
+.scopes(&[Scope::WebhooksManage, Scope::EventsRead])
+.answers(&[ok("IntegrationHealth", "As it is now.")]);
 
 /// The route.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/integration-health", get(health_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&GET, health_get)
 }
 
 async fn health_get(State(roots): State<Roots>, request: Request) -> Response {
-    let operation = operation("integration_health.get", &[Scope::WebhooksManage, Scope::EventsRead]);
-    merchant(roots, operation, request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.integration_health(&entered.who).await.map(Reply::Answer)
     })

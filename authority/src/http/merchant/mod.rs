@@ -1,6 +1,7 @@
 //! The merchant API: `/v1/merchant` (contract 4.1). One file per resource.
 //!
-//! Each handler is its row of the table: the scopes it needs, the parameters it takes, the use case it calls.
+//! A file declares its operations, each a row of the table, and the handlers that read their parameters and call the use
+//! cases.
 
 mod deliveries;
 mod endpoints;
@@ -16,20 +17,18 @@ mod shipments;
 mod subscriptions;
 mod sync;
 
-use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 
-use super::entry::{Operation, Roots};
 use super::list_query::{FEED_ROWS, ROWS, list_request, list_request_within, words};
+use super::routes::Routes;
 
 /// A path segment; one that does not decode is a record that does not exist.
 pub(super) type Segment = Result<Path<String>, PathRejection>;
 
 /// The routes of the merchant API.
-pub fn routes() -> Router<Roots> {
-    let api = Router::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .merge(deliveries::routes())
         .merge(endpoints::routes())
         .merge(events::routes())
@@ -42,12 +41,8 @@ pub fn routes() -> Router<Roots> {
         .merge(refunds::routes())
         .merge(shipments::routes())
         .merge(subscriptions::routes())
-        .merge(sync::routes());
-    Router::new().nest("/v1/merchant", api)
-}
-
-fn operation(name: &'static str, scopes: &'static [Scope]) -> Operation {
-    Operation { name, scopes, policy: None }
+        .merge(sync::routes())
+        .below("/v1/merchant")
 }
 
 pub(super) fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {

@@ -9,22 +9,42 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::payment_status::PaymentStatus;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
-use super::{ROWS, Segment, list_request, operation, parsed, words};
+use super::{ROWS, Segment, list_request, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::query::Query;
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get("/orders", "orders.list", "List orders, newest first.")
+    .scopes(&[Scope::OrdersRead])
+    .query(&[
+        operation::words::<OrderStatus>("status", "With any of these statuses."),
+        operation::words::<PaymentStatus>("payment_status", "With any of these payment statuses."),
+        operation::words::<FulfillmentStatus>("fulfillment_status", "With any of these fulfilment statuses."),
+        time("created_from", "Made then or later."),
+        time("created_to", "Made before."),
+        time("updated_from", "Changed then or later."),
+        time("updated_to", "Changed before."),
+        text("external_system", "Known in this system by `external_id`; with that."),
+        text("external_id", "Known by this id in `external_system`; with that."),
+        text("customer_reference", "Of this customer, by the platform's id."),
+    ])
+    .answers(&[page("Order", "Orders.")]);
+
+const GET: Operation = Operation::get("/orders/{order}", "orders.get", "Read an order.")
+    .scopes(&[Scope::OrdersRead])
+    .answers(&[ok("Order", "The order.").conditional()]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/orders", get(orders_list)).route("/orders/{order}", get(order_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, orders_list).add(&GET, order_get)
 }
 
 async fn orders_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("orders.list", &[Scope::OrdersRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let filter = OrderFilter {
             status: words::<OrderStatus>(&mut query, "status")?,
@@ -57,7 +77,7 @@ fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
 }
 
 async fn order_get(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    merchant(roots, operation("orders.get", &[Scope::OrdersRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.order_get(&entered.who, parsed(order, OrderNumber::parse)).await.map(Reply::Answer)
     })

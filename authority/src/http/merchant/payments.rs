@@ -4,21 +4,35 @@ use authority_domain::id::PaymentId;
 use authority_domain::list_filter::PaymentFilter;
 use authority_domain::payment::PaymentStatus;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
-use super::{ROWS, Segment, list_request, operation, parsed, words};
+use super::{ROWS, Segment, list_request, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{self, Operation, ok, page, text, time};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get("/payments", "payments.list", "List payments, newest first.")
+    .scopes(&[Scope::PaymentsRead])
+    .query(&[
+        text("order_number", "Of this order."),
+        operation::words::<PaymentStatus>("status", "With any of these statuses."),
+        time("created_from", "Made then or later."),
+        time("created_to", "Made before."),
+    ])
+    .answers(&[page("Payment", "Payments.")]);
+
+const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Read a payment.")
+    .scopes(&[Scope::PaymentsRead])
+    .answers(&[ok("Payment", "The payment.").tagged()]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/payments", get(payments_list)).route("/payments/{payment}", get(payment_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, payments_list).add(&GET, payment_get)
 }
 
 async fn payments_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("payments.list", &[Scope::PaymentsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let filter = PaymentFilter {
             order_number: query.text("order_number")?,
@@ -33,7 +47,7 @@ async fn payments_list(State(roots): State<Roots>, request: Request) -> Response
 }
 
 async fn payment_get(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
-    merchant(roots, operation("payments.get", &[Scope::PaymentsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.payment_get(&entered.who, parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
     })

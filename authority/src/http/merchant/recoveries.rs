@@ -1,55 +1,86 @@
 //! What an endpoint missed, and its recovery (contract 15.1, 15.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{EndpointId, RecoveryId};
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
-use super::{ROWS, Segment, operation, parsed};
+use super::{ROWS, Segment, parsed};
 use crate::app::undelivered::UndeliveredFilter;
-use crate::http::entry::{BodyRule, Entered, Operation, Reply, Roots, merchant};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
 use crate::http::list_query::{event_types, list_request_within};
-use crate::http::rate_limit::Policy;
+use crate::http::operation::{self, Operation, accepted, ok, page, time};
+use crate::http::routes::Routes;
+
+const UNDELIVERED: Operation = Operation::get(
+    "/webhook-endpoints/{endpoint}/undelivered",
+    "endpoints.undelivered",
+    "List the events that a webhook endpoint wanted and does not have, oldest first.",
+)
+.scopes(&[Scope::WebhooksManage])
+.query(&[
+    time("since", "Made then or later."),
+    time("until", "Made before."),
+    operation::event_types("type", "Of any of these types."),
+])
+.answers(&[page("UndeliveredEvent", "Events and why they are not there.")]);
+
+const RECOVER: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/recover",
+    "endpoints.recover",
+    "Send a webhook endpoint again what it missed.",
+)
+.details("A job that goes on by itself, whatever happens to the service. `dry_run` only counts.")
+.scopes(&[Scope::WebhooksManage])
+.delivers()
+.body("RecoveryRequest", r#"{"since":"2026-09-01T00:00:00.000Z","types":["order.*"]}"#)
+.answers(&[
+    accepted("EndpointRecovery", "The recovery that was begun.").located(),
+    ok("RecoveryDryRun", "What a recovery would send; nothing was begun."),
+])
+.refuses(&[ErrorCode::EndpointDisabled]);
+
+const GET: Operation =
+    Operation::get("/endpoint-recoveries/{recovery}", "recoveries.get", "See how far a recovery has come.")
+        .scopes(&[Scope::WebhooksManage])
+        .answers(&[ok("EndpointRecovery", "The recovery.")]);
+
+const CANCEL: Operation =
+    Operation::post("/endpoint-recoveries/{recovery}/cancel", "recoveries.cancel", "Stop a recovery.")
+        .details("What it has made already is sent.")
+        .scopes(&[Scope::WebhooksManage])
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("EndpointRecovery", "The recovery as it ended.")])
+        .refuses(&[ErrorCode::RecoveryFinished]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/webhook-endpoints/{endpoint}/undelivered", get(undelivered_list))
-        .route("/webhook-endpoints/{endpoint}/recover", post(endpoint_recover))
-        .route("/endpoint-recoveries/{recovery}", get(recovery_get))
-        .route("/endpoint-recoveries/{recovery}/cancel", post(recovery_cancel))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&UNDELIVERED, undelivered_list)
+        .add(&RECOVER, endpoint_recover)
+        .add(&GET, recovery_get)
+        .add(&CANCEL, recovery_cancel)
 }
 
 async fn undelivered_list(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    merchant(
-        roots,
-        operation("endpoints.undelivered", &[Scope::WebhooksManage]),
-        request,
-        async |app, entered| {
-            let Entered { who, mut query, .. } = entered;
-            let endpoint = parsed(endpoint, EndpointId::parse);
-            let filter = UndeliveredFilter {
-                since: query.time("since")?,
-                until: query.time("until")?,
-                types: event_types(&mut query, "type")?,
-            };
-            let list = list_request_within(query, ROWS, endpoint.as_ref().map(EndpointId::as_str))?;
-            app.undelivered_list(&who.tenant, endpoint, &list, filter).await.map(Reply::List)
-        },
-    )
+    merchant(roots, request, async |app, entered| {
+        let Entered { who, mut query, .. } = entered;
+        let endpoint = parsed(endpoint, EndpointId::parse);
+        let filter = UndeliveredFilter {
+            since: query.time("since")?,
+            until: query.time("until")?,
+            types: event_types(&mut query, "type")?,
+        };
+        let list = list_request_within(query, ROWS, endpoint.as_ref().map(EndpointId::as_str))?;
+        app.undelivered_list(&who.tenant, endpoint, &list, filter).await.map(Reply::List)
+    })
     .await
 }
 
 async fn endpoint_recover(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    let operation = Operation {
-        name: "endpoints.recover",
-        scopes: &[Scope::WebhooksManage],
-        policy: Some(Policy::Delivery),
-    };
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_recover(&who, mutation, id, body).await.map(Reply::Answer)
     })
@@ -57,7 +88,7 @@ async fn endpoint_recover(State(roots): State<Roots>, endpoint: Segment, request
 }
 
 async fn recovery_get(State(roots): State<Roots>, recovery: Segment, request: Request) -> Response {
-    merchant(roots, operation("recoveries.get", &[Scope::WebhooksManage]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.recovery_get(&entered.who, parsed(recovery, RecoveryId::parse)).await.map(Reply::Answer)
     })
@@ -65,15 +96,10 @@ async fn recovery_get(State(roots): State<Roots>, recovery: Segment, request: Re
 }
 
 async fn recovery_cancel(State(roots): State<Roots>, recovery: Segment, request: Request) -> Response {
-    merchant(
-        roots,
-        operation("recoveries.cancel", &[Scope::WebhooksManage]),
-        request,
-        async |app, entered| {
-            let (who, mutation, body) = entered.write(BodyRule::Optional)?;
-            let id = parsed(recovery, RecoveryId::parse);
-            app.recovery_cancel(&who, mutation, id, body).await.map(Reply::Answer)
-        },
-    )
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        let id = parsed(recovery, RecoveryId::parse);
+        app.recovery_cancel(&who, mutation, id, body).await.map(Reply::Answer)
+    })
     .await
 }

@@ -1,29 +1,62 @@
 //! Refunds (contract 4.1, 4.5, 4.8).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::list_filter::RefundFilter;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
-use super::{ROWS, Segment, list_request, operation, parsed, words};
-use crate::http::entry::{BodyRule, Entered, Reply, Roots, merchant};
+use super::{ROWS, Segment, list_request, parsed, words};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{self, Operation, created, ok, page, text, time};
+use crate::http::routes::Routes;
+
+const REQUEST: Operation = Operation::post(
+    "/orders/{order}/refunds",
+    "refunds.request",
+    "Ask for a refund of an order.",
+)
+.details(
+    "The money is reserved at once; it is back when `refund.completed` says so. Some captured payment must \
+             have something refundable, whatever the status of the order.",
+)
+.scopes(&[Scope::RefundsWrite])
+.if_match("order")
+.body("RefundRequest", r#"{"amount":1500,"reason":"damaged","note":"One of two arrived broken."}"#)
+.answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+.refuses(&[
+    ErrorCode::OrderNotRefundable,
+    ErrorCode::CurrencyMismatch,
+    ErrorCode::PaymentRequired,
+    ErrorCode::RefundAmountExceeded,
+]);
+
+const LIST: Operation = Operation::get("/refunds", "refunds.list", "List refunds, newest first.")
+    .scopes(&[Scope::RefundsRead])
+    .query(&[
+        text("order_number", "Of this order."),
+        text("payment_id", "Of this payment."),
+        operation::words::<RefundStatus>("status", "With any of these statuses."),
+        time("created_from", "Made then or later."),
+        time("created_to", "Made before."),
+    ])
+    .answers(&[page("Refund", "Refunds.")]);
+
+const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read a refund.")
+    .scopes(&[Scope::RefundsRead])
+    .answers(&[ok("Refund", "The refund.").conditional()]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/orders/{order}/refunds", post(refund_request))
-        .route("/refunds", get(refunds_list))
-        .route("/refunds/{refund}", get(refund_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&REQUEST, refund_request).add(&LIST, refunds_list).add(&GET, refund_get)
 }
 
 async fn refund_request(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    merchant(roots, operation("refunds.request", &[Scope::RefundsWrite]), request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.refund_request(&who, mutation, number, body).await.map(Reply::Answer)
     })
@@ -31,7 +64,7 @@ async fn refund_request(State(roots): State<Roots>, order: Segment, request: Req
 }
 
 async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("refunds.list", &[Scope::RefundsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let filter = RefundFilter {
             order_number: query.text("order_number")?,
@@ -47,7 +80,7 @@ async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response 
 }
 
 async fn refund_get(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
-    merchant(roots, operation("refunds.get", &[Scope::RefundsRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_get(&entered.who, parsed(refund, RefundId::parse)).await.map(Reply::Answer)
     })

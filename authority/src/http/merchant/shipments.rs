@@ -1,25 +1,56 @@
 //! Shipments (contract 4.1, 4.7).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
-use super::{ROWS, Segment, list_request_within, operation, parsed};
-use crate::http::entry::{BodyRule, Entered, Reply, Roots, merchant};
+use super::{ROWS, Segment, list_request_within, parsed};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, ok, page};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get(
+    "/orders/{order}/shipments",
+    "shipments.list",
+    "List the shipments of an order, newest first.",
+)
+.scopes(&[Scope::OrdersRead])
+.answers(&[page("Shipment", "Shipments.")]);
+
+const CREATE: Operation = Operation::post(
+    "/orders/{order}/shipments",
+    "shipments.create",
+    "Record a parcel of an order.",
+)
+.details("What is in a parcel counts as shipped. Without lines it holds everything that is left to ship.")
+.scopes(&[Scope::ShipmentsWrite])
+.if_match("order")
+.body(
+    "ShipmentRequest",
+    r#"{"carrier":"dhl","tracking_number":"JD0146000","tracking_url":"https://track.example.com/JD0146000"}"#,
+)
+.answers(&[created("Shipment", "The parcel.").tagged().located()])
+.refuses(&[
+    ErrorCode::OrderNotFulfillable,
+    ErrorCode::NothingToShip,
+    ErrorCode::ShipmentExists,
+    ErrorCode::QuantityExceeded,
+]);
+
+const GET: Operation = Operation::get("/shipments/{shipment}", "shipments.get", "Read a shipment.")
+    .scopes(&[Scope::OrdersRead])
+    .answers(&[ok("Shipment", "The shipment.").conditional()]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/orders/{order}/shipments", get(shipments_list).post(shipment_create))
-        .route("/shipments/{shipment}", get(shipment_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, shipments_list).add(&CREATE, shipment_create).add(&GET, shipment_get)
 }
 
 async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    merchant(roots, operation("shipments.list", &[Scope::OrdersRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, query, .. } = entered;
         let number = parsed(order, OrderNumber::parse);
         let list = list_request_within(query, ROWS, number.as_ref().map(OrderNumber::as_str))?;
@@ -29,8 +60,8 @@ async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Req
 }
 
 async fn shipment_create(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    merchant(roots, operation("shipments.create", &[Scope::ShipmentsWrite]), request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.shipment_create(&who, mutation, number, body).await.map(Reply::Answer)
     })
@@ -38,7 +69,7 @@ async fn shipment_create(State(roots): State<Roots>, order: Segment, request: Re
 }
 
 async fn shipment_get(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
-    merchant(roots, operation("shipments.get", &[Scope::OrdersRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.shipment_get(&entered.who, parsed(shipment, ShipmentId::parse)).await.map(Reply::Answer)
     })

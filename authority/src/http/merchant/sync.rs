@@ -1,24 +1,54 @@
 //! Consumers that keep a copy: the feed of changed orders, and checkpoints (contract 4.11, 4.12).
 
 use authority_domain::checkpoint::CheckpointStream;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::scope::Scope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
-use super::{FEED_ROWS, ROWS, list_request, operation, words};
-use crate::http::entry::{BodyRule, Entered, Reply, Roots, merchant};
+use super::{FEED_ROWS, ROWS, list_request, words};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{self, Operation, feed, ok, page, text};
+use crate::http::routes::Routes;
+
+const ORDERS: Operation =
+    Operation::get("/sync/orders", "sync.orders", "List the orders that changed, each as it is now, oldest change first.")
+        .details(
+            "One row per order, at the sequence of the last event about it: an order that changed five times is there \
+             once, and one that changes while somebody pages moves to the end.",
+        )
+        .scopes(&[Scope::SyncRead])
+        .answers(&[feed("OrderChange", "Orders that changed.")]);
+
+const CHECKPOINTS: Operation = Operation::get("/sync/checkpoints", "checkpoints.list", "List checkpoints.")
+    .scopes(&[Scope::SyncRead])
+    .query(&[
+        operation::words::<CheckpointStream>("stream", "Of any of these feeds."),
+        text("name", "With this name."),
+    ])
+    .answers(&[page("Checkpoint", "Checkpoints.")]);
+
+const ACKNOWLEDGE: Operation = Operation::post(
+    "/sync/checkpoints",
+    "checkpoints.acknowledge",
+    "Say that everything up to a cursor is durably processed.",
+)
+.details("Makes the checkpoint or moves it; backwards by `force` alone.")
+.scopes(&[Scope::SyncWrite])
+.body("CheckpointRequest", r#"{"name":"orders-projection","stream":"orders","cursor":"AQEAAZf0b2x3"}"#)
+.answers(&[ok("Checkpoint", "The checkpoint as it is now.")])
+.refuses(&[ErrorCode::InvalidCursor, ErrorCode::CheckpointRegression, ErrorCode::CheckpointLimitReached]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/sync/orders", get(order_feed))
-        .route("/sync/checkpoints", get(checkpoints_list).post(checkpoint_acknowledge))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&ORDERS, order_feed)
+        .add(&CHECKPOINTS, checkpoints_list)
+        .add(&ACKNOWLEDGE, checkpoint_acknowledge)
 }
 
 async fn order_feed(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("sync.orders", &[Scope::SyncRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, query, .. } = entered;
         let list = list_request(query, FEED_ROWS)?;
         app.order_feed(&who, &list).await.map(Reply::List)
@@ -27,7 +57,7 @@ async fn order_feed(State(roots): State<Roots>, request: Request) -> Response {
 }
 
 async fn checkpoints_list(State(roots): State<Roots>, request: Request) -> Response {
-    merchant(roots, operation("checkpoints.list", &[Scope::SyncRead]), request, async |app, entered| {
+    merchant(roots, request, async |app, entered| {
         let Entered { who, mut query, .. } = entered;
         let streams = words::<CheckpointStream>(&mut query, "stream")?;
         let name = query.text("name")?;
@@ -38,9 +68,8 @@ async fn checkpoints_list(State(roots): State<Roots>, request: Request) -> Respo
 }
 
 async fn checkpoint_acknowledge(State(roots): State<Roots>, request: Request) -> Response {
-    let operation = operation("checkpoints.acknowledge", &[Scope::SyncWrite]);
-    merchant(roots, operation, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.checkpoint_acknowledge(&who, mutation, body).await.map(Reply::Answer)
     })
     .await

@@ -1,26 +1,59 @@
 //! API keys (contract 2.11, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{Segment, parsed};
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request_within};
+use crate::http::operation::{Operation, created, ok, page};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get(
+    "/merchants/{merchant}/api-keys",
+    "api_keys.list",
+    "List a merchant's API keys, newest first.",
+)
+.operator(&[OperatorScope::OperatorRead])
+.answers(&[page("ApiKey", "Keys.")]);
+
+const ISSUE: Operation =
+    Operation::post("/merchants/{merchant}/api-keys", "api_keys.issue", "Issue an API key to a merchant.")
+        .details("The key is shown in this answer and never again.")
+        .operator(&[OperatorScope::KeysWrite])
+        .body(
+            "ApiKeyRequest",
+            r#"{"name":"Shop backend","mode":"test","scopes":["orders:read","refunds:write"]}"#,
+        )
+        .answers(&[created("IssuedApiKey", "The key.")]);
+
+const ROTATE: Operation = Operation::post("/api-keys/{key}/rotate", "api_keys.rotate", "Replace an API key.")
+    .details("The old one goes on working until the overlap ends. The new one is shown in this answer and never again.")
+    .operator(&[OperatorScope::KeysWrite])
+    .optional_body("ApiKeyRotationRequest", r#"{"overlap_seconds":86400}"#)
+    .answers(&[created("IssuedApiKey", "The new key.")])
+    .refuses(&[ErrorCode::RotationInProgress, ErrorCode::InvalidStateTransition]);
+
+const REVOKE: Operation =
+    Operation::post("/api-keys/{key}/revoke", "api_keys.revoke", "End an API key at once.")
+        .operator(&[OperatorScope::KeysWrite])
+        .body("ReasonRequest", r#"{"reason":"leaked"}"#)
+        .answers(&[ok("ApiKey", "The key as it ended.")]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/merchants/{merchant}/api-keys", get(api_keys_list).post(api_key_issue))
-        .route("/api-keys/{key}/rotate", post(api_key_rotate))
-        .route("/api-keys/{key}/revoke", post(api_key_revoke))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&LIST, api_keys_list)
+        .add(&ISSUE, api_key_issue)
+        .add(&ROTATE, api_key_rotate)
+        .add(&REVOKE, api_key_revoke)
 }
 
 async fn api_keys_list(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
-    operator(roots, "api_keys.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let merchant = parsed(merchant, MerchantId::parse);
         let list = list_request_within(entered.query, ROWS, merchant.as_ref().map(MerchantId::as_str))?;
         app.api_keys_list(&list, merchant).await.map(Reply::List)
@@ -29,8 +62,8 @@ async fn api_keys_list(State(roots): State<Roots>, merchant: Segment, request: R
 }
 
 async fn api_key_issue(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
-    operator(roots, "api_keys.issue", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let merchant = parsed(merchant, MerchantId::parse);
         app.api_key_issue(mutation, merchant, body).await.map(Reply::Answer)
     })
@@ -38,16 +71,16 @@ async fn api_key_issue(State(roots): State<Roots>, merchant: Segment, request: R
 }
 
 async fn api_key_rotate(State(roots): State<Roots>, key: Segment, request: Request) -> Response {
-    operator(roots, "api_keys.rotate", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Optional)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.api_key_rotate(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn api_key_revoke(State(roots): State<Roots>, key: Segment, request: Request) -> Response {
-    operator(roots, "api_keys.revoke", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.api_key_revoke(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
     })
     .await

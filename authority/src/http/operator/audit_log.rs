@@ -2,22 +2,32 @@
 
 use authority_domain::audit::Author;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
 use crate::app::audit_log::AuditFilter;
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request};
+use crate::http::operation::{Operation, page, text, time};
+use crate::http::routes::Routes;
 
-/// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/audit-log", get(audit_log_list))
+const LIST: Operation = Operation::get("/audit-log", "audit_log.list", "See who wrote what, newest first.")
+    .operator(&[OperatorScope::OperatorRead])
+    .query(&[
+        text("key_id", "By this operator key, or `cli`."),
+        text("resource_id", "To this record: an order number or an id."),
+        time("created_from", "Then or later."),
+        time("created_to", "Before."),
+    ])
+    .answers(&[page("AuditEntry", "Entries.")]);
+
+/// The route.
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, audit_log_list)
 }
 
 async fn audit_log_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "audit_log.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AuditFilter {
             author: query.parsed("key_id", "an operator key's id or cli", Author::parse)?,

@@ -1,37 +1,80 @@
 //! Checkouts (contract 3.4, 6.2).
 
 use authority_domain::checkout::CheckoutEnd;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::CheckoutId;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{Segment, TenantSegments, parsed, tenant};
 use crate::app::checkout_ends::CheckoutAction;
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const OPEN: Operation =
+    Operation::post("/merchants/{merchant}/{mode}/checkouts", "checkouts.open", "Open a checkout.")
+        .operator(&[OperatorScope::OperatorWrite])
+        .body(
+            "CheckoutRequest",
+            r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500}"#,
+        )
+        .answers(&[created("Checkout", "The checkout.").tagged()]);
+
+const GET: Operation = Operation::get("/checkouts/{checkout}", "checkouts.get", "Read a checkout.")
+    .operator(&[OperatorScope::OperatorRead])
+    .answers(&[ok("Checkout", "The checkout.").conditional()]);
+
+const CANCEL: Operation =
+    Operation::post("/checkouts/{checkout}/cancel", "checkouts.cancel", "Give a checkout up.")
+        .details("An open payment of it is cancelled.")
+        .operator(&[OperatorScope::OperatorWrite])
+        .if_match("checkout")
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
+
+const EXPIRE: Operation =
+    Operation::post("/checkouts/{checkout}/expire", "checkouts.expire", "End a checkout before its time.")
+        .details("An open payment of it is cancelled.")
+        .operator(&[OperatorScope::OperatorWrite])
+        .if_match("checkout")
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
+
+const COMPLETE: Operation = Operation::post(
+    "/checkouts/{checkout}/complete",
+    "checkouts.complete",
+    "Complete a checkout that costs nothing.",
+)
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("checkout")
+.optional_body("NoMembers", "{}")
+.answers(&[ok("Checkout", "The checkout, completed.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/merchants/{merchant}/{mode}/checkouts", post(checkout_open))
-        .route("/checkouts/{checkout}", get(checkout_get))
-        .route("/checkouts/{checkout}/cancel", post(checkout_cancel))
-        .route("/checkouts/{checkout}/expire", post(checkout_expire))
-        .route("/checkouts/{checkout}/complete", post(checkout_complete))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&OPEN, checkout_open)
+        .add(&GET, checkout_get)
+        .add(&CANCEL, checkout_cancel)
+        .add(&EXPIRE, checkout_expire)
+        .add(&COMPLETE, checkout_complete)
 }
 
 async fn checkout_open(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
-    operator(roots, "checkouts.open", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn checkout_get(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
-    operator(roots, "checkouts.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.checkout_get(parsed(checkout, CheckoutId::parse)).await.map(Reply::Answer)
     })
@@ -40,27 +83,21 @@ async fn checkout_get(State(roots): State<Roots>, checkout: Segment, request: Re
 
 async fn checkout_cancel(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Cancelled);
-    end(roots, "checkouts.cancel", action, checkout, request).await
+    end(roots, action, checkout, request).await
 }
 
 async fn checkout_expire(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Expired);
-    end(roots, "checkouts.expire", action, checkout, request).await
+    end(roots, action, checkout, request).await
 }
 
 async fn checkout_complete(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
-    end(roots, "checkouts.complete", CheckoutAction::Complete, checkout, request).await
+    end(roots, CheckoutAction::Complete, checkout, request).await
 }
 
-async fn end(
-    roots: Roots,
-    name: &'static str,
-    action: CheckoutAction,
-    checkout: Segment,
-    request: Request,
-) -> Response {
-    operator(roots, name, &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Optional)?;
+async fn end(roots: Roots, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let checkout = parsed(checkout, CheckoutId::parse);
         app.checkout_end(mutation, checkout, action, body).await.map(Reply::Answer)
     })

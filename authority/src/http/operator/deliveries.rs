@@ -1,28 +1,57 @@
 //! Deliveries of all merchants (contract 6.2, 15.3).
 
 use authority_domain::delivery::DeliveryStatus;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{Segment, mode_filter, parsed};
 use crate::app::operator_deliveries::AllDeliveriesFilter;
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request, words};
+use crate::http::operation::{self, Operation, accepted, id, mode, ok, page};
+use crate::http::routes::Routes;
+
+const LIST: Operation =
+    Operation::get("/deliveries", "deliveries.list", "List the deliveries of all merchants, newest first.")
+        .operator(&[OperatorScope::OperatorRead])
+        .query(&[
+            id("merchant", "mer", "Of this merchant."),
+            mode("mode", "Of this mode."),
+            id("endpoint_id", "we", "To this endpoint."),
+            operation::words::<DeliveryStatus>("status", "With any of these statuses."),
+            id("event_id", "evt", "Of this event."),
+        ])
+        .answers(&[page("OperatorDelivery", "Deliveries.")]);
+
+const GET: Operation =
+    Operation::get("/deliveries/{delivery}", "deliveries.get", "Read a delivery with its attempts.")
+        .operator(&[OperatorScope::OperatorRead])
+        .answers(&[ok("OperatorDeliveryWithAttempts", "The delivery.")]);
+
+const RETRY: Operation = Operation::post(
+    "/deliveries/{delivery}/retry",
+    "deliveries.retry",
+    "Send a delivery now.",
+)
+.details(
+    "What waits is tried now. What failed or was cancelled is sent once more, as a delivery of its own; the \
+         answer is the delivery that will be sent.",
+)
+.operator(&[OperatorScope::KeysWrite])
+.optional_body("NoMembers", "{}")
+.answers(&[accepted("OperatorDelivery", "The delivery that will be sent.")])
+.refuses(&[ErrorCode::EndpointDisabled, ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/deliveries", get(deliveries_list))
-        .route("/deliveries/{delivery}", get(delivery_get))
-        .route("/deliveries/{delivery}/retry", post(delivery_retry))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
 async fn deliveries_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "deliveries.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AllDeliveriesFilter {
             merchant_id: query.parsed("merchant", "a merchant's id", MerchantId::parse)?,
@@ -38,7 +67,7 @@ async fn deliveries_list(State(roots): State<Roots>, request: Request) -> Respon
 }
 
 async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
-    operator(roots, "deliveries.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_find(parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
     })
@@ -46,8 +75,8 @@ async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Re
 }
 
 async fn delivery_retry(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
-    operator(roots, "deliveries.retry", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Optional)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.delivery_retry(mutation, parsed(delivery, DeliveryId::parse), body).await.map(Reply::Answer)
     })
     .await

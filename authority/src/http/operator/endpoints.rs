@@ -1,29 +1,113 @@
 //! Webhook endpoints in the operator's hand, the platform's own among them (contract 6.2, 7.5).
 
 use authority_domain::endpoint::EndpointStatus;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{Segment, parsed};
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const GET: Operation = Operation::get(
+    "/webhook-endpoints/{endpoint}",
+    "endpoints.get",
+    "Read a webhook endpoint, whosesoever it is, deleted ones too.",
+)
+.operator(&[OperatorScope::OperatorRead])
+.answers(&[ok("OperatorEndpoint", "The endpoint.").tagged()]);
+
+const DISABLE: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/disable",
+    "endpoints.disable",
+    "Send a webhook endpoint nothing more.",
+)
+.details("What waits for it is cancelled. The reason goes to the audit log.")
+.operator(&[OperatorScope::KeysWrite])
+.if_match("endpoint")
+.body("ReasonRequest", r#"{"reason":"answers with somebody else's data"}"#)
+.answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
+
+const ENABLE: Operation = Operation::post(
+    "/webhook-endpoints/{endpoint}/enable",
+    "endpoints.enable",
+    "Send a webhook endpoint events again.",
+)
+.operator(&[OperatorScope::KeysWrite])
+.if_match("endpoint")
+.body("ReasonRequest", r#"{"reason":"mended"}"#)
+.answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
+
+const SINK_GET: Operation = Operation::get("/sink", "sink.get", "Read the platform's own webhook endpoint.")
+    .operator(&[OperatorScope::OperatorRead])
+    .answers(&[ok("Sink", "The endpoint.").tagged()])
+    .refuses(&[ErrorCode::NotFound]);
+
+const SINK_CREATE: Operation = Operation::post(
+    "/sink",
+    "sink.create",
+    "Make the platform's own webhook endpoint, which gets the events of all merchants.",
+)
+.details("There is at most one. The signing secret is shown in this answer and never again.")
+.operator(&[OperatorScope::KeysWrite])
+.body(
+    "EndpointRequest",
+    r#"{"url":"https://payments.platform.example.com/events","enabled_events":["refund.requested"]}"#,
+)
+.answers(&[created("SinkWithSecret", "The endpoint and its signing secret.").tagged()])
+.refuses(&[ErrorCode::EndpointUrlForbidden, ErrorCode::EndpointLimitReached]);
+
+const SINK_CHANGE: Operation =
+    Operation::patch("/sink", "sink.update", "Change the platform's own webhook endpoint.")
+        .operator(&[OperatorScope::KeysWrite])
+        .if_match("endpoint")
+        .body("EndpointPatch", r#"{"enabled_events":["refund.*"]}"#)
+        .answers(&[ok("Sink", "The endpoint as it is now.").tagged()])
+        .refuses(&[ErrorCode::NotFound, ErrorCode::EndpointUrlForbidden]);
+
+const SINK_DELETE: Operation =
+    Operation::delete("/sink", "sink.delete", "Delete the platform's own webhook endpoint.")
+        .operator(&[OperatorScope::KeysWrite])
+        .if_match("endpoint")
+        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint is gone.")])
+        .refuses(&[ErrorCode::NotFound]);
+
+const SINK_ROTATE_SECRET: Operation = Operation::post(
+    "/sink/rotate-secret",
+    "sink.rotate_secret",
+    "Give the platform's own webhook endpoint a new signing secret.",
+)
+.details("The new secret is shown in this answer and never again.")
+.operator(&[OperatorScope::KeysWrite])
+.if_match("endpoint")
+.optional_body("RotationRequest", r#"{"overlap_seconds":86400}"#)
+.answers(&[ok("SinkWithSecret", "The endpoint and its new signing secret.").tagged()])
+.refuses(&[ErrorCode::NotFound, ErrorCode::RotationInProgress]);
+
+const OUTBOX: Operation =
+    Operation::get("/outbox", "outbox.get", "See what of all merchants' deliveries waits.")
+        .operator(&[OperatorScope::OperatorRead])
+        .answers(&[ok("Outbox", "As it is now.")]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/webhook-endpoints/{endpoint}", get(endpoint_get))
-        .route("/webhook-endpoints/{endpoint}/disable", post(endpoint_disable))
-        .route("/webhook-endpoints/{endpoint}/enable", post(endpoint_enable))
-        .route("/sink", get(sink_get).post(sink_create).patch(sink_change).delete(sink_delete))
-        .route("/sink/rotate-secret", post(sink_rotate_secret))
-        .route("/outbox", get(outbox))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&GET, endpoint_get)
+        .add(&DISABLE, endpoint_disable)
+        .add(&ENABLE, endpoint_enable)
+        .add(&SINK_GET, sink_get)
+        .add(&SINK_CREATE, sink_create)
+        .add(&SINK_CHANGE, sink_change)
+        .add(&SINK_DELETE, sink_delete)
+        .add(&SINK_ROTATE_SECRET, sink_rotate_secret)
+        .add(&OUTBOX, outbox)
 }
 
 async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, "endpoints.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_find(parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
@@ -31,8 +115,8 @@ async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Re
 }
 
 async fn endpoint_disable(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, "endpoints.disable", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_switch(mutation, id, EndpointStatus::Disabled, body).await.map(Reply::Answer)
     })
@@ -40,8 +124,8 @@ async fn endpoint_disable(State(roots): State<Roots>, endpoint: Segment, request
 }
 
 async fn endpoint_enable(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, "endpoints.enable", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_switch(mutation, id, EndpointStatus::Enabled, body).await.map(Reply::Answer)
     })
@@ -49,7 +133,7 @@ async fn endpoint_enable(State(roots): State<Roots>, endpoint: Segment, request:
 }
 
 async fn sink_get(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "sink.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.sink_get().await.map(Reply::Answer)
     })
@@ -57,39 +141,39 @@ async fn sink_get(State(roots): State<Roots>, request: Request) -> Response {
 }
 
 async fn sink_create(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "sink.create", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.sink_create(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn sink_change(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "sink.update", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.sink_change(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn sink_delete(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "sink.delete", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, _) = entered.write(BodyRule::Optional)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, _) = entered.write()?;
         app.sink_delete(mutation).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn sink_rotate_secret(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "sink.rotate_secret", &[OperatorScope::KeysWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Optional)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.sink_rotate_secret(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn outbox(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "outbox.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.outbox().await.map(Reply::Answer)
     })

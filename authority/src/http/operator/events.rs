@@ -6,22 +6,42 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::scope::OperatorScope;
 use authority_domain::tenant::Tenant;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
 use super::{Segment, mode_filter, parsed};
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, event_types, list_request};
+use crate::http::operation::{self, Operation, id, mode, ok, page, text, time};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get("/events", "events.list", "List events: of everybody, or of one merchant and mode.")
+    .details(
+        "Newest first where everybody's are listed. With `merchant` and `mode`, which are given together, the stream \
+         of these in its order; the other filters go with both.",
+    )
+    .operator(&[OperatorScope::OperatorRead])
+    .query(&[
+        id("merchant", "mer", "Of this merchant; with `mode`."),
+        mode("mode", "Of this mode; with `merchant`."),
+        operation::event_types("type", "Of any of these types."),
+        time("created_from", "Made then or later."),
+        time("created_to", "Made before."),
+        text("resource", "About this record: an order number or an id."),
+    ])
+    .answers(&[page("Event", "Events.")]);
+
+const GET: Operation = Operation::get("/events/{event}", "events.get", "Read an event.")
+    .operator(&[OperatorScope::OperatorRead])
+    .answers(&[ok("Event", "The event.")]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/events", get(events_list)).route("/events/{event}", get(event_get))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&LIST, events_list).add(&GET, event_get)
 }
 
 async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "events.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let merchant = query.parsed("merchant", "a merchant's id", MerchantId::parse)?;
         let livemode = mode_filter(&mut query)?;
@@ -51,7 +71,7 @@ fn of_one_stream(missing: &'static str) -> Refusal {
 }
 
 async fn event_get(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
-    operator(roots, "events.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.event_find(parsed(event, EventId::parse)).await.map(Reply::Answer)
     })

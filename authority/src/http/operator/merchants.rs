@@ -1,27 +1,62 @@
 //! Merchants (contract 2.16, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::MerchantStatus;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::get;
 
 use super::{Segment, parsed};
 use crate::app::merchants::MerchantFilter;
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request, words};
+use crate::http::operation::{self, Operation, created, ok, page, text};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get("/merchants", "merchants.list", "List merchants, newest first.")
+    .operator(&[OperatorScope::OperatorRead])
+    .query(&[
+        operation::words::<MerchantStatus>("status", "With any of these statuses."),
+        text("slug", "With this slug."),
+    ])
+    .answers(&[page("Merchant", "Merchants.")]);
+
+const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Make a merchant.")
+    .operator(&[OperatorScope::OperatorWrite])
+    .body(
+        "MerchantRequest",
+        r#"{"slug":"acme","name":"Acme Ltd","default_currency":"USD","settings":{"confirm_on":"paid"}}"#,
+    )
+    .answers(&[created("Merchant", "The merchant.").tagged()]);
+
+const GET: Operation = Operation::get("/merchants/{merchant}", "merchants.get", "Read a merchant.")
+    .operator(&[OperatorScope::OperatorRead])
+    .answers(&[ok("Merchant", "The merchant.").conditional()]);
+
+const UPDATE: Operation = Operation::patch(
+    "/merchants/{merchant}",
+    "merchants.update",
+    "Change a merchant: rename, set, suspend, close.",
+)
+.details("Settings that are not named stay as they are. A closed merchant stays closed.")
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("merchant")
+.body("MerchantPatch", r#"{"status":"suspended"}"#)
+.answers(&[ok("Merchant", "The merchant as it is now.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/merchants", get(merchants_list).post(merchant_create))
-        .route("/merchants/{merchant}", get(merchant_get).patch(merchant_update))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&LIST, merchants_list)
+        .add(&CREATE, merchant_create)
+        .add(&GET, merchant_get)
+        .add(&UPDATE, merchant_update)
 }
 
 async fn merchants_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "merchants.list", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = MerchantFilter {
             status: words::<MerchantStatus>(&mut query, "status")?,
@@ -34,15 +69,15 @@ async fn merchants_list(State(roots): State<Roots>, request: Request) -> Respons
 }
 
 async fn merchant_create(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "merchants.create", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.merchant_create(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn merchant_get(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
-    operator(roots, "merchants.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.merchant_get(parsed(merchant, MerchantId::parse)).await.map(Reply::Answer)
     })
@@ -50,8 +85,8 @@ async fn merchant_get(State(roots): State<Roots>, merchant: Segment, request: Re
 }
 
 async fn merchant_update(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
-    operator(roots, "merchants.update", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.merchant_update(mutation, parsed(merchant, MerchantId::parse), body).await.map(Reply::Answer)
     })
     .await

@@ -4,10 +4,8 @@
 //! What this process counted comes from memory; what waits and how endpoints fare comes from the database, read at most
 //! every few seconds. While the database does not answer, `authority_database_up` is 0 and its figures are missing.
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::header::CONTENT_TYPE;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -18,6 +16,8 @@ use prometheus_client::registry::Registry;
 use crate::app::App;
 use crate::app::figures::Figures;
 use crate::http::entry::Roots;
+use crate::http::operation::{Operation, plain};
+use crate::http::routes::Routes;
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -32,9 +32,13 @@ struct ByPool {
     state: &'static str,
 }
 
+const METRICS: Operation =
+    Operation::get("/metrics", "metrics", "Read the figures of the service, for Prometheus.")
+        .answers(&[plain(OPEN_METRICS, "The figures, in the OpenMetrics text format.")]);
+
 /// The route.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/metrics", get(metrics))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&METRICS, metrics)
 }
 
 async fn metrics(State(roots): State<Roots>) -> Response {

@@ -21,16 +21,16 @@ mod subscriptions;
 use authority_domain::id::MerchantId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{Mode, Tenant};
-use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use http::StatusCode;
 
 use super::entry::Roots;
+use super::operation::{Operation, plain};
 use super::problem::Problem;
 use super::query::Query;
+use super::routes::Routes;
 
 /// A path segment; one that does not decode is a record that does not exist.
 type Segment = Result<Path<String>, PathRejection>;
@@ -39,9 +39,16 @@ type TenantSegments = Result<Path<(String, String)>, PathRejection>;
 /// `{merchant}/{mode}` and a record of theirs.
 type RecordSegments = Result<Path<(String, String, String)>, PathRejection>;
 
+const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "See whether the process runs.")
+    .answers(&[plain("text/plain; charset=utf-8", "It runs.")]);
+
+const READYZ: Operation = Operation::get("/readyz", "readyz", "See whether the service can do its work.")
+    .details("Not ready while the database is away or another one than expected, or while deliveries are due that nobody sends.")
+    .answers(&[plain("text/plain; charset=utf-8", "It can.")]);
+
 /// The routes of the operator's listener.
-pub fn routes() -> Router<Roots> {
-    let api = Router::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .merge(alerts::routes())
         .merge(api_keys::routes())
         .merge(audit_log::routes())
@@ -54,12 +61,11 @@ pub fn routes() -> Router<Roots> {
         .merge(payments::routes())
         .merge(refunds::routes())
         .merge(shipments::routes())
-        .merge(subscriptions::routes());
-    Router::new()
-        .nest("/v1/operator", api)
+        .merge(subscriptions::routes())
+        .below("/v1/operator")
         .merge(metrics::routes())
-        .route("/healthz", get(async || (StatusCode::OK, "ok\n")))
-        .route("/readyz", get(readyz))
+        .add(&HEALTHZ, async || (StatusCode::OK, "ok\n"))
+        .add(&READYZ, readyz)
 }
 
 fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {

@@ -1,36 +1,86 @@
 //! Orders from the operator's side (contract 3.1, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{RecordSegments, TenantSegments, tenant, tenant_and};
 use crate::app::order_changes::OrderAction;
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const INGEST: Operation =
+    Operation::post("/merchants/{merchant}/{mode}/orders", "orders.ingest", "Take in an order from elsewhere.")
+        .details("With the payments made on it, as far as they have come.")
+        .operator(&[OperatorScope::OperatorWrite])
+        .body(
+            "OrderRequest",
+            r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500,"source":"pos","payments":[{"amount":5300,"status":"succeeded","method":{"type":"cash"},"processor":{"name":"till"},"processor_event_id":"till-4711"}]}"#,
+        )
+        .answers(&[created("Order", "The order.").tagged()]);
+
+const READ: Operation =
+    Operation::get("/merchants/{merchant}/{mode}/orders/{order}", "orders.read", "Read an order.")
+        .operator(&[OperatorScope::OperatorRead])
+        .answers(&[ok("Order", "The order.").conditional()]);
+
+const EDIT: Operation = Operation::patch(
+    "/merchants/{merchant}/{mode}/orders/{order}",
+    "orders.edit",
+    "Edit customer, addresses and metadata.",
+)
+.details("A JSON merge patch (RFC 7396): what is absent stays, null clears.")
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("order")
+.body("OrderPatch", r#"{"customer":{"phone":"+44 113 4960000"},"metadata":{"gift":"yes"}}"#)
+.answers(&[ok("Order", "The order as it is now.").tagged()]);
+
+const CONFIRM: Operation = Operation::post(
+    "/merchants/{merchant}/{mode}/orders/{order}/confirm",
+    "orders.confirm",
+    "Confirm an order whose money is not waited for.",
+)
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("order")
+.optional_body("OptionalReasonRequest", r#"{"reason":"cash on delivery"}"#)
+.answers(&[ok("Order", "The order as it is now.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
+
+const CANCEL: Operation = Operation::post(
+    "/merchants/{merchant}/{mode}/orders/{order}/cancel",
+    "orders.cancel",
+    "Cancel an order.",
+)
+.details("Open payments are cancelled with it. What was captured is not given back by that.")
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("order")
+.optional_body("OrderCancelRequest", r#"{"reason":"customer_request"}"#)
+.answers(&[ok("Order", "The order as it is now.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    const ORDER: &str = "/merchants/{merchant}/{mode}/orders/{order}";
-    Router::new()
-        .route("/merchants/{merchant}/{mode}/orders", post(order_ingest))
-        .route(ORDER, get(order_get).patch(order_edit))
-        .route(&format!("{ORDER}/confirm"), post(order_confirm))
-        .route(&format!("{ORDER}/cancel"), post(order_cancel))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&INGEST, order_ingest)
+        .add(&READ, order_get)
+        .add(&EDIT, order_edit)
+        .add(&CONFIRM, order_confirm)
+        .add(&CANCEL, order_cancel)
 }
 
 async fn order_ingest(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
-    operator(roots, "orders.ingest", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.order_ingest(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn order_get(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
-    operator(roots, "orders.read", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.order_read(tenant, number).await.map(Reply::Answer)
@@ -39,27 +89,20 @@ async fn order_get(State(roots): State<Roots>, segments: RecordSegments, request
 }
 
 async fn order_edit(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
-    change(roots, "orders.edit", OrderAction::Edit, segments, request).await
+    change(roots, OrderAction::Edit, segments, request).await
 }
 
 async fn order_confirm(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
-    change(roots, "orders.confirm", OrderAction::Confirm, segments, request).await
+    change(roots, OrderAction::Confirm, segments, request).await
 }
 
 async fn order_cancel(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
-    change(roots, "orders.cancel", OrderAction::Cancel, segments, request).await
+    change(roots, OrderAction::Cancel, segments, request).await
 }
 
-async fn change(
-    roots: Roots,
-    name: &'static str,
-    action: OrderAction,
-    segments: RecordSegments,
-    request: Request,
-) -> Response {
-    let rule = if action == OrderAction::Edit { BodyRule::Required } else { BodyRule::Optional };
-    operator(roots, name, &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(rule)?;
+async fn change(roots: Roots, action: OrderAction, segments: RecordSegments, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.order_change(mutation, tenant, number, action, body).await.map(Reply::Answer)
     })

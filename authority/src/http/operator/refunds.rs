@@ -1,32 +1,74 @@
 //! Refunds: asked for by the platform, worked on and reported by its payment adapter (contract 3.6, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::order_number::OrderNumber;
+use authority_domain::refund::RefundStatus;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{RecordSegments, Segment, parsed, tenant_and};
-use crate::http::entry::{BodyRule, Entered, Reply, Roots, operator};
+use crate::http::entry::{Entered, Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request};
+use crate::http::operation::{self, Operation, created, ok, page};
+use crate::http::routes::Routes;
 
 /// Who may read refunds: the adapter finds its work here.
 const READERS: [OperatorScope; 2] = [OperatorScope::OperatorRead, OperatorScope::ProcessorWrite];
 
+const REQUEST: Operation = Operation::post(
+    "/merchants/{merchant}/{mode}/orders/{order}/refunds",
+    "refunds.request",
+    "Ask for a refund of an order.",
+)
+.operator(&[OperatorScope::ProcessorWrite])
+.if_match("order")
+.body("RefundRequest", r#"{"amount":1500,"reason":"damaged"}"#)
+.answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+.refuses(&[
+    ErrorCode::OrderNotRefundable,
+    ErrorCode::CurrencyMismatch,
+    ErrorCode::PaymentRequired,
+    ErrorCode::RefundAmountExceeded,
+]);
+
+const LIST: Operation = Operation::get(
+    "/refunds",
+    "refunds.list",
+    "List the refunds of all merchants, newest first: the work of a payment adapter.",
+)
+.operator(&READERS)
+.query(&[operation::words::<RefundStatus>("status", "With any of these statuses.")])
+.answers(&[page("OperatorRefund", "Refunds.")]);
+
+const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read a refund.")
+    .operator(&READERS)
+    .answers(&[ok("OperatorRefund", "The refund.").conditional()]);
+
+const REPORT: Operation = Operation::post(
+    "/refunds/{refund}/reports",
+    "refunds.report",
+    "Tell what the processor says of a refund.",
+)
+.details("A report that was told before, or is overtaken, changes nothing: `applied` is false.")
+.operator(&[OperatorScope::ProcessorWrite])
+.body("RefundReportRequest", r#"{"status":"completed","processor_event_id":"re_1-completed"}"#)
+.answers(&[ok("RefundReportResult", "The refund as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::ProcessorConflict]);
+
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/merchants/{merchant}/{mode}/orders/{order}/refunds", post(refund_request))
-        .route("/refunds", get(refunds_list))
-        .route("/refunds/{refund}", get(refund_find))
-        .route("/refunds/{refund}/reports", post(refund_report))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&REQUEST, refund_request)
+        .add(&LIST, refunds_list)
+        .add(&GET, refund_find)
+        .add(&REPORT, refund_report)
 }
 
 async fn refund_request(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
-    operator(roots, "refunds.request", &[OperatorScope::ProcessorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.refund_request_for(mutation, tenant, number, body).await.map(Reply::Answer)
     })
@@ -34,15 +76,15 @@ async fn refund_request(State(roots): State<Roots>, segments: RecordSegments, re
 }
 
 async fn refund_report(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
-    operator(roots, "refunds.report", &[OperatorScope::ProcessorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.refund_report(mutation, parsed(refund, RefundId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, "refunds.list", &READERS, request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         let Entered { mut query, .. } = entered;
         let status = query.list("status")?;
         let list = list_request(query, ROWS)?;
@@ -52,7 +94,7 @@ async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response 
 }
 
 async fn refund_find(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
-    operator(roots, "refunds.get", &READERS, request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_find(parsed(refund, RefundId::parse)).await.map(Reply::Answer)
     })

@@ -1,23 +1,35 @@
 //! The reports of carriers (contract 3.7, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::post;
 
 use super::{Segment, parsed};
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::operation::{Operation, ok};
+use crate::http::routes::Routes;
 
-/// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/shipments/{shipment}/reports", post(shipment_report))
+const REPORT: Operation = Operation::post(
+    "/shipments/{shipment}/reports",
+    "shipments.report",
+    "Tell what the carrier says of a parcel.",
+)
+.details("A report that says nothing new changes nothing: `applied` is false.")
+.operator(&[OperatorScope::CarrierWrite])
+.body("ShipmentReportRequest", r#"{"status":"in_transit"}"#)
+.answers(&[ok("ShipmentReportResult", "The parcel as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::ShipmentExists]);
+
+/// The route.
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&REPORT, shipment_report)
 }
 
 async fn shipment_report(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
-    operator(roots, "shipments.report", &[OperatorScope::CarrierWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let shipment = parsed(shipment, ShipmentId::parse);
         app.shipment_report(mutation, shipment, body).await.map(Reply::Answer)
     })

@@ -1,21 +1,45 @@
 //! Subscriptions (contract 3.8, 6.2).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::SubscriptionId;
 use authority_domain::scope::OperatorScope;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::{get, post};
 
 use super::{Segment, TenantSegments, parsed, tenant};
-use crate::http::entry::{BodyRule, Reply, Roots, operator};
+use crate::http::entry::{Reply, Roots, operator};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const OPEN: Operation =
+    Operation::post("/merchants/{merchant}/{mode}/subscriptions", "subscriptions.open", "Make a subscription.")
+        .operator(&[OperatorScope::OperatorWrite])
+        .body(
+            "SubscriptionRequest",
+            r#"{"customer":{"reference":"c-77"},"currency":"USD","items":[{"name":"Coffee","quantity":1,"unit_amount":1900}],"interval":"month"}"#,
+        )
+        .answers(&[created("Subscription", "The subscription.").tagged()]);
+
+const GET: Operation =
+    Operation::get("/subscriptions/{subscription}", "subscriptions.get", "Read a subscription.")
+        .operator(&[OperatorScope::OperatorRead])
+        .answers(&[ok("Subscription", "The subscription.").conditional()]);
+
+const REPORT: Operation = Operation::post(
+    "/subscriptions/{subscription}/reports",
+    "subscriptions.report",
+    "Change a subscription: its status, its items, its next period.",
+)
+.details("A report that says nothing new changes nothing: `applied` is false. A renewal makes an order.")
+.operator(&[OperatorScope::OperatorWrite])
+.if_match("subscription")
+.body("SubscriptionReportRequest", r#"{"renew":true}"#)
+.answers(&[ok("SubscriptionReportResult", "The subscription as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/merchants/{merchant}/{mode}/subscriptions", post(subscription_open))
-        .route("/subscriptions/{subscription}", get(subscription_get))
-        .route("/subscriptions/{subscription}/reports", post(subscription_report))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&OPEN, subscription_open).add(&GET, subscription_get).add(&REPORT, subscription_report)
 }
 
 async fn subscription_open(
@@ -23,8 +47,8 @@ async fn subscription_open(
     segments: TenantSegments,
     request: Request,
 ) -> Response {
-    operator(roots, "subscriptions.open", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         app.subscription_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
@@ -35,8 +59,8 @@ async fn subscription_report(
     subscription: Segment,
     request: Request,
 ) -> Response {
-    operator(roots, "subscriptions.report", &[OperatorScope::OperatorWrite], request, async |app, entered| {
-        let (_, mutation, body) = entered.write(BodyRule::Required)?;
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
         let id = parsed(subscription, SubscriptionId::parse);
         app.subscription_report(mutation, id, body).await.map(Reply::Answer)
     })
@@ -44,7 +68,7 @@ async fn subscription_report(
 }
 
 async fn subscription_get(State(roots): State<Roots>, subscription: Segment, request: Request) -> Response {
-    operator(roots, "subscriptions.get", &[OperatorScope::OperatorRead], request, async |app, entered| {
+    operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.subscription_find(parsed(subscription, SubscriptionId::parse)).await.map(Reply::Answer)
     })

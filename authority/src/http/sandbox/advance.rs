@@ -1,28 +1,82 @@
 //! What processors and carriers would report: payments, refunds, shipments and subscriptions move on (contract 6.3).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{PaymentId, RefundId, ShipmentId, SubscriptionId};
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::post;
 
 use super::{Segment, parsed};
 use crate::app::sandbox::Whose;
-use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const PAYMENT: Operation = Operation::post(
+    "/payments/{payment}/advance",
+    "sandbox.payments.advance",
+    "Have the processor report on a payment.",
+)
+.sandbox()
+.if_match("payment")
+.body("PaymentAdvance", r#"{"to":"succeeded"}"#)
+.answers(&[ok("PaymentReportResult", "The payment as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::ProcessorConflict]);
+
+const REFUND: Operation = Operation::post(
+    "/refunds/{refund}/advance",
+    "sandbox.refunds.advance",
+    "Have the processor report on a refund.",
+)
+.sandbox()
+.if_match("refund")
+.body("RefundAdvance", r#"{"to":"completed"}"#)
+.answers(&[ok("RefundReportResult", "The refund as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::ProcessorConflict]);
+
+const SHIPMENT: Operation = Operation::post(
+    "/shipments/{shipment}/advance",
+    "sandbox.shipments.advance",
+    "Have the carrier report on a parcel.",
+)
+.sandbox()
+.if_match("shipment")
+.body("ShipmentAdvance", r#"{"to":"in_transit"}"#)
+.answers(&[ok("ShipmentReportResult", "The parcel as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
+
+const SUBSCRIPTION_OPEN: Operation =
+    Operation::post("/subscriptions", "sandbox.subscriptions.open", "Make a subscription.")
+        .sandbox()
+        .body(
+            "SubscriptionRequest",
+            r#"{"customer":{"reference":"c-77"},"currency":"USD","items":[{"name":"Coffee","quantity":1,"unit_amount":1900}],"interval":"month"}"#,
+        )
+        .answers(&[created("Subscription", "The subscription.").tagged()]);
+
+const SUBSCRIPTION: Operation = Operation::post(
+    "/subscriptions/{subscription}/advance",
+    "sandbox.subscriptions.advance",
+    "Move a subscription on: to a status, or into its next period.",
+)
+.sandbox()
+.if_match("subscription")
+.body("SubscriptionAdvance", r#"{"renew":true}"#)
+.answers(&[ok("SubscriptionReportResult", "The subscription as it is now, and whether it changed.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/payments/{payment}/advance", post(payment_advance))
-        .route("/refunds/{refund}/advance", post(refund_advance))
-        .route("/shipments/{shipment}/advance", post(shipment_advance))
-        .route("/subscriptions", post(subscription_open))
-        .route("/subscriptions/{subscription}/advance", post(subscription_advance))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&PAYMENT, payment_advance)
+        .add(&REFUND, refund_advance)
+        .add(&SHIPMENT, shipment_advance)
+        .add(&SUBSCRIPTION_OPEN, subscription_open)
+        .add(&SUBSCRIPTION, subscription_advance)
 }
 
 async fn payment_advance(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.payments.advance", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(payment, PaymentId::parse);
         app.sandbox_payment_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
@@ -30,8 +84,8 @@ async fn payment_advance(State(roots): State<Roots>, payment: Segment, request: 
 }
 
 async fn refund_advance(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.refunds.advance", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(refund, RefundId::parse);
         app.sandbox_refund_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
@@ -39,8 +93,8 @@ async fn refund_advance(State(roots): State<Roots>, refund: Segment, request: Re
 }
 
 async fn shipment_advance(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.shipments.advance", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(shipment, ShipmentId::parse);
         app.sandbox_shipment_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
@@ -48,8 +102,8 @@ async fn shipment_advance(State(roots): State<Roots>, shipment: Segment, request
 }
 
 async fn subscription_open(State(roots): State<Roots>, request: Request) -> Response {
-    sandbox(roots, "sandbox.subscriptions.open", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.sandbox_subscription_open(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
@@ -60,8 +114,8 @@ async fn subscription_advance(
     subscription: Segment,
     request: Request,
 ) -> Response {
-    sandbox(roots, "sandbox.subscriptions.advance", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(subscription, SubscriptionId::parse);
         app.sandbox_subscription_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })

@@ -1,36 +1,75 @@
 //! Checkouts: opened, paid, ended (contract 6.3, 3.9 rows 1 to 6).
 
 use authority_domain::checkout::CheckoutEnd;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::CheckoutId;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::post;
 
 use super::{Segment, parsed};
 use crate::app::sandbox::Whose;
-use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open", "Open a checkout.")
+    .sandbox()
+    .body(
+        "CheckoutRequest",
+        r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500}"#,
+    )
+    .answers(&[created("Checkout", "The checkout.").tagged()]);
+
+const PAY: Operation = Operation::post(
+    "/checkouts/{checkout}/pay",
+    "sandbox.checkouts.pay",
+    "Try to pay the whole of a checkout.",
+)
+.sandbox()
+.if_match("checkout")
+.body("PayRequest", r#"{"outcome":"succeeded"}"#)
+.answers(&[created("Payment", "The payment as it went.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
+
+const CANCEL: Operation =
+    Operation::post("/checkouts/{checkout}/cancel", "sandbox.checkouts.cancel", "Give a checkout up.")
+        .sandbox()
+        .if_match("checkout")
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
+
+const EXPIRE: Operation = Operation::post(
+    "/checkouts/{checkout}/expire",
+    "sandbox.checkouts.expire",
+    "Let a checkout run out of time.",
+)
+.sandbox()
+.if_match("checkout")
+.optional_body("NoMembers", "{}")
+.answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/checkouts", post(checkout_open))
-        .route("/checkouts/{checkout}/pay", post(checkout_pay))
-        .route("/checkouts/{checkout}/cancel", post(checkout_cancel))
-        .route("/checkouts/{checkout}/expire", post(checkout_expire))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&OPEN, checkout_open)
+        .add(&PAY, checkout_pay)
+        .add(&CANCEL, checkout_cancel)
+        .add(&EXPIRE, checkout_expire)
 }
 
 async fn checkout_open(State(roots): State<Roots>, request: Request) -> Response {
-    sandbox(roots, "sandbox.checkouts.open", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.sandbox_checkout_open(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn checkout_pay(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.checkouts.pay", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
         app.sandbox_checkout_pay(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
@@ -38,22 +77,16 @@ async fn checkout_pay(State(roots): State<Roots>, checkout: Segment, request: Re
 }
 
 async fn checkout_cancel(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
-    checkout_end(roots, "sandbox.checkouts.cancel", checkout, CheckoutEnd::Cancelled, request).await
+    checkout_end(roots, checkout, CheckoutEnd::Cancelled, request).await
 }
 
 async fn checkout_expire(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
-    checkout_end(roots, "sandbox.checkouts.expire", checkout, CheckoutEnd::Expired, request).await
+    checkout_end(roots, checkout, CheckoutEnd::Expired, request).await
 }
 
-async fn checkout_end(
-    roots: Roots,
-    name: &'static str,
-    checkout: Segment,
-    how: CheckoutEnd,
-    request: Request,
-) -> Response {
-    sandbox(roots, name, request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+async fn checkout_end(roots: Roots, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
         app.sandbox_checkout_end(Whose::of(&who), mutation, id, how, body).await.map(Reply::Answer)
     })

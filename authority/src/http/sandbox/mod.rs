@@ -8,17 +8,15 @@ mod checkouts;
 mod orders;
 mod seed;
 
-use axum::Router;
-
-use super::entry::Roots;
 use super::merchant::{Segment, parsed};
+use super::routes::Routes;
 
 /// The routes of the sandbox.
-pub fn routes() -> Router<Roots> {
-    let api = Router::new()
+pub fn routes() -> Routes {
+    Routes::new()
         .merge(advance::routes())
         .merge(checkouts::routes())
         .merge(orders::routes())
-        .merge(seed::routes());
-    Router::new().nest("/v1/sandbox", api)
+        .merge(seed::routes())
+        .below("/v1/sandbox")
 }

@@ -1,34 +1,56 @@
 //! Orders: taken in, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::order_number::OrderNumber;
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::post;
 
 use super::{Segment, parsed};
 use crate::app::sandbox::Whose;
-use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, ok};
+use crate::http::routes::Routes;
+
+const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "Take an order in, paid or not.")
+    .sandbox()
+    .body(
+        "SandboxOrderRequest",
+        r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500,"pay":"paid"}"#,
+    )
+    .answers(&[created("Order", "The order.").tagged()]);
+
+const PAY: Operation =
+    Operation::post("/orders/{order}/pay", "sandbox.orders.pay", "Try to pay what is due of an order.")
+        .sandbox()
+        .if_match("order")
+        .body("PayRequest", r#"{"outcome":"succeeded"}"#)
+        .answers(&[created("Payment", "The payment as it went.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
+
+const CANCEL: Operation =
+    Operation::post("/orders/{order}/cancel", "sandbox.orders.cancel", "Cancel an order.")
+        .sandbox()
+        .if_match("order")
+        .optional_body("OrderCancelRequest", r#"{"reason":"customer_request"}"#)
+        .answers(&[ok("Order", "The order as it is now.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new()
-        .route("/orders", post(order_ingest))
-        .route("/orders/{order}/pay", post(order_pay))
-        .route("/orders/{order}/cancel", post(order_cancel))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&INGEST, order_ingest).add(&PAY, order_pay).add(&CANCEL, order_cancel)
 }
 
 async fn order_ingest(State(roots): State<Roots>, request: Request) -> Response {
-    sandbox(roots, "sandbox.orders.ingest", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.sandbox_order_ingest(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn order_pay(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.orders.pay", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_pay(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
@@ -36,8 +58,8 @@ async fn order_pay(State(roots): State<Roots>, order: Segment, request: Request)
 }
 
 async fn order_cancel(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
-    sandbox(roots, "sandbox.orders.cancel", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Optional)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_cancel(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
     })

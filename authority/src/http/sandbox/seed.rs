@@ -1,21 +1,29 @@
 //! Data for a demonstration (contract 6.3).
 
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::routing::post;
 
 use crate::app::sandbox::Whose;
-use crate::http::entry::{BodyRule, Reply, Roots, sandbox};
+use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::operation::{Operation, created};
+use crate::http::routes::Routes;
+
+const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Make demonstration data.")
+    .details(
+        "The same seed makes the same data, but for ids and times. What was made before a failure stays.",
+    )
+    .sandbox()
+    .body("SeedRequest", r#"{"orders":20,"seed":7}"#)
+    .answers(&[created("SandboxSeed", "What was made.")]);
 
 /// The route.
-pub(super) fn routes() -> Router<Roots> {
-    Router::new().route("/seed", post(seed))
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&SEED, seed)
 }
 
 async fn seed(State(roots): State<Roots>, request: Request) -> Response {
-    sandbox(roots, "sandbox.seed", request, async |app, entered| {
-        let (who, mutation, body) = entered.write(BodyRule::Required)?;
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
         app.sandbox_seed(Whose::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await

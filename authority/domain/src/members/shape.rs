@@ -1,0 +1,155 @@
+//! What the readers of bodies read, as JSON Schema, written down by the readers themselves.
+//!
+//! While [`of`] runs a reader, [`super::read`] gives it no body: the reader names its members as always, each member and
+//! each rule notes here what it would have asked for, and nothing is built in the end. So the schema of a request is what
+//! its reader does, without a second text of it. Built only with the feature `schema`; without it `silent.rs` stands here,
+//! whose functions do nothing. Deliberately absent: rules between members, which a reader checks in its own words.
+
+use std::cell::RefCell;
+
+use serde_json::{Map, Value, json};
+
+thread_local! {
+    static NOTES: RefCell<Option<Notes>> = const { RefCell::new(None) };
+}
+
+/// What was noted so far.
+#[derive(Default)]
+struct Notes {
+    /// The objects that are being read, the outermost first.
+    open: Vec<Object>,
+    /// What was read last: the value of a member or an item, or a whole object.
+    last: Option<Value>,
+}
+
+#[derive(Default)]
+struct Object {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+    not_writable: Vec<Value>,
+}
+
+/// The schema of what `read` reads.
+pub(crate) fn of(read: impl FnOnce()) -> Value {
+    NOTES.with_borrow_mut(|notes| *notes = Some(Notes::default()));
+    read();
+    NOTES.take().and_then(|notes| notes.last).unwrap_or(Value::Null)
+}
+
+/// Whether somebody asks for a schema, and not for a body to be read.
+pub(crate) fn is_asked_for() -> bool {
+    NOTES.with_borrow(Option::is_some)
+}
+
+/// An object begins.
+pub(crate) fn begin() {
+    noting(|notes| notes.open.push(Object::default()));
+}
+
+/// The object that began last has ended.
+pub(crate) fn end() {
+    noting(|notes| {
+        let Some(object) = notes.open.pop() else { return };
+        let mut schema = json!({
+            "type": "object",
+            "properties": object.properties,
+            "additionalProperties": false,
+        });
+        if !object.required.is_empty() {
+            schema["required"] = Value::Array(object.required);
+        }
+        if !object.not_writable.is_empty() {
+            schema["x-not-writable"] = Value::Array(object.not_writable);
+        }
+        notes.last = Some(schema);
+    });
+}
+
+/// A rule would have been applied.
+pub(crate) fn rule(schema: impl FnOnce() -> Value) {
+    noting(|notes| notes.last = Some(schema()));
+}
+
+/// What was read last was an item of a list of so many.
+pub(crate) fn list(least: usize, most: usize) {
+    noting(|notes| {
+        let items = notes.last.take();
+        notes.last = Some(json!({ "type": "array", "items": items, "minItems": least, "maxItems": most }));
+    });
+}
+
+/// What was read last was a value of an object with free names, at most so many.
+pub(crate) fn entries(most: usize, nullable: bool) {
+    noting(|notes| {
+        let mut value = notes.last.take().unwrap_or(Value::Null);
+        if nullable {
+            allow_null(&mut value);
+        }
+        notes.last = Some(json!({
+            "type": "object",
+            "maxProperties": most,
+            "propertyNames": { "pattern": "^[A-Za-z0-9_.-]{1,40}$" },
+            "additionalProperties": value,
+        }));
+    });
+}
+
+/// What was read last is the value of the member `name`.
+pub(crate) fn member(name: &str) {
+    noting(|notes| {
+        let Some(schema) = notes.last.take() else { return };
+        if let Some(object) = notes.open.last_mut() {
+            object.properties.insert(name.to_owned(), schema);
+        }
+    });
+}
+
+/// Members of the record that the reader refuses by their own code.
+pub(crate) fn not_writable(names: &[&str]) {
+    noting(|notes| {
+        if let Some(object) = notes.open.last_mut() {
+            object.not_writable = names.iter().map(|name| json!(name)).collect();
+        }
+    });
+}
+
+/// The member that `pointer` ends with has to be there.
+pub(crate) fn required(pointer: &str) {
+    noting(|notes| {
+        if let Some(object) = notes.open.last_mut() {
+            object.required.push(json!(name(pointer)));
+        }
+    });
+}
+
+/// The member that `pointer` ends with may be null.
+pub(crate) fn nullable(pointer: &str) {
+    noting(|notes| {
+        let object = notes.open.last_mut();
+        if let Some(schema) = object.and_then(|object| object.properties.get_mut(name(pointer))) {
+            allow_null(schema);
+        }
+    });
+}
+
+fn name(pointer: &str) -> &str {
+    pointer.rsplit('/').next().unwrap_or_default()
+}
+
+fn allow_null(schema: &mut Value) {
+    let Some(keywords) = schema.as_object_mut() else { return };
+    if let Some(kind) = keywords.get("type").cloned().filter(Value::is_string) {
+        keywords.insert("type".to_owned(), json!([kind, "null"]));
+    }
+    if let Some(values) = keywords.get_mut("enum").and_then(Value::as_array_mut) {
+        values.push(Value::Null);
+    }
+}
+
+fn noting(note: impl FnOnce(&mut Notes)) {
+    NOTES.with_borrow_mut(|notes| {
+        if let Some(notes) = notes {
+            note(notes);
+        }
+    });
+}
