@@ -50,18 +50,16 @@ pub(crate) fn begin() {
 pub(crate) fn end() {
     noting(|notes| {
         let Some(object) = notes.open.pop() else { return };
-        let mut schema = json!({
-            "type": "object",
-            "properties": object.properties,
-            "additionalProperties": false,
-        });
-        if !object.required.is_empty() {
-            schema["required"] = Value::Array(object.required);
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), Value::Object(object.properties));
+        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+        for (keyword, names) in [("required", object.required), ("x-not-writable", object.not_writable)] {
+            if !names.is_empty() {
+                schema.insert(keyword.to_owned(), Value::Array(names));
+            }
         }
-        if !object.not_writable.is_empty() {
-            schema["x-not-writable"] = Value::Array(object.not_writable);
-        }
-        notes.last = Some(schema);
+        notes.last = Some(Value::Object(schema));
     });
 }
 

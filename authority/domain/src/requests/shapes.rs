@@ -137,34 +137,41 @@ fn with(mut shape: Shape, rule: fn(&mut Value)) -> Shape {
     shape
 }
 
+fn set(schema: &mut Value, keyword: &str, value: Value) {
+    if let Some(keywords) = schema.as_object_mut() {
+        keywords.insert(keyword.to_owned(), value);
+    }
+}
+
 fn one_at_least(schema: &mut Value) {
-    schema["minProperties"] = json!(1);
+    set(schema, "minProperties", json!(1));
 }
 
 fn one_target(schema: &mut Value) {
     let targets = ["checkout_id", "order_number", "subscription_id"];
     let given = |name: &str| json!({ "required": [name], "properties": { name: { "type": "string" } } });
-    schema["oneOf"] = targets.iter().map(|name| given(name)).collect();
+    set(schema, "oneOf", targets.iter().map(|name| given(name)).collect());
 }
 
 fn renew_or_say_how(schema: &mut Value) {
     if let Some(renew) = schema.pointer_mut("/properties/renew") {
         *renew = json!({ "anyOf": [{ "type": "boolean" }, renew.take()] });
     }
-    schema["minProperties"] = json!(1);
+    set(schema, "minProperties", json!(1));
 }
 
 fn to_or_renew(schema: &mut Value) {
-    schema["oneOf"] = json!([
+    let one = json!([
         { "required": ["to"], "properties": { "to": { "type": "string" }, "renew": { "type": "null" } } },
         { "required": ["renew"], "properties": { "to": { "type": "null" }, "renew": { "const": true } } },
     ]);
+    set(schema, "oneOf", one);
 }
 
 fn with_pay(schema: &mut Value) {
     let mut values: Vec<Value> = OrderPaid::ALL.iter().map(|paid| json!(paid.as_str())).collect();
     values.push(Value::Null);
-    if let Some(properties) = schema["properties"].as_object_mut() {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("pay".to_owned(), json!({ "type": ["string", "null"], "enum": values }));
     }
 }
@@ -175,7 +182,7 @@ fn merge_patch(schema: &mut Value) {
     keywords.remove("required");
     for member in keywords.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         if let Some(kind) = member.1.get("type").cloned().filter(Value::is_string) {
-            member.1["type"] = json!([kind, "null"]);
+            set(member.1, "type", json!([kind, "null"]));
         }
         merge_patch(member.1);
     }
