@@ -1,0 +1,85 @@
+//! What is said about bodies and their members where no record says it.
+
+/// What a body is for.
+pub(crate) fn of_body(name: &str) -> &'static str {
+    match name {
+        "ApiKeyRequest" => "A key to be issued.",
+        "ApiKeyRotationRequest" => "How a key is to be replaced.",
+        "CheckoutRequest" => "A checkout to be opened. The authority makes ids and sums.",
+        "EndpointPatch" => "What is to change of a webhook endpoint; what is absent stays.",
+        "EndpointRequest" => "A webhook endpoint to be made.",
+        "EndpointTestRequest" => "What the test event is to say.",
+        "FulfillmentRequest" => "How far the fulfilment has come: a target, quantities of lines, a note.",
+        "MerchantPatch" => "What is to change of a merchant; what is absent stays.",
+        "MerchantRequest" => "A merchant to be made.",
+        "NoMembers" => "An object without members.",
+        "OptionalReasonRequest" => "Why, for the audit log.",
+        "OrderCancelRequest" => "Why the order is cancelled.",
+        "OrderPatch" => "What is to change of an order, as a JSON merge patch (RFC 7396).",
+        "OrderRequest" => {
+            "An order from elsewhere. The authority makes ids and sums; sums that are given must agree."
+        }
+        "PayRequest" => "How an attempt to pay goes.",
+        "PaymentAdvance" => "What the processor reports of a payment.",
+        "PaymentReportRequest" => "What a processor reports of a payment.",
+        "PaymentRequest" => "An attempt to pay a checkout, an order, or a subscription's latest order.",
+        "ReasonRequest" => "Why, for the audit log.",
+        "RecoveryRequest" => "What is to be sent again.",
+        "RefundAdvance" => "What the processor reports of a refund.",
+        "RefundReportRequest" => "What a processor reports of a refund.",
+        "RefundRequest" => "Money to be given back.",
+        "ReplayRequest" => "To whom an event is to be sent once more.",
+        "RotationRequest" => "How a signing secret is to be replaced.",
+        "SandboxOrderRequest" => "An order to be taken in, and whether it is paid.",
+        "SeedRequest" => "How much demonstration data, and which.",
+        "ShipmentAdvance" => "What the carrier reports of a parcel.",
+        "ShipmentReportRequest" => "What a carrier reports of a parcel; what is absent stays.",
+        "ShipmentRequest" => "A parcel to be recorded.",
+        "SubscriptionAdvance" => "Where the subscription is to go: to a status, or into its next period.",
+        "SubscriptionReportRequest" => "What is to change of a subscription.",
+        "SubscriptionRequest" => "A subscription to be made. A trial is given by its days or by its end.",
+        _ => "",
+    }
+}
+
+/// What a member of this name means in bodies, where it is not the same as in the record.
+pub(crate) fn of_member(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "applied" => "Whether the report changed it.",
+        "default_currency" => "The currency where none is given, ISO 4217.",
+        "discount" => "Of the whole, beside those of the lines, in minor units.",
+        "dry_run" => "Only count.",
+        "endpoint_ids" => "To these; to every enabled one that wants the event where it is not given.",
+        "failure_code" => "Why it fails; goes with a failure alone.",
+        "force" => "Ends an overlap that is open.",
+        "message" => "For people.",
+        "mode" => "How a checkout is paid, or the mode of a key.",
+        "occurred_at" => "When it happened, where it is not now; at most 5 minutes in the future.",
+        "orders" => "How many orders.",
+        "outcome" => "How it goes.",
+        "overlap_seconds" => "How long the old one goes on working, in seconds; a day where it is not given.",
+        "pay" => "What of it is paid; nothing where it is not given.",
+        "payments" => "The payments made on it. One that does not say how far it has come has succeeded.",
+        "period_end" => "When the new period ends; after one interval where it is not given.",
+        "period_start" => {
+            "When the new period begins; with the end of the present one where it is not given."
+        }
+        "processor_event_id" => {
+            "The processor's id of what this tells of, unique for ever: told again, it changes nothing."
+        }
+        "reason" => "Why.",
+        "renew" => "Begin the next period, with what is to be said of its order.",
+        "seed" => "The same seed makes the same data.",
+        "shipping" => "What sending costs, in minor units.",
+        "shipping_tax" => "The tax on sending, in minor units.",
+        "since" => "Events made then or later.",
+        "subscription" => {
+            "The terms of the subscription that the checkout founds; in mode `subscription` alone."
+        }
+        "to" => "Where it is to go.",
+        "trial_days" => "Days of trial.",
+        "types" => "Event types, `<category>.*`, or `*`; all that the endpoint wants where it is not given.",
+        "until" => "Events made before.",
+        _ => return None,
+    })
+}
