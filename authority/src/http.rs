@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod bearer;
 pub mod body;
+pub mod documents;
 pub mod entry;
 pub mod idempotency_key;
 pub mod if_match;

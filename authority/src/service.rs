@@ -27,7 +27,7 @@ use crate::http::entry::Roots;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
-use crate::http::{merchant, operator, sandbox};
+use crate::http::{documents, merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver};
 use crate::recovery_worker::carry_out_recoveries;
@@ -130,7 +130,8 @@ impl Service {
         let public = match config.sandbox {
             Sandbox::On => merchant::routes().merge(sandbox::routes()),
             Sandbox::Off => merchant::routes(),
-        };
+        }
+        .merge(documents::of_merchants());
         let merchant = dress(public.into_router(), door("merchant-api", tls)).with_state(roots.clone());
         let operator =
             dress(operator::routes().into_router(), door("operator-api", Tls::Absent)).with_state(roots);

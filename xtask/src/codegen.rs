@@ -1,26 +1,36 @@
-//! `cargo xtask codegen`: the TypeScript types of events and records, written from the authority's own structs.
+//! `cargo xtask codegen`: the TypeScript types of events and records, written from the authority's own structs, and the
+//! OpenAPI documents, written from its operations.
 //!
-//! The crate `authority-schema` writes them, since this program does not name the authority. They are committed: people
-//! read them, and a change of a record shows in its review as the change of the package that it is.
+//! The crates `authority-schema` and `authority-openapi` write them, since this program does not name the authority. They
+//! are committed: people read them, and a change of a record or an operation shows in its review as the change of the
+//! package or the API that it is.
+
+use std::process::Command;
 
 use anyhow::Result;
 
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Writes the generated files below `pkg/src`, or fails when they would be written differently.
+/// What writes, and the folder it writes to.
+const WRITERS: [(&str, &str); 2] = [("authority-schema", "pkg/src"), ("authority-openapi", "docs/openapi")];
+
+/// Writes the generated files, or fails when they would be written differently. The writers are built with the features
+/// of the whole workspace, as the tests are, so that nothing is compiled twice.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
-    let mut cargo = process::cargo();
-    cargo.current_dir(workspace.root()).args([
-        "run",
-        "--quiet",
-        "--package",
-        "authority-schema",
-        "--",
-        "pkg/src",
-    ]);
-    if check {
-        cargo.arg("--check");
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).args(["build", "--quiet", "--workspace"]);
+    for (writer, _) in WRITERS {
+        build.args(["--bin", writer]);
     }
-    process::run(&mut cargo)
+    process::run(&mut build)?;
+    for (writer, folder) in WRITERS {
+        let mut command = Command::new(workspace.target().join("debug").join(writer));
+        command.current_dir(workspace.root()).arg(folder);
+        if check {
+            command.arg("--check");
+        }
+        process::run(&mut command)?;
+    }
+    Ok(())
 }

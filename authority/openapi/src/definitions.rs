@@ -163,6 +163,9 @@ fn finish_forms(schema: &mut Value) {
             "a checkout id" => "^chk_[0-7][0-9a-hjkmnp-tv-z]{25}$",
             "a subscription id" => "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$",
             "a line item id" => "^li_[0-7][0-9a-hjkmnp-tv-z]{25}$",
+            "a lower-case letter or digit, then up to 63 of a-z, 0-9, '.', '_' and '-'" => {
+                "^[a-z0-9][a-z0-9._-]{0,63}$"
+            }
             "a supported version" => "^2026-09-01$",
             "1 to 63 of a-z, 0-9 and inner hyphens" => "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
             _ => "",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use authority::http::routes::Described;
-use authority::http::{merchant, operator, sandbox};
+use authority::http::{documents, merchant, operator, sandbox};
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 
@@ -26,7 +26,11 @@ impl Api {
     #[must_use]
     pub fn described(self) -> Vec<Described> {
         match self {
-            Self::Merchant => merchant::routes().merge(sandbox::routes()).described().to_vec(),
+            Self::Merchant => merchant::routes()
+                .merge(sandbox::routes())
+                .merge(documents::of_merchants())
+                .described()
+                .to_vec(),
             Self::Operator => operator::routes().described().to_vec(),
         }
     }

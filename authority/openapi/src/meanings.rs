@@ -6,6 +6,8 @@ pub(crate) fn of_body(name: &str) -> &'static str {
         "ApiKeyRequest" => "A key to be issued.",
         "ApiKeyRotationRequest" => "How a key is to be replaced.",
         "CheckoutRequest" => "A checkout to be opened. The authority makes ids and sums.",
+        "CheckpointRequest" => "Up to where everything is durably processed.",
+        "ExternalReferenceRequest" => "What another system calls the order.",
         "EndpointPatch" => "What is to change of a webhook endpoint; what is absent stays.",
         "EndpointRequest" => "A webhook endpoint to be made.",
         "EndpointTestRequest" => "What the test event is to say.",
@@ -54,6 +56,7 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "force" => "Ends an overlap that is open.",
         "message" => "For people.",
         "mode" => "How a checkout is paid, or the mode of a key.",
+        "note" => "A note for people.",
         "occurred_at" => "When it happened, where it is not now; at most 5 minutes in the future.",
         "orders" => "How many orders.",
         "outcome" => "How it goes.",
@@ -67,6 +70,7 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "processor_event_id" => {
             "The processor's id of what this tells of, unique for ever: told again, it changes nothing."
         }
+        "processor_reference" => "The processor's own name of it.",
         "reason" => "Why.",
         "renew" => "Begin the next period, with what is to be said of its order.",
         "seed" => "The same seed makes the same data.",

@@ -30,9 +30,14 @@ impl Refusals {
         for success in operation.answers {
             let written = granted(operation, success, definitions)
                 .with_context(|| format!("the answer of {}", operation.name))?;
-            answers.insert(success.status, written);
+            let same = answers.entry(success.status).or_insert_with(|| written.clone());
+            if let (Some(media), Some(more)) =
+                (same["content"].as_object_mut(), written["content"].as_object())
+            {
+                media.extend(more.clone());
+            }
             if success.conditional {
-                answers.insert(304, not_modified());
+                answers.insert(304, not_modified(operation));
             }
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
@@ -131,6 +136,10 @@ fn granted(operation: &Operation, success: &Success, definitions: &Definitions) 
         Content::Page(name) => ("application/json", page(name, definitions)?, examples::page_of(name)?),
         Content::Feed(name) => ("application/json", feed(name, definitions)?, examples::feed_of(name)?),
         Content::Rows(name) => ("application/json", rows(name, definitions)?, examples::rows_of(name)?),
+        Content::Json => {
+            let media = json!({ "application/json": { "schema": { "type": "object" } } });
+            return Ok(json!({ "description": success.about, "headers": refer(&names), "content": media }));
+        }
         Content::Text(media_type) => {
             let media = json!({ media_type: { "schema": { "type": "string" } } });
             return Ok(json!({ "description": success.about, "headers": refer(&names), "content": media }));
@@ -140,15 +149,16 @@ fn granted(operation: &Operation, success: &Success, definitions: &Definitions) 
     Ok(json!({ "description": success.about, "headers": refer(&names), "content": media }))
 }
 
-fn not_modified() -> Value {
-    let headers = ["Service-Request-Id", "Service-Version", "ETag", "Cache-Control"];
-    json!({ "description": "The reader has this version.", "headers": refer(&headers) })
+fn not_modified(operation: &Operation) -> Value {
+    let mut names = always(operation);
+    names.push("ETag");
+    json!({ "description": "The reader has this version.", "headers": refer(&names) })
 }
 
 fn refused(operation: &Operation, status: u16, codes: &[ErrorCode]) -> Value {
     let mut names =
         if status == 401 { vec!["Service-Request-Id", "Cache-Control"] } else { always(operation) };
-    names.extend(matches!(status, 401 | 403).then_some("WWW-Authenticate").filter(|_| status == 401));
+    names.extend((status == 401).then_some("WWW-Authenticate"));
     names.extend(matches!(status, 429 | 503).then_some("Retry-After"));
     let lines: Vec<String> = codes.iter().map(|code| format!("- `{code}`: {}", code.meaning())).collect();
     let names_of_codes: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
@@ -164,6 +174,7 @@ fn refused(operation: &Operation, status: u16, codes: &[ErrorCode]) -> Value {
         "content": { "application/problem+json": {
             "schema": {
                 "allOf": [{ "$ref": format!("{REFERENCE}Problem") }],
+                "unevaluatedProperties": true,
                 "properties": {
                     "status": { "const": status },
                     "code": { "type": "string", "enum": names_of_codes },

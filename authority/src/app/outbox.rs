@@ -17,7 +17,7 @@ const NAMED: i64 = 20;
 /// What of all merchants' deliveries waits.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "outbox")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Outbox"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlatformOutbox"))]
 pub(super) struct Outbox<'a> {
     /// When this was counted.
     generated_at: Timestamp,

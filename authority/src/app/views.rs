@@ -16,7 +16,7 @@ pub const TAGS: [(&str, &str); 15] = [
     ("OperatorAlert", "alert"),
     ("OperatorDelivery", "delivery"),
     ("OperatorRefund", "refund"),
-    ("Outbox", "outbox"),
+    ("PlatformOutbox", "outbox"),
     ("PaymentReportResult", "report_result"),
     ("RecoveryDryRun", "endpoint_recovery"),
     ("RefundReportResult", "report_result"),

@@ -23,7 +23,7 @@ use axum::routing::MethodFilter;
 pub use self::parameter::{Form, Parameter};
 pub(super) use self::parameter::{event_types, id, mode, number, text, time, words};
 pub use self::success::{Content, Success};
-pub(super) use self::success::{accepted, created, feed, ok, page, plain, rows};
+pub(super) use self::success::{accepted, created, feed, json, ok, page, plain, rows};
 use super::rate_limit::Policy;
 
 /// An operation: what it is called, who may ask for it, what it takes and what it can answer.

@@ -28,6 +28,8 @@ pub enum Content {
     Feed(&'static str),
     /// All there is of these, on one page.
     Rows(&'static str),
+    /// Any JSON object.
+    Json,
     /// Text of this media type.
     Text(&'static str),
 }
@@ -64,6 +66,11 @@ pub(in crate::http) const fn feed(definition: &'static str, about: &'static str)
 /// 200 with all there is, on one page.
 pub(in crate::http) const fn rows(definition: &'static str, about: &'static str) -> Success {
     new(200, about, Content::Rows(definition))
+}
+
+/// 200 with a JSON object that says itself what it is.
+pub(in crate::http) const fn json(about: &'static str) -> Success {
+    new(200, about, Content::Json)
 }
 
 /// 200 with a text.

@@ -90,7 +90,7 @@ const SINK_ROTATE_SECRET: Operation = Operation::post(
 const OUTBOX: Operation =
     Operation::get("/outbox", "outbox.get", "See what of all merchants' deliveries waits.")
         .operator(&[OperatorScope::OperatorRead])
-        .answers(&[ok("Outbox", "As it is now.")]);
+        .answers(&[ok("PlatformOutbox", "As it is now.")]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

@@ -26,6 +26,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
+use super::documents;
 use super::entry::Roots;
 use super::operation::{Operation, plain};
 use super::problem::Problem;
@@ -64,6 +65,7 @@ pub fn routes() -> Routes {
         .merge(subscriptions::routes())
         .below("/v1/operator")
         .merge(metrics::routes())
+        .merge(documents::of_the_operator())
         .add(&HEALTHZ, async || (StatusCode::OK, "ok\n"))
         .add(&READYZ, readyz)
 }
