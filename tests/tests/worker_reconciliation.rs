@@ -149,7 +149,7 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
     ]);
     let state = State::new();
 
-    let workerd = Workerd::start(&state, &[worker.clone()]).await;
+    let workerd = Workerd::start(&state, std::slice::from_ref(&worker)).await;
     make_events(&merchant, 100).await;
     all_are_handed_over(&workerd, 100).await;
     workerd.kill().await;

@@ -1,6 +1,6 @@
 //! The documents are those of the service as it is, name every route, and their examples are what they say.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeSet;
 use std::fs;
