@@ -19,4 +19,5 @@ pub mod retention;
 pub mod scheduler;
 pub mod secret_box;
 pub mod service;
+pub mod share_worker;
 pub mod telemetry;

@@ -34,6 +34,7 @@ use crate::recovery_worker::carry_out_recoveries;
 use crate::retention::retain;
 use crate::scheduler::keep_time;
 use crate::secret_box::SecretContext;
+use crate::share_worker::tell_of_ended_shares;
 
 /// Why the service did not start.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +75,7 @@ pub struct Service {
     housekeeping: JoinHandle<()>,
     scheduler: JoinHandle<()>,
     recoveries: JoinHandle<()>,
+    shares: JoinHandle<()>,
     retention: Option<JoinHandle<()>>,
     key_use: JoinHandle<()>,
 }
@@ -152,6 +154,7 @@ impl Service {
             .event_retention
             .map(|kept| tokio::spawn(retain(app.store.clone(), Arc::clone(&clock), kept, stopped.clone())));
         let recoveries = tokio::spawn(carry_out_recoveries(app.clone(), stopped.clone()));
+        let shares = tokio::spawn(tell_of_ended_shares(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
         Ok(Self {
             merchant_address,
@@ -163,6 +166,7 @@ impl Service {
             housekeeping,
             scheduler,
             recoveries,
+            shares,
             retention,
             key_use,
         })
@@ -194,6 +198,9 @@ impl Service {
         }
         if self.recoveries.await.is_err() {
             tracing::error!("the worker of recoveries panicked; they go on after the next start");
+        }
+        if self.shares.await.is_err() {
+            tracing::error!("the worker of ended shares panicked; it goes on after the next start");
         }
         if self.key_use.await.is_err() {
             tracing::error!("the task that writes the last use of keys panicked");

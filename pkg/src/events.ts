@@ -12,6 +12,7 @@ import type {
   Recipient,
   Refund,
   SharedOrder,
+  SharedShipment,
   Shipment,
   Subscription,
   Unlisted,
@@ -57,6 +58,18 @@ export interface RecordEvent<Type extends string, Data> extends EventBase {
 export interface LinkedEvent<Type extends string, Data> extends RecordEvent<Type, Data> {
   /** Where the record can be read. */
   links: EventLinks;
+}
+
+/** An event of the reader's own record. */
+export interface OwnEvent<Type extends string, Data> extends LinkedEvent<Type, Data> {
+  /** Only partners' copies have it. */
+  recipient?: never;
+}
+
+/** A partner's copy of an event: of an order that another merchant, `merchant`, shares with the reader. */
+export interface PartnerEvent<Type extends string, Data> extends LinkedEvent<Type, Data> {
+  /** The reader, and how the order is shared. */
+  recipient: Recipient;
 }
 
 /** `webhook.test`: Somebody tests a webhook endpoint. */
@@ -131,22 +144,34 @@ export type PaymentEvent =
 export interface OrderCreatedEvent extends LinkedEvent<"order.created", { object: Order }> {}
 
 /** `order.confirmed`: An order is to be fulfilled. */
-export interface OrderConfirmedEvent extends LinkedEvent<"order.confirmed", { object: Order }> {}
+export type OrderConfirmedEvent =
+  | OwnEvent<"order.confirmed", { object: Order }>
+  | PartnerEvent<"order.confirmed", { object: SharedOrder }>;
 
 /** `order.updated`: An order changed without reaching a milestone. */
-export interface OrderUpdatedEvent extends LinkedEvent<"order.updated", { object: Order }> {}
+export type OrderUpdatedEvent =
+  | OwnEvent<"order.updated", { object: Order }>
+  | PartnerEvent<"order.updated", { object: SharedOrder }>;
 
 /** `order.cancelled`: An order was cancelled. */
-export interface OrderCancelledEvent extends LinkedEvent<"order.cancelled", { object: Order }> {}
+export type OrderCancelledEvent =
+  | OwnEvent<"order.cancelled", { object: Order }>
+  | PartnerEvent<"order.cancelled", { object: SharedOrder }>;
 
 /** `order.fulfilled`: All of an order is prepared. */
-export interface OrderFulfilledEvent extends LinkedEvent<"order.fulfilled", { object: Order }> {}
+export type OrderFulfilledEvent =
+  | OwnEvent<"order.fulfilled", { object: Order }>
+  | PartnerEvent<"order.fulfilled", { object: SharedOrder }>;
 
 /** `order.shipped`: All of an order that ships is with the carrier. */
-export interface OrderShippedEvent extends LinkedEvent<"order.shipped", { object: Order }> {}
+export type OrderShippedEvent =
+  | OwnEvent<"order.shipped", { object: Order }>
+  | PartnerEvent<"order.shipped", { object: SharedOrder }>;
 
 /** `order.delivered`: All of an order that ships has arrived. */
-export interface OrderDeliveredEvent extends LinkedEvent<"order.delivered", { object: Order }> {}
+export type OrderDeliveredEvent =
+  | OwnEvent<"order.delivered", { object: Order }>
+  | PartnerEvent<"order.delivered", { object: SharedOrder }>;
 
 /** An event whose `data.object` is an Order. */
 export type OrderEvent =
@@ -160,14 +185,14 @@ export type OrderEvent =
 
 /** `order.shared`: An order was shared with a partner. */
 export interface OrderSharedEvent
-  extends LinkedEvent<"order.shared", { object: SharedOrder; share: OrderShare }> {
+  extends LinkedEvent<"order.shared", { object: Order | SharedOrder; share: OrderShare }> {
   /** Whom it is shared with, or who reads this. */
   recipient: Recipient;
 }
 
 /** `order.share_revoked`: An order is not shared with a partner any more. */
 export interface OrderShareRevokedEvent
-  extends LinkedEvent<"order.share_revoked", { object: SharedOrder; share: OrderShare }> {
+  extends LinkedEvent<"order.share_revoked", { object: Order | SharedOrder; share: OrderShare }> {
   /** Whom it is shared with, or who reads this. */
   recipient: Recipient;
 }
@@ -191,13 +216,19 @@ export interface RefundFailedEvent extends LinkedEvent<"refund.failed", { object
 export type RefundEvent = RefundRequestedEvent | RefundProcessingEvent | RefundCompletedEvent | RefundFailedEvent;
 
 /** `shipment.created`: A parcel was handed to the carrier. */
-export interface ShipmentCreatedEvent extends LinkedEvent<"shipment.created", { object: Shipment }> {}
+export type ShipmentCreatedEvent =
+  | OwnEvent<"shipment.created", { object: Shipment }>
+  | PartnerEvent<"shipment.created", { object: SharedShipment }>;
 
 /** `shipment.updated`: A parcel moved on, or what is known of it changed. */
-export interface ShipmentUpdatedEvent extends LinkedEvent<"shipment.updated", { object: Shipment }> {}
+export type ShipmentUpdatedEvent =
+  | OwnEvent<"shipment.updated", { object: Shipment }>
+  | PartnerEvent<"shipment.updated", { object: SharedShipment }>;
 
 /** `shipment.delivered`: A parcel arrived. */
-export interface ShipmentDeliveredEvent extends LinkedEvent<"shipment.delivered", { object: Shipment }> {}
+export type ShipmentDeliveredEvent =
+  | OwnEvent<"shipment.delivered", { object: Shipment }>
+  | PartnerEvent<"shipment.delivered", { object: SharedShipment }>;
 
 /** An event whose `data.object` is a Shipment. */
 export type ShipmentEvent = ShipmentCreatedEvent | ShipmentUpdatedEvent | ShipmentDeliveredEvent;

@@ -25,6 +25,7 @@ pub mod delivery;
 pub mod eventually;
 pub mod http;
 pub mod merchant;
+pub mod partners;
 pub mod receiver;
 pub mod schemas;
 pub mod service;

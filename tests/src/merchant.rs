@@ -175,6 +175,12 @@ impl Merchant {
         self.operator.post(&self.platform_path("subscriptions"), &body).await.expect(201)
     }
 
+    /// Changes an order without reaching a milestone: another note, the next version.
+    pub async fn note(&self, number: &str, note: &str) -> Value {
+        let path = format!("/orders/{number}/fulfillment");
+        self.api.call(Method::PATCH, &path).json(&json!({ "note": note })).send().await.expect(200)
+    }
+
     /// The order as it is now.
     pub async fn order(&self, number: &str) -> Value {
         self.api.get(&format!("/orders/{number}")).await.expect(200)

@@ -14,12 +14,18 @@ use verify_core::EventType;
 pub struct Promise {
     schemas: Schemas,
     events: BTreeMap<&'static str, Validator>,
+    copies: BTreeMap<&'static str, Validator>,
     records: BTreeMap<String, Validator>,
 }
 
 impl Default for Promise {
     fn default() -> Self {
-        Self { schemas: Schemas::of_everything(), events: BTreeMap::new(), records: BTreeMap::new() }
+        Self {
+            schemas: Schemas::of_everything(),
+            events: BTreeMap::new(),
+            copies: BTreeMap::new(),
+            records: BTreeMap::new(),
+        }
     }
 }
 
@@ -31,6 +37,15 @@ impl Promise {
         let schemas = &self.schemas;
         let make = || validator(schemas.document_of_event(event_type));
         assert_valid(self.events.entry(event_type.as_str()).or_insert_with(make), event);
+    }
+
+    /// Fails unless the event is as a partner's copy of its type promises.
+    pub fn keeps_copy(&mut self, event: &Value) {
+        let name = event["type"].as_str().expect("an event has a type");
+        let event_type = EventType::parse(name).expect("a type of the catalog");
+        let schemas = &self.schemas;
+        let make = || validator(schemas.document_of_copy(event_type).expect("a type that partners get"));
+        assert_valid(self.copies.entry(event_type.as_str()).or_insert_with(make), event);
     }
 
     /// Fails unless the record is as the definition `name` says.

@@ -65,6 +65,11 @@ impl Shop {
         reply
     }
 
+    /// Something happened that the merchant was told of: the next refusal is compared with what is known now.
+    pub async fn heard(&mut self) {
+        self.events = self.merchant.events().await.len();
+    }
+
     /// Every code that was seen.
     #[must_use]
     pub fn provoked(&self) -> &BTreeSet<String> {

@@ -10,6 +10,9 @@ use verify_core::catalog::EventType;
 use crate::checkout::Checkout;
 use crate::id::EndpointId;
 use crate::order::Order;
+use crate::order_number::OrderNumber;
+use crate::order_share::OrderShare;
+use crate::partner_order::SharedOrder;
 use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
@@ -34,6 +37,8 @@ pub enum Record {
     Payment(Box<Payment>),
     /// `order.*`
     Order(Box<Order>),
+    /// `order.shared`, `order.share_revoked`
+    Share(Box<Sharing>),
     /// `refund.*`
     Refund(Box<Refund>),
     /// `shipment.*`
@@ -42,6 +47,34 @@ pub enum Record {
     Subscription(Box<Ongoing>),
     /// `webhook.test`
     WebhookTest(WebhookTest),
+}
+
+/// A share that was made or taken back. The order is told with it and does not change (contract 3, rule 2).
+#[derive(Clone, Debug)]
+pub struct Sharing {
+    /// The share as it is now.
+    pub share: OrderShare,
+    /// The order as it is.
+    pub order: Order,
+    /// What of it the partner is told.
+    pub shown: Shown,
+}
+
+/// What the partner's copy of a share's event shows of the order.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// The order as it is.
+    Present,
+    /// What the partner saw last: the order changed between the end of the connection and this event.
+    Last(Box<SharedOrder>),
+    /// Nothing can be shown, so there is no copy.
+    Nothing,
+}
+
+impl Serialize for Sharing {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.order.serialize(serializer)
+    }
 }
 
 /// The test of a webhook endpoint (contract 3.10); it exists nowhere but in its event.
@@ -80,6 +113,12 @@ impl Change {
         Self { event_type, record: Record::Order(Box::new(order.clone())) }
     }
 
+    /// A new version of a share.
+    #[must_use]
+    pub fn share(event_type: EventType, sharing: Sharing) -> Self {
+        Self { event_type, record: Record::Share(Box::new(sharing)) }
+    }
+
     /// A new version of a refund.
     #[must_use]
     pub fn refund(event_type: EventType, refund: &Refund) -> Self {
@@ -107,6 +146,7 @@ impl Record {
             Self::Checkout(record) => Some(record.resource_version),
             Self::Payment(record) => Some(record.resource_version),
             Self::Order(record) => Some(record.resource_version),
+            Self::Share(sharing) => Some(sharing.order.resource_version),
             Self::Refund(record) => Some(record.resource_version),
             Self::Shipment(record) => Some(record.resource_version),
             Self::Subscription(ongoing) => Some(ongoing.record.resource_version),
@@ -121,10 +161,26 @@ impl Record {
             Self::Checkout(record) => record.id.as_str(),
             Self::Payment(record) => record.id.as_str(),
             Self::Order(record) => record.order_number.as_str(),
+            Self::Share(sharing) => sharing.order.order_number.as_str(),
             Self::Refund(record) => record.id.as_str(),
             Self::Shipment(record) => record.id.as_str(),
             Self::Subscription(ongoing) => ongoing.record.id.as_str(),
             Self::WebhookTest(record) => record.endpoint_id.as_str(),
+        }
+    }
+
+    /// The order whose partners hear of it, when the order is shared: an order's own events and those of its parcels.
+    #[must_use]
+    pub fn heard_by_partners_of(&self) -> Option<&OrderNumber> {
+        match self {
+            Self::Order(order) => Some(&order.order_number),
+            Self::Shipment(shipment) => Some(&shipment.order_number),
+            Self::Share(sharing) => Some(&sharing.order.order_number),
+            Self::Checkout(_)
+            | Self::Payment(_)
+            | Self::Refund(_)
+            | Self::Subscription(_)
+            | Self::WebhookTest(_) => None,
         }
     }
 
@@ -135,6 +191,7 @@ impl Record {
             Self::Checkout(_) => return None,
             Self::Payment(record) => ("payments", record.id.as_str()),
             Self::Order(record) => ("orders", record.order_number.as_str()),
+            Self::Share(sharing) => ("orders", sharing.order.order_number.as_str()),
             Self::Refund(record) => ("refunds", record.id.as_str()),
             Self::Shipment(record) => ("shipments", record.id.as_str()),
             Self::Subscription(ongoing) => ("subscriptions", ongoing.record.id.as_str()),

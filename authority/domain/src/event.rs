@@ -1,13 +1,16 @@
 //! The event: made once from a [`Change`], serialised once, and sent and listed as those bytes for ever (contract
 //! 2.10, 9).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use verify_core::catalog::{API_VERSION, EventType};
 
 use crate::change::{Change, Record};
 use crate::error_code::ErrorCode;
-use crate::id::{EventId, MerchantId};
+use crate::id::{ConnectionId, EventId, MerchantId, ShareId};
+use crate::order_share::{OrderShare, SharePermission};
+use crate::partner_copy::{CopiedObject, PartnerCopy};
 use crate::refusal::Refusal;
+use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
 /// The largest event in bytes (contract 5.6).
@@ -25,13 +28,50 @@ const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
 pub(crate) const ORDER_BYTES_MAX: usize = EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES;
 
 /// A merchant, as events name it.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventMerchant"))]
 pub struct MerchantContext {
     /// The merchant's id.
     pub id: MerchantId,
     /// Its readable name.
     pub slug: String,
+}
+
+text_enum! {
+    /// What the other side of a shared workflow is.
+    RecipientType {
+        /// A merchant that orders are shared with.
+        Partner = "partner",
+    }
+}
+
+/// The other side of a shared workflow (contract 2.10).
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Recipient {
+    /// What the other side is.
+    #[serde(rename = "type")]
+    pub kind: RecipientType,
+    /// In the partner's copy the reader itself, in the owner's copy the partner.
+    pub merchant: MerchantContext,
+    /// The connection of the two.
+    pub connection_id: ConnectionId,
+    /// The share of the order.
+    pub share_id: ShareId,
+    /// What the partner may do.
+    pub permissions: Vec<SharePermission>,
+}
+
+impl Recipient {
+    fn of(share: &OrderShare) -> Self {
+        Self {
+            kind: RecipientType::Partner,
+            merchant: share.partner.clone(),
+            connection_id: share.connection_id.clone(),
+            share_id: share.id.clone(),
+            permissions: share.permissions.clone(),
+        }
+    }
 }
 
 /// An event as it is stored.
@@ -73,6 +113,9 @@ struct Envelope<'a> {
     livemode: bool,
     /// The merchant that owns the record.
     merchant: &'a MerchantContext,
+    /// Only where an order is shared with a partner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipient: Option<Recipient>,
     /// What happened to what.
     data: Data<'a>,
     /// Where the record can be read.
@@ -86,7 +129,18 @@ struct Envelope<'a> {
 struct Data<'a> {
     /// The record as it is after the change.
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
-    object: &'a Record,
+    object: Object<'a>,
+    /// Only when an order is shared or no longer shared: how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<&'a OrderShare>,
+}
+
+/// The record of an event, or what a partner sees of it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Object<'a> {
+    Record(&'a Record),
+    Copied(&'a CopiedObject),
 }
 
 /// Where more is to be found.
@@ -104,7 +158,7 @@ pub fn envelope_schema(generator: &mut schemars::SchemaGenerator) -> schemars::S
 }
 
 impl NewEvent {
-    /// Serialises `change` at its place in the stream.
+    /// Serialises `change` at its place in the stream of the merchant that owns the record.
     ///
     /// # Errors
     /// `payload_too_large` when the event would exceed [`EVENT_BYTES_MAX`]: the change is refused as a whole, since an
@@ -117,36 +171,85 @@ impl NewEvent {
         livemode: bool,
         merchant: &MerchantContext,
     ) -> Result<Self, Refusal> {
+        let record = &change.record;
+        let share = match record {
+            Record::Share(sharing) => Some(&sharing.share),
+            _ => None,
+        };
         let envelope = Envelope {
             id: &id,
             event_type: change.event_type.as_str(),
             api_version: API_VERSION,
             created_at,
             sequence,
-            resource_version: change.record.resource_version(),
+            resource_version: record.resource_version(),
             livemode,
             merchant,
-            data: Data { object: &change.record },
-            links: change.record.link().map(|resource| Links { resource }),
+            recipient: share.map(Recipient::of),
+            data: Data { object: Object::Record(record), share },
+            links: record.link().map(|resource| Links { resource }),
         };
-        let body = serde_json::to_string(&envelope)
-            .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))?;
+        let body = written(&envelope)?;
         let bytes_max = match change.event_type {
             EventType::CheckoutCreated => EVENT_BYTES_MAX - ORDER_HEADROOM_BYTES,
             EventType::OrderCreated => ORDER_BYTES_MAX,
             _ => EVENT_BYTES_MAX,
         };
-        if body.len() > bytes_max {
-            return Err(Refusal::new(
-                ErrorCode::PayloadTooLarge,
-                format!(
-                    "The {} event would have {} bytes; {bytes_max} are allowed.",
-                    change.event_type.as_str(),
-                    body.len()
-                ),
-            ));
-        }
-        let resource_id = change.record.resource_id().to_owned();
+        check_size(change.event_type, &body, bytes_max)?;
+        let resource_id = record.resource_id().to_owned();
         Ok(Self { event_type: change.event_type, id, sequence, created_at, resource_id, body })
     }
+
+    /// Serialises a partner's copy at its place in the partner's stream. Of the parcels it has as many of the newest as
+    /// fit, so that no order becomes too large for its partners by being shipped.
+    ///
+    /// # Errors
+    /// `payload_too_large` when it would exceed [`EVENT_BYTES_MAX`] without any parcel.
+    pub fn render_copy(
+        mut copy: PartnerCopy<'_>,
+        id: EventId,
+        sequence: i64,
+        created_at: Timestamp,
+    ) -> Result<Self, Refusal> {
+        let share = copy.share;
+        let body = loop {
+            let envelope = Envelope {
+                id: &id,
+                event_type: copy.event_type.as_str(),
+                api_version: API_VERSION,
+                created_at,
+                sequence,
+                resource_version: Some(copy.object.resource_version()),
+                livemode: share.livemode,
+                merchant: &share.owner,
+                recipient: Some(Recipient::of(share)),
+                data: Data {
+                    object: Object::Copied(&copy.object),
+                    share: copy.tells_share().then_some(share),
+                },
+                links: Some(Links { resource: format!("/v1/merchant/partner-orders/{}", share.id) }),
+            };
+            let body = written(&envelope)?;
+            if body.len() <= EVENT_BYTES_MAX || !copy.object.leave_out_older_half() {
+                break body;
+            }
+        };
+        check_size(copy.event_type, &body, EVENT_BYTES_MAX)?;
+        let resource_id = share.id.to_string();
+        Ok(Self { event_type: copy.event_type, id, sequence, created_at, resource_id, body })
+    }
+}
+
+fn written(envelope: &Envelope<'_>) -> Result<String, Refusal> {
+    serde_json::to_string(envelope)
+        .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))
+}
+
+fn check_size(event_type: EventType, body: &str, bytes_max: usize) -> Result<(), Refusal> {
+    if body.len() <= bytes_max {
+        return Ok(());
+    }
+    let (name, bytes) = (event_type.as_str(), body.len());
+    let detail = format!("The {name} event would have {bytes} bytes; {bytes_max} are allowed.");
+    Err(Refusal::new(ErrorCode::PayloadTooLarge, detail))
 }

@@ -108,6 +108,10 @@ ids! {
     CheckpointId = "ckp";
     /// A recovery of what an endpoint missed.
     RecoveryId = "rcv";
+    /// A connection of two merchants.
+    ConnectionId = "pcn";
+    /// A share: an order that one merchant shows another.
+    ShareId = "osh";
     /// The record of an API key (not the key).
     KeyId = "key";
     /// An alert.

@@ -1,6 +1,8 @@
 //! What lists can be narrowed by (contract 4.5). Empty lists and `None` do not narrow.
 
 use crate::external_references::ExternalName;
+use crate::order_share::ShareStatus;
+use crate::partner_connection::{ConnectionDirection, ConnectionStatus};
 use crate::time::Timestamp;
 
 /// Filters of `GET /orders`.
@@ -93,4 +95,24 @@ pub struct DeliveryFilter {
     pub created_from: Option<Timestamp>,
     /// Created before.
     pub created_to: Option<Timestamp>,
+}
+
+/// Filters of `GET /partner-connections`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionFilter {
+    /// Any of these statuses, as they are at the time of reading.
+    pub status: Vec<ConnectionStatus>,
+    /// Any of these directions.
+    pub direction: Vec<ConnectionDirection>,
+}
+
+/// Filters of `GET /order-shares` and `GET /partner-orders`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShareFilter {
+    /// On this connection.
+    pub connection_id: Option<String>,
+    /// Any of these statuses, as they are at the time of reading.
+    pub status: Vec<ShareStatus>,
+    /// Of the order with this number; it is the owner's.
+    pub order_number: Option<String>,
 }

@@ -106,7 +106,9 @@ impl Definitions {
     fn subjects_of_events(&mut self) {
         let any: Vec<Value> = Subject::ALL
             .iter()
-            .map(|subject| json!({ "$ref": format!("{REFERENCE}{}", subject.definition()) }))
+            .map(|subject| subject.definition())
+            .chain(["SharedShipment"])
+            .map(|definition| json!({ "$ref": format!("{REFERENCE}{definition}") }))
             .collect();
         let object = self.0.get_mut("EventData").and_then(|data| data.pointer_mut("/properties/object"));
         if let Some(object) = object {

@@ -49,6 +49,9 @@ pub(crate) fn problem(code: ErrorCode) -> Value {
         ErrorCode::InvalidParameter | ErrorCode::UnknownParameter => json!({ "param": "limit" }),
         ErrorCode::InvalidCursor => json!({ "param": "cursor" }),
         ErrorCode::RefundAmountExceeded => json!({ "refundable": 1200 }),
+        ErrorCode::ConnectionExists => json!({ "connection_id": "pcn_01k3zqa7t0e9h8w8r1v0c2n5xk" }),
+        ErrorCode::ConnectionNotActive => json!({ "current_status": "revoked" }),
+        ErrorCode::ShareExists => json!({ "share_id": "osh_01k3zqa7t0e9h8w8r1v0c2n5xk" }),
         ErrorCode::CursorExpired => json!({ "oldest_retained_sequence": 5001 }),
         ErrorCode::ValidationFailed => json!({ "errors": [
             { "pointer": "/amount", "code": "out_of_range", "detail": "Must be from 1 to 999999999999." },

@@ -3,10 +3,12 @@
 /// What a body is for.
 pub(crate) fn of_body(name: &str) -> &'static str {
     match name {
+        "AcceptRequest" => "The code of an invitation.",
         "ApiKeyRequest" => "A key to be issued.",
         "ApiKeyRotationRequest" => "How a key is to be replaced.",
         "CheckoutRequest" => "A checkout to be opened. The authority makes ids and sums.",
         "CheckpointRequest" => "Up to where everything is durably processed.",
+        "ConnectionRequest" => "An invitation to be made.",
         "ExternalReferenceRequest" => "What another system calls the order.",
         "EndpointPatch" => "What is to change of a webhook endpoint; what is absent stays.",
         "EndpointRequest" => "A webhook endpoint to be made.",
@@ -34,6 +36,8 @@ pub(crate) fn of_body(name: &str) -> &'static str {
         "RotationRequest" => "How a signing secret is to be replaced.",
         "SandboxOrderRequest" => "An order to be taken in, and whether it is paid.",
         "SeedRequest" => "How much demonstration data, and which.",
+        "ShareRequest" => "With whom an order is to be shared, and what of it is to be shown.",
+        "ShareTerms" => "What of an order is to be shown.",
         "ShipmentAdvance" => "What the carrier reports of a parcel.",
         "ShipmentReportRequest" => "What a carrier reports of a parcel; what is absent stays.",
         "ShipmentRequest" => "A parcel to be recorded.",
@@ -54,6 +58,8 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "endpoint_ids" => "To these; to every enabled one that wants the event where it is not given.",
         "failure_code" => "Why it fails; goes with a failure alone.",
         "force" => "Ends an overlap that is open.",
+        "invite_code" => "The code that the inviting merchant was given.",
+        "label" => "What this side calls the connection; the other never sees it.",
         "message" => "For people.",
         "mode" => "How a checkout is paid, or the mode of a key.",
         "note" => "A note for people.",

@@ -3,14 +3,14 @@
 use authority_domain::change::WebhookTest;
 use authority_domain::checkout::Checkout;
 use authority_domain::order::Order;
+use authority_domain::partner_copy::is_copied;
+use authority_domain::partner_order::SharedOrder;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
 use authority_domain::shipment::Shipment;
 use authority_domain::subscription::Subscription;
 use schemars::{Schema, SchemaGenerator};
 use verify_core::EventType;
-
-use crate::sharing::SharedOrder;
 
 /// What `data.object` of an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Subject {
     Payment,
     /// An order.
     Order,
-    /// An order that is shared with a partner; `data.share` says how.
+    /// An order that is shared with a partner; `data.share` says how. The partner's copy has what the partner sees.
     SharedOrder,
     /// A refund.
     Refund,
@@ -118,6 +118,17 @@ pub fn subject(event_type: EventType) -> Subject {
         E::RefundRequested | E::RefundProcessing | E::RefundCompleted | E::RefundFailed => Subject::Refund,
         E::ShipmentCreated | E::ShipmentUpdated | E::ShipmentDelivered => Subject::Shipment,
         E::SubscriptionCreated | E::SubscriptionUpdated | E::SubscriptionCancelled => Subject::Subscription,
+    }
+}
+
+/// The definition of what a partner's copy of the event shows; `None` where partners get no copy.
+#[must_use]
+pub fn seen_by_partner(event_type: EventType) -> Option<&'static str> {
+    match subject(event_type) {
+        _ if !is_copied(event_type) => None,
+        Subject::Order | Subject::SharedOrder => Some("SharedOrder"),
+        Subject::Shipment => Some("SharedShipment"),
+        _ => None,
     }
 }
 

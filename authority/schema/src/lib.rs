@@ -8,7 +8,6 @@
 
 pub mod catalog;
 pub mod schemas;
-mod sharing;
 pub mod typescript;
 
 pub use schemas::Schemas;

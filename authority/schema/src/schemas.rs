@@ -9,10 +9,13 @@ use authority_domain::audit::AuditEntry;
 use authority_domain::checkpoint::SeenCheckpoint;
 use authority_domain::delivery::{Delivery, DeliveryWithAttempts};
 use authority_domain::endpoint::Endpoint;
-use authority_domain::event::envelope_schema;
+use authority_domain::event::{Recipient, envelope_schema};
 use authority_domain::integration_health::IntegrationHealth;
 use authority_domain::merchant::Merchant;
 use authority_domain::order_change::StoredChange;
+use authority_domain::order_share::OrderShare;
+use authority_domain::partner_connection::SeenConnection;
+use authority_domain::partner_order::{PartnerOrder, SharedShipment};
 use authority_domain::recovery::Recovery;
 use authority_domain::schema::RulesByName;
 use authority_domain::undelivered::UndeliveredEvent;
@@ -22,7 +25,6 @@ use serde_json::{Map, Value, json};
 use verify_core::EventType;
 
 use crate::catalog::{self, Subject};
-use crate::sharing::{OrderShare, Recipient};
 
 /// Where a reference to a definition begins.
 pub(crate) const REFERENCE: &str = "#/$defs/";
@@ -51,6 +53,7 @@ impl Schemas {
         }
         generator.subschema_for::<OrderShare>();
         generator.subschema_for::<Recipient>();
+        generator.subschema_for::<SharedShipment>();
         records_without_events(&mut generator);
         define(&mut generator);
         let mut definitions = Map::new();
@@ -61,8 +64,11 @@ impl Schemas {
             }
             definitions.insert(public_name(&name), definition);
         }
-        // It has the members of a delivery, and of these the derive does not see the tag.
-        for (name, object) in tags.iter().chain(&[("DeliveryWithAttempts", "delivery")]) {
+        // The derive does not see the tag of the first, which has the members of a delivery; the others are named after
+        // whom they are for, and are records of those types all the same.
+        let own =
+            [("DeliveryWithAttempts", "delivery"), ("SharedOrder", "order"), ("SharedShipment", "shipment")];
+        for (name, object) in tags.iter().chain(&own) {
             if let Some(definition) = definitions.get_mut(*name) {
                 tag(definition, object);
             }
@@ -86,15 +92,30 @@ impl Schemas {
         })
     }
 
-    /// A document by which an event of this type can be checked.
+    /// A document by which an event of this type can be checked, as the merchant gets it whose record it tells of.
     #[must_use]
     pub fn document_of_event(&self, event_type: EventType) -> Value {
         let subject = catalog::subject(event_type);
+        let object = if subject == Subject::SharedOrder { Subject::Order } else { subject };
+        self.document(event_type, object.definition(), subject == Subject::SharedOrder)
+    }
+
+    /// The same of a partner's copy; `None` where partners get none.
+    #[must_use]
+    pub fn document_of_copy(&self, event_type: EventType) -> Option<Value> {
+        let object = catalog::seen_by_partner(event_type)?;
+        Some(self.document(event_type, object, true))
+    }
+
+    fn document(&self, event_type: EventType, object: &str, has_recipient: bool) -> Value {
+        let subject = catalog::subject(event_type);
         let mut data = Map::new();
-        data.insert("object".to_owned(), reference(subject.definition()));
+        data.insert("object".to_owned(), reference(object));
         let mut required = Vec::new();
         if subject == Subject::SharedOrder {
             data.insert("share".to_owned(), reference("OrderShare"));
+        }
+        if has_recipient {
             required.push("recipient");
         }
         if subject.has_versions() {
@@ -104,18 +125,21 @@ impl Schemas {
             required.push("links");
         }
         let members: Vec<String> = data.keys().cloned().collect();
-        json!({
+        let mut document = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "description": catalog::meaning(event_type),
             "allOf": [reference("Event")],
             "properties": {
                 "type": { "const": event_type.as_str() },
-                "recipient": reference("Recipient"),
                 "data": { "properties": data, "required": members },
             },
             "required": required,
             "$defs": self.definitions,
-        })
+        });
+        if let (false, Some(document)) = (has_recipient, document.as_object_mut()) {
+            document.insert("not".to_owned(), json!({ "required": ["recipient"] }));
+        }
+        document
     }
 }
 
@@ -131,6 +155,8 @@ fn records_without_events(generator: &mut SchemaGenerator) {
     generator.subschema_for::<StoredChange>();
     generator.subschema_for::<SeenCheckpoint>();
     generator.subschema_for::<AuditEntry>();
+    generator.subschema_for::<SeenConnection>();
+    generator.subschema_for::<PartnerOrder>();
 }
 
 /// Puts the member that names the record's type first.

@@ -2,7 +2,8 @@
 //! (contract 3.11).
 //!
 //! Per merchant and mode: the stream in its order with the deliveries of every event, the events of every record with
-//! the record itself, the records that no event tells of, and every order with what belongs to it. All of it is read in
+//! the record itself, what the merchant heard as a partner of others, the records that no event tells of, and every order with what
+//! belongs to it. All of it is read in
 //! one snapshot, so that a service may go on writing meanwhile, and in a bounded memory: pages of `PAGE` rows, and
 //! `FINDINGS_KEPT` findings beside their number.
 
@@ -10,8 +11,8 @@ use std::collections::BTreeMap;
 
 use authority_domain::id::MerchantId;
 use authority_domain::invariants::{
-    EventDelivery, Finding, FindingCode, History, RecordKind, StoredRecord, StreamCheck, Told, check_fan_out,
-    check_order, check_record,
+    EventDelivery, Finding, FindingCode, History, RecordKind, StoredRecord, StreamCheck, Told, ToldShare,
+    check_fan_out, check_order, check_record, check_share,
 };
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -116,6 +117,7 @@ impl Auditor<'_> {
                     self.stream(&tenant).await?;
                     self.histories(&tenant).await?;
                     self.untold(&tenant).await?;
+                    self.untold_shares(&tenant).await?;
                     self.orders(&tenant).await?;
                 }
             }
@@ -157,7 +159,7 @@ impl Auditor<'_> {
     async fn histories(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let (mut resource, mut sequence) = (String::new(), 0);
         let mut history: Option<History> = None;
-        let mut told = Vec::new();
+        let (mut told, mut shares) = (Vec::new(), Vec::new());
         let cut = self.removed_through(tenant).await? > 0;
         loop {
             let page = self.tx.inspect_events_by_record(tenant, (&resource, sequence), PAGE).await?;
@@ -166,7 +168,9 @@ impl Auditor<'_> {
             for event in &page {
                 if history.as_ref().is_none_or(|history| history.resource_id() != event.resource_id) {
                     let ended = history.replace(History::begin(tenant, &event.resource_id, cut));
-                    told.extend(ended.map(History::end).unwrap_or_default());
+                    let (records, share) = ended.map(History::end).unwrap_or_default();
+                    told.extend(records);
+                    shares.extend(share);
                 }
                 if let Some(history) = &mut history {
                     let findings = history.add(event);
@@ -176,9 +180,42 @@ impl Auditor<'_> {
             if i64::try_from(told.len()).unwrap_or(i64::MAX) >= PAGE {
                 self.records(tenant, std::mem::take(&mut told)).await?;
             }
+            if i64::try_from(shares.len()).unwrap_or(i64::MAX) >= PAGE {
+                self.shares(tenant, std::mem::take(&mut shares)).await?;
+            }
         }
-        told.extend(history.map(History::end).unwrap_or_default());
-        self.records(tenant, told).await
+        let (records, share) = history.map(History::end).unwrap_or_default();
+        told.extend(records);
+        shares.extend(share);
+        self.records(tenant, told).await?;
+        self.shares(tenant, shares).await
+    }
+
+    /// Whether the tenant as a partner heard what its shares let it hear.
+    async fn shares(&mut self, tenant: &Tenant, told: Vec<ToldShare>) -> Result<(), StoreError> {
+        let ids: Vec<&str> = told.iter().map(|told| told.id.as_str()).collect();
+        let stored = if ids.is_empty() { Vec::new() } else { self.tx.inspect_shares(tenant, &ids).await? };
+        for told in &told {
+            self.report.records += 1;
+            self.found(check_share(told, stored.iter().find(|stored| stored.id == told.id)));
+        }
+        Ok(())
+    }
+
+    /// Shares that no copy tells of, and the number by which an owner's commits know whether to look for any.
+    async fn untold_shares(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let removed = self.removed_through(tenant).await?;
+        let limit = i64::try_from(FINDINGS_KEPT).unwrap_or(i64::MAX);
+        for id in self.tx.inspect_untold_shares(tenant, removed, limit).await? {
+            let detail = "no event of the partner's stream tells of this share";
+            self.found([Finding::new(FindingCode::PartnerCopyMissing, id, detail)]);
+        }
+        let (said, there) = self.tx.inspect_share_count(tenant).await?;
+        if said != there {
+            let detail = format!("the stream counts {said} active shares, there are {there}");
+            self.found([Finding::new(FindingCode::OrderShareDiffers, "stream", detail)]);
+        }
+        Ok(())
     }
 
     /// Whether the records are what was told of them.

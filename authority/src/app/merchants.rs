@@ -2,7 +2,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::MerchantId;
-use authority_domain::merchant::Merchant;
+use authority_domain::merchant::{Merchant, MerchantStatus};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::{MerchantRequest, read_merchant_change};
 use authority_store::ports::{KeyScope, Tx};
@@ -60,6 +60,10 @@ impl App {
                     let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
                     if merchant != before {
                         work.tx.merchant_update(&merchant).await?;
+                        if merchant.status == MerchantStatus::Closed {
+                            // Closing is for ever: nobody shares anything with it any more, nor it with others.
+                            work.tx.connections_end(&id, work.now).await?;
+                        }
                     }
                     answer(200, &merchant)
                 })

@@ -4,12 +4,13 @@
 use schemars::SchemaGenerator;
 
 use super::{
-    alerts, endpoint_changes, endpoints, keys, operator_deliveries, outbox, payment_reports, recoveries,
-    refund_reads, refund_reports, replays, sandbox, shipment_reports, subscriptions,
+    alerts, endpoint_changes, endpoints, keys, operator_deliveries, outbox, partner_connections,
+    payment_reports, recoveries, refund_reads, refund_reports, replays, sandbox, shipment_reports,
+    subscriptions,
 };
 
 /// The definitions, with the tag (`object`) that serde writes and the derive does not know.
-pub const TAGS: [(&str, &str); 15] = [
+pub const TAGS: [(&str, &str); 16] = [
     ("ApiKey", "api_key"),
     ("DeletedWebhookEndpoint", "webhook_endpoint"),
     ("EventReplay", "event_replay"),
@@ -17,6 +18,7 @@ pub const TAGS: [(&str, &str); 15] = [
     ("OperatorDelivery", "delivery"),
     ("OperatorRefund", "refund"),
     ("PlatformOutbox", "outbox"),
+    ("PartnerConnectionWithCode", "partner_connection"),
     ("PaymentReportResult", "report_result"),
     ("RecoveryDryRun", "endpoint_recovery"),
     ("RefundReportResult", "report_result"),
@@ -36,6 +38,7 @@ pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<keys::ShownKey<'static>>();
     generator.subschema_for::<operator_deliveries::Shown<'static>>();
     generator.subschema_for::<outbox::Outbox<'static>>();
+    generator.subschema_for::<partner_connections::WithCode<'static>>();
     generator.subschema_for::<payment_reports::ReportResult<'static>>();
     generator.subschema_for::<recoveries::DryRun<'static>>();
     generator.subschema_for::<refund_reads::OperatorView<'static>>();

@@ -3,7 +3,8 @@
 //! Called at the end of every writing use case, when all reading and deciding is done. First the stream's counter, which
 //! gives every event and with it every new record its place; then the records (the last version of each), the events,
 //! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3). Those that this instance may
-//! send at once are written leased to it, and handed over after the commit ([`crate::hand_over`]).
+//! send at once are written leased to it, and handed over after the commit ([`crate::hand_over`]). Where an order is
+//! shared, its partners get copies in the same transaction ([`crate::partner_copies`]).
 
 use std::collections::BTreeMap;
 
@@ -11,13 +12,15 @@ use authority_domain::change::{Change, Record};
 use authority_domain::endpoint::matches_filter;
 use authority_domain::event::{MerchantContext, NewEvent};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::order_share::ShareStatus;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
 use crate::hand_over::HandedOver;
-use crate::ports::{NewDelivery, Placed, Places, Subscriber, Trigger, Tx, Written};
+use crate::partner_copies::{Hearing, Parcels, hearings};
+use crate::ports::{NewDelivery, Placed, Places, SharePlaces, Subscriber, Trigger, Tx, Written};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -28,7 +31,7 @@ pub enum Audience {
     Tested(EndpointId),
 }
 
-/// What a commit wrote.
+/// What a commit wrote for the tenant; partners' copies are not in it.
 #[derive(Clone, Debug)]
 pub struct Committed {
     /// The events, in sequence order.
@@ -53,14 +56,16 @@ pub async fn commit_changes(
     let count = i64::try_from(changes.len()).unwrap_or(i64::MAX);
     let place = tx.stream_advance(tenant, count, now).await?;
     let first = place.last_sequence - count + 1;
+    let hearings = hearings(tx, tenant, changes, place.active_shares, now).await?;
     for Version { record, places, before } in last_versions(changes, first) {
-        put(tx, &tenant.merchant_id, record, places).await?;
+        put(tx, &tenant.merchant_id, record, places, &hearings).await?;
+        let (_, id, after) = identity(record);
         tx.note_written(Written {
-            resource_id: record.resource_id().to_owned(),
+            resource_id: id.to_owned(),
             merchant_id: Some(tenant.merchant_id.clone()),
             livemode: Some(tenant.livemode),
             before,
-            after: record.resource_version(),
+            after,
         });
     }
     let events: Vec<NewEvent> = changes
@@ -73,6 +78,13 @@ pub async fn commit_changes(
         .collect::<Result<_, _>>()?;
     tx.events_insert(tenant, &events).await?;
     let deliveries = fan_out(tx, tenant, place.subscribers, &events, audience, now, dice).await?;
+    let mut parcels = Parcels::default();
+    for mut hearing in hearings {
+        let copies = hearing.copies(tx, tenant, changes, &mut parcels, now, dice).await?;
+        tx.events_insert(&hearing.partner, &copies).await?;
+        let subscribers = hearing.take_subscribers();
+        fan_out(tx, &hearing.partner, subscribers, &copies, &Audience::Subscribers, now, dice).await?;
+    }
     Ok(Committed { events, deliveries })
 }
 
@@ -93,12 +105,13 @@ fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
     let mut order = Vec::new();
     let mut last: BTreeMap<_, Version<'_>> = BTreeMap::new();
     for (change, sequence) in changes.iter().zip(first_sequence..) {
-        let key = (change.event_type.category(), change.record.resource_id());
+        let (category, id, version) = identity(&change.record);
+        let key = (category.unwrap_or(change.event_type.category()), id);
         let (first, before) = match last.get(&key) {
             Some(earlier) => (earlier.places.first, earlier.before),
             None => {
                 order.push(key);
-                let before = change.record.resource_version().map(|version| version - 1);
+                let before = version.map(|version| version - 1);
                 (sequence, before.filter(|version| *version > 0))
             }
         };
@@ -110,8 +123,31 @@ fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
     order.into_iter().filter_map(|key| last.get(&key).copied()).collect()
 }
 
-async fn put(tx: &mut dyn Tx, merchant: &MerchantId, record: &Record, places: Places) -> Result<(), Refusal> {
+/// The id and version of the record that is written, and what it is where its events are another record's as well: a
+/// share is told by events of its order.
+fn identity(record: &Record) -> (Option<&'static str>, &str, Option<i64>) {
     match record {
+        Record::Share(sharing) => {
+            (Some("share"), sharing.share.id.as_str(), Some(sharing.share.resource_version))
+        }
+        record => (None, record.resource_id(), record.resource_version()),
+    }
+}
+
+async fn put(
+    tx: &mut dyn Tx,
+    merchant: &MerchantId,
+    record: &Record,
+    places: Places,
+    hearings: &[Hearing],
+) -> Result<(), Refusal> {
+    match record {
+        Record::Share(sharing) if sharing.share.status == ShareStatus::Active => {
+            let heard = hearings.iter().find_map(|hearing| hearing.place_of(&sharing.share.id));
+            let partner = heard.ok_or_else(Refusal::internal)?;
+            tx.share_insert(&sharing.share, SharePlaces { owner: places.first, partner }).await?;
+        }
+        Record::Share(sharing) => tx.share_revoke(&sharing.share).await?,
         Record::Checkout(checkout) => tx.checkout_put(merchant, checkout, places).await?,
         Record::Payment(payment) => tx.payment_put(merchant, payment, places).await?,
         Record::Order(order) => tx.order_put(merchant, order, places).await?,

@@ -13,6 +13,10 @@ use crate::postgres;
 pub enum Constraint {
     /// `merchants.slug`
     MerchantSlug,
+    /// Two merchants are connected once per mode.
+    ConnectedPair,
+    /// An order is shared once on a connection.
+    SharedOrder,
     /// Any other.
     Other,
 }
@@ -72,6 +76,17 @@ impl From<sqlx::Error> for StoreError {
                 match database.kind() {
                     ErrorKind::UniqueViolation if database.message().contains("merchants.slug") => {
                         Self::Conflict(Constraint::MerchantSlug)
+                    }
+                    // SQLite names the index of expressions and the columns of any other.
+                    ErrorKind::UniqueViolation if database.message().contains("partner_connections_pair") => {
+                        Self::Conflict(Constraint::ConnectedPair)
+                    }
+                    ErrorKind::UniqueViolation
+                        if database
+                            .message()
+                            .ends_with("order_shares.order_number, order_shares.connection_id") =>
+                    {
+                        Self::Conflict(Constraint::SharedOrder)
                     }
                     ErrorKind::UniqueViolation
                     | ErrorKind::ForeignKeyViolation

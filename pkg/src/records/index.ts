@@ -13,6 +13,9 @@ export type {
   OrderPaymentStatus,
   OrderStatus,
   SharePermission,
+  SharedShipment,
+  ShipmentLine,
+  ShipmentStatus,
   Unlisted,
 } from "./parts.js";
 export type {
@@ -25,8 +28,8 @@ export type {
 } from "./payment.js";
 export type { Recipient, RecipientType } from "./recipient.js";
 export type { Refund, RefundLine, RefundReason, RefundRequester, RefundRequesterType, RefundStatus } from "./refund.js";
-export type { SharedOrder } from "./shared_order.js";
-export type { Shipment, ShipmentLine, ShipmentStatus } from "./shipment.js";
+export type { SharedCustomer, SharedLine, SharedOrder } from "./shared_order.js";
+export type { Shipment } from "./shipment.js";
 export type {
   Subscription,
   SubscriptionCancelReason,

@@ -2,11 +2,13 @@
 
 import type { EventMerchant, SharePermission, Unlisted } from "./parts.js";
 
-/** An order that is shared with a partner, and how (contract 2.14). */
+/** An order that is shared with a partner, and how (contract 2.14). Both sides read the same. */
 export interface OrderShare {
-  /** Identifies the share, `osh_…`. */
+  /** The type of the record. */
+  object: "order_share";
+  /** Identifies the share. */
   id: string;
-  /** The partner connection, `pcn_…`. */
+  /** The connection that it is made on. */
   connection_id: string;
   /** The owner's number of the order. */
   order_number: string;
@@ -22,9 +24,22 @@ export interface OrderShare {
   include_amounts: boolean;
   /** Whether the order is shared. */
   status: ShareStatus;
-  /** When it was last taken back. */
+  /** When it was taken back. */
   revoked_at: string | null;
+  /** Counts the changes of this record, from 1. */
+  resource_version: number;
+  /** `false` for test data, which never mixes with live data. */
+  livemode: boolean;
+  /** When the record was made. */
+  created_at: string;
+  /** When it last changed. */
+  updated_at: string;
 }
 
-/** Whether an order is shared. */
+/**
+ * Whether an order is shared.
+ *
+ * - `active`: The partner sees the order.
+ * - `revoked`: The partner sees nothing any more.
+ */
 export type ShareStatus = "active" | "revoked" | Unlisted;

@@ -133,5 +133,67 @@ export type OrderPaymentStatus =
  */
 export type OrderStatus = "pending" | "confirmed" | "completed" | "cancelled" | Unlisted;
 
-/** What a partner may do with a shared order. */
-export type SharePermission = "read" | "fulfill" | Unlisted;
+/**
+ * What a partner may do with a shared order.
+ *
+ * - `read`: Read it.
+ */
+export type SharePermission = "read" | Unlisted;
+
+/** A parcel of a shared order. */
+export interface SharedShipment {
+  /** The type of the record. */
+  object: "shipment";
+  /** Identifies the shipment. */
+  id: string;
+  /** The owner's number of the order. */
+  order_number: string;
+  /** Where the parcel stands. */
+  status: ShipmentStatus;
+  /** Who carries it, 1 to 64 characters. */
+  carrier: string;
+  /** What was booked with the carrier. */
+  service_level: string | null;
+  /** At most 100 characters; unique per order and carrier. */
+  tracking_number: string | null;
+  /** Where the parcel can be followed, `https`, at most 2048 characters. */
+  tracking_url: string | null;
+  /** What is in the parcel; at least one line. */
+  line_items: ShipmentLine[];
+  /** When it was handed to the carrier. */
+  shipped_at: string;
+  /** When the carrier expects to deliver it. */
+  estimated_delivery_at: string | null;
+  /** When it arrived. */
+  delivered_at: string | null;
+  /** What holds it up. */
+  exception: Failure | null;
+  /** The parcel's own version. */
+  resource_version: number;
+  /** `false` for test data, which never mixes with live data. */
+  livemode: boolean;
+  /** When the parcel was made. */
+  created_at: string;
+  /** When it last changed. */
+  updated_at: string;
+}
+
+/** How much of a line a parcel holds. */
+export interface ShipmentLine {
+  /** A line of the order. */
+  line_item_id: string;
+  /** At least 1. */
+  quantity: number;
+}
+
+/**
+ * Where a parcel stands.
+ *
+ * - `created`: With the carrier.
+ * - `in_transit`: Moving.
+ * - `exception`: Held up.
+ * - `delivered`: At the customer.
+ * - `returned`: Came back.
+ * - `cancelled`: Never left.
+ */
+export type ShipmentStatus = "created" | "in_transit" | "exception" | "delivered" | "returned" | "cancelled" | Unlisted;

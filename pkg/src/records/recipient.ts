@@ -2,19 +2,23 @@
 
 import type { EventMerchant, SharePermission, Unlisted } from "./parts.js";
 
-/** The other side of a shared workflow. */
+/** The other side of a shared workflow (contract 2.10). */
 export interface Recipient {
   /** What the other side is. */
   type: RecipientType;
   /** In the partner's copy the reader itself, in the owner's copy the partner. */
   merchant: EventMerchant;
-  /** The partner connection, `pcn_…`. */
+  /** The connection of the two. */
   connection_id: string;
-  /** The order share, `osh_…`. */
+  /** The share of the order. */
   share_id: string;
   /** What the partner may do. */
   permissions: SharePermission[];
 }
 
-/** What the other side of a shared workflow is. */
+/**
+ * What the other side of a shared workflow is.
+ *
+ * - `partner`: A merchant that orders are shared with.
+ */
 export type RecipientType = "partner" | Unlisted;

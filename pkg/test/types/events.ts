@@ -11,6 +11,8 @@ import {
   type OrderEvent,
   type OrderStatus,
   type Refund,
+  type SharedOrder,
+  type SharedShipment,
   type UnknownEvent,
   type Unlisted,
   Verifier,
@@ -25,6 +27,12 @@ export function inWords(event: WebhookEvent): string {
   switch (event.type) {
     case "order.confirmed": {
       const narrowed: OrderConfirmedEvent = event;
+      // @ts-expect-error it may be an order of another merchant, of which less is shown
+      void event.data.object.metadata;
+      if (narrowed.recipient) {
+        const shared: SharedOrder = narrowed.data.object;
+        return `${shared.order_number} of ${narrowed.merchant.slug}, ${shared.amounts?.total ?? "no money shown"}`;
+      }
       const order: Order = narrowed.data.object;
       return `${order.order_number} ${order.line_items[0]?.quantity ?? 0} ${narrowed.links.resource}`;
     }
@@ -42,7 +50,11 @@ export function inWords(event: WebhookEvent): string {
       void event.resource_version;
       return event.data.object.message ?? "";
     case "order.shared":
-      return `${event.data.share.id} ${event.recipient.merchant.slug}`;
+      return `${event.data.share.id} ${event.recipient.merchant.slug} ${event.data.object.shipping_address?.line1 ?? ""}`;
+    case "shipment.delivered": {
+      const parcel: SharedShipment = event.data.object;
+      return parcel.carrier;
+    }
     // @ts-expect-error there is no such type
     case "order.confirmd":
       return "";
@@ -132,7 +144,7 @@ export const handlers: Handlers = {
   // @ts-expect-error there is no such type
   "order.exploded": () => undefined,
 };
-export const total = (event: OrderEvent): number => event.data.object.amounts.total;
+export const total = (event: OrderEvent): number | undefined => event.data.object.amounts?.total;
 
 /** What every event has can be read without knowing which it is. */
 export function logged(event: WebhookEvent): [string, string, number, boolean, string, string] {

@@ -8,6 +8,7 @@ export function inWords(body: Uint8Array, headers: Headers): string {
   const event: WebhookEvent = verifier.verify(body, headers);
   switch (event.type) {
     case "order.confirmed": {
+      if (event.recipient) return "another merchant's order, shared with us"; // a SharedOrder
       const order = event.data.object; // an Order
       return `${order.order_number}: ${order.amounts.total} ${order.currency}, ${order.line_items.length} lines`;
     }

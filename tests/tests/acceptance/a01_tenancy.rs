@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::on_both_databases;
 use tests::receiver::Receiver;
 use tests::shop::shipments;
+use tests::{on_both_databases, partners};
 
 on_both_databases!(
     a01_another_merchant_and_the_other_mode_see_nothing,
@@ -32,7 +32,7 @@ fn reference(order: &str) -> String {
 
 const NEVER: &str = "01k3zqa7000000000000000000";
 
-async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
+async fn records(merchant: &Merchant, partner: &Merchant, receiver: &Receiver) -> Records {
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let number = merchant.paid_order().await;
     let shipment = merchant.api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
@@ -45,6 +45,9 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
     let seen = json!({ "name": "projection", "cursor": feed["resume_cursor"] });
     merchant.api.post("/sync/checkpoints", &seen).await.expect(200);
     let subscription = merchant.subscription().await;
+    let connection = partners::connect(merchant, partner).await;
+    let share = partners::share(merchant, &number, &connection).await;
+    let theirs = partners::share(partner, &partner.paid_order().await, &connection).await;
     let event = text(&merchant.events().await[0], "id");
     let deliveries =
         merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", endpoint.id)).await.expect(200);
@@ -67,11 +70,24 @@ async fn records(merchant: &Merchant, receiver: &Receiver) -> Records {
             (format!("{endpoint_path}/deliveries"), format!("{no_endpoint}/deliveries")),
             pair("events", &event, &format!("evt_{NEVER}")),
             pair("webhook-endpoints", &endpoint.id, &format!("we_{NEVER}")),
+            pair("partner-connections", &connection, &format!("pcn_{NEVER}")),
+            pair("partner-orders", &theirs, &format!("osh_{NEVER}")),
         ],
         writes: vec![
             (shipments(&number), shipments("ORD-999999"), json!({ "carrier": "ups" })),
             (format!("/orders/{number}/refunds"), "/orders/ORD-999999/refunds".to_owned(), json!({})),
             (format!("/events/{event}/replay"), format!("/events/evt_{NEVER}/replay"), json!({})),
+            (
+                format!("/orders/{number}/shares"),
+                "/orders/ORD-999999/shares".to_owned(),
+                json!({ "connection_id": connection }),
+            ),
+            (format!("/order-shares/{share}/revoke"), format!("/order-shares/osh_{NEVER}/revoke"), json!({})),
+            (
+                format!("/partner-connections/{connection}/revoke"),
+                format!("/partner-connections/pcn_{NEVER}/revoke"),
+                json!({}),
+            ),
             under("test", json!({})),
             under("rotate-secret", json!({})),
             under("retire-secret", json!({})),
@@ -133,6 +149,9 @@ async fn sees_nothing(stranger: &Api, records: &Records) {
         "/sync/orders",
         "/sync/checkpoints",
         named,
+        "/partner-connections",
+        "/order-shares",
+        "/partner-orders",
     ] {
         assert_eq!(stranger.get(list).await.expect(200)["data"], json!([]), "{list}");
     }
@@ -143,7 +162,8 @@ async fn a01_another_merchant_and_the_other_mode_see_nothing(database: Database)
     let authority = Authority::on(database, &[]).await;
     let receiver = Receiver::accepting().await;
     let owner = Merchant::create(&authority, "owner").await;
-    let records = records(&owner, &receiver).await;
+    let partner = Merchant::create(&authority, "partner").await;
+    let records = records(&owner, &partner, &receiver).await;
     for (path, _) in &records.reads {
         owner.api.get(path).await.expect(200);
     }

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::{Api, Reply};
 use tests::merchant::{Endpoint, Merchant, SCOPES, text};
-use tests::on_both_databases;
 use tests::shop::shipments;
+use tests::{on_both_databases, partners};
 
 on_both_databases!(a02_each_operation_needs_its_scope_and_nothing_else);
 
 /// An operation: method, path, scopes of which any one suffices, body, status of success.
 type Operation = (Method, &'static str, &'static [&'static str], Value, u16);
 
-/// The rows of contract 4.1 but for those of partners. `{…}` are the records of [`Stock`].
+/// The rows of contract 4.1. `{…}` are the records of [`Stock`].
 fn operations() -> Vec<Operation> {
     let read = |path: &'static str, scopes: &'static [&'static str]| -> Operation {
         (Method::GET, path, scopes, Value::Null, 200)
@@ -105,6 +105,28 @@ fn operations() -> Vec<Operation> {
             Value::Null,
             200,
         ),
+        read("/partner-connections", &["partners:read"]),
+        (Method::POST, "/partner-connections", &["partners:write"], json!({}), 201),
+        read("/partner-connections/{connection}", &["partners:read"]),
+        (
+            Method::POST,
+            "/partner-connections/accept",
+            &["partners:write"],
+            json!({ "invite_code": "inv_01k3zqa7000000000000000000" }),
+            404,
+        ),
+        read("/order-shares", &["partners:read"]),
+        (
+            Method::POST,
+            "/orders/{unshipped}/shares",
+            &["partners:write"],
+            json!({ "connection_id": "{connection}" }),
+            201,
+        ),
+        (Method::POST, "/order-shares/{share}/revoke", &["partners:write"], json!({}), 200),
+        read("/partner-orders", &["partners:read"]),
+        read("/partner-orders/{seen}", &["partners:read"]),
+        (Method::POST, "/partner-connections/{connection}/revoke", &["partners:write"], json!({}), 200),
     ]
 }
 
@@ -112,7 +134,7 @@ fn operations() -> Vec<Operation> {
 struct Stock(Vec<(&'static str, String)>);
 
 impl Stock {
-    async fn of(merchant: &Merchant) -> Self {
+    async fn of(merchant: &Merchant, partner: &Merchant) -> Self {
         let Endpoint { id: endpoint, .. } = merchant.endpoint("https://hooks.example.com/", &["*"]).await;
         let spare = merchant.endpoint("https://hooks.example.com/", &["order.shared"]).await.id;
         let (order, unshipped) = (merchant.paid_order().await, merchant.paid_order().await);
@@ -122,11 +144,17 @@ impl Stock {
         let refund = merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 1 })).await;
         let subscription = merchant.subscription().await;
         let deliveries = merchant.api.get(&format!("/webhook-endpoints/{endpoint}/deliveries")).await;
+        let connection = partners::connect(merchant, partner).await;
+        let share = partners::share(merchant, &order, &connection).await;
+        let seen = partners::share(partner, &partner.paid_order().await, &connection).await;
         // It has ended by the time it is answered: nothing is that new.
         let recover = json!({ "since": "2100-01-01T00:00:00Z" });
         let recovery = merchant.api.post(&format!("/webhook-endpoints/{endpoint}/recover"), &recover).await;
         Self(vec![
             ("{cursor}", text(&merchant.api.get("/events").await.expect(200), "resume_cursor")),
+            ("{connection}", connection),
+            ("{share}", share),
+            ("{seen}", seen),
             ("{recovery}", text(&recovery.expect(202), "id")),
             ("{payment}", merchant.order(&order).await["payment_ids"][0].as_str().unwrap().to_owned()),
             ("{shipment}", text(&shipment, "id")),
@@ -149,7 +177,8 @@ impl Stock {
 async fn a02_each_operation_needs_its_scope_and_nothing_else(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "scopes").await;
-    let stock = Stock::of(&merchant).await;
+    let partner = Merchant::create(&authority, "partner").await;
+    let stock = Stock::of(&merchant, &partner).await;
     for (method, path, scopes, body, success) in operations() {
         let path = stock.fill(path);
         let body: Value = serde_json::from_str(&stock.fill(&body.to_string())).unwrap();

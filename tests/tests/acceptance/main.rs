@@ -2,7 +2,7 @@
 //! with every user: they see the service through its sockets, its commands and its files alone.
 //!
 //! Where a check is about times or about what names lead to, the service runs inside the test, which turns its clock and
-//! answers for its names. A19 belongs to partners, A21 and A24 to the verifier; they stand with those.
+//! answers for its names. A21 and A24 belong to the verifier and stand with that.
 
 #![allow(
     clippy::expect_used,
@@ -32,6 +32,7 @@ mod a15_addresses;
 mod a16_replay;
 mod a17_test_event;
 mod a18_health;
+mod a19_partners;
 mod a20_secrets;
 mod a22_tolerance;
 mod a23_limits;

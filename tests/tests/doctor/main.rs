@@ -4,10 +4,12 @@
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod damages;
+mod sharing;
 
 use damages::damages;
 use http::Method;
 use serde_json::{Value, json};
+use sharing::each_damage_of_sharing_is_found;
 use tests::authority::{Authority, Database};
 use tests::damage::{copy, damage, execute};
 use tests::merchant::{Merchant, checkout_body, report_body, text};
@@ -18,6 +20,7 @@ on_both_databases!(
     a_database_at_work_is_sound,
     a_killed_service_leaves_a_sound_database,
     each_damage_is_found_for_what_it_is,
+    each_damage_of_sharing_is_found,
     a_database_without_schema_is_not_touched
 );
 

@@ -6,6 +6,7 @@
 
 mod delivery_campaign;
 mod noisy_neighbour;
+mod partners;
 mod power_cut;
 mod simulation;
 mod soak;
@@ -24,6 +25,8 @@ pub(crate) enum Proof {
     DeliveryCampaign(delivery_campaign::Numbers),
     /// Measures one merchant's latency beside 1,500 deliveries that wait for another's slow receiver.
     NoisyNeighbour(noisy_neighbour::Numbers),
+    /// Eight writers of shared orders through two instances, for a minute: no deadlock, nothing untold.
+    Partners(partners::Numbers),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
     /// Ten thousand days in simulated time, every request and every row judged.
@@ -41,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
+        Proof::Partners(numbers) => partners::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
@@ -54,6 +58,7 @@ fn all() -> Vec<Proof> {
     vec![
         Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
+        Proof::Partners(partners::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),

@@ -5,8 +5,9 @@ use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use super::record::RecordKind;
+use super::share::ToldShare;
 use super::{Finding, FindingCode};
-use crate::id::{EventId, MerchantId};
+use crate::id::{EventId, MerchantId, ShareId};
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
 
@@ -33,7 +34,14 @@ struct Envelope {
     resource_version: Option<i64>,
     livemode: bool,
     merchant: Merchant,
+    recipient: Option<Recipient>,
     data: Data,
+}
+
+#[derive(Deserialize)]
+struct Recipient {
+    merchant: Merchant,
+    share_id: ShareId,
 }
 
 #[derive(Deserialize)]
@@ -72,13 +80,21 @@ pub struct History {
     /// The beginning of the stream was removed, and with it the beginnings of some histories.
     cut: bool,
     told: Vec<Told>,
+    /// The copies of a share, where the id is one.
+    share: Option<ToldShare>,
 }
 
 impl History {
     /// Before the first event of `resource_id` that is kept; `cut` when the stream once began before it does.
     #[must_use]
     pub fn begin(tenant: &Tenant, resource_id: &str, cut: bool) -> Self {
-        Self { tenant: tenant.clone(), resource_id: resource_id.to_owned(), cut, told: Vec::new() }
+        Self {
+            tenant: tenant.clone(),
+            resource_id: resource_id.to_owned(),
+            cut,
+            told: Vec::new(),
+            share: None,
+        }
     }
 
     /// Whose events these are.
@@ -93,6 +109,11 @@ impl History {
             Ok(read) => read,
             Err(finding) => return vec![*finding],
         };
+        if self.is_copy(&envelope) {
+            let first = self.share.is_none();
+            let share = self.share.get_or_insert_with(|| ToldShare::begin(&self.resource_id));
+            return share.add(event, event_type, envelope.resource_version.unwrap_or(0), (first, self.cut));
+        }
         // A share does not change the order, and a test belongs to no record (contract 3, rule 2; 3.10).
         let silent = matches!(event_type, EventType::OrderShared | EventType::OrderShareRevoked);
         let Some(kind) = RecordKind::parse(event_type.category()).filter(|_| !silent) else {
@@ -118,10 +139,17 @@ impl History {
         findings
     }
 
-    /// What was told, record by record.
+    /// What was told, record by record, and to the tenant as a partner.
     #[must_use]
-    pub fn end(self) -> Vec<Told> {
-        self.told
+    pub fn end(self) -> (Vec<Told>, Option<ToldShare>) {
+        (self.told, self.share)
+    }
+
+    /// Whether the event is a copy of another merchant's, for the tenant as its partner.
+    fn is_copy(&self, envelope: &Envelope) -> bool {
+        let reader = &self.tenant.merchant_id;
+        envelope.merchant.id != *reader
+            && envelope.recipient.as_ref().is_some_and(|recipient| recipient.merchant.id == *reader)
     }
 
     /// The envelope, which must say what the columns say, and the record in it, which must be the one it is told of.
@@ -141,15 +169,18 @@ impl History {
             "webhook" => "endpoint_id",
             _ => "id",
         };
+        let copy = self.is_copy(&envelope);
+        let of_share = envelope.recipient.as_ref().map(|recipient| recipient.share_id.as_str());
+        let id = if copy { of_share } else { object.get(id_member).and_then(Value::as_str) };
         let agreements = [
             ("id", envelope.id == event.id),
             ("type", envelope.event_type == event.event_type),
             ("sequence", envelope.sequence == event.sequence),
             ("created_at", envelope.created_at == event.created_at),
             ("livemode", envelope.livemode == self.tenant.livemode),
-            ("merchant", envelope.merchant.id == self.tenant.merchant_id),
+            ("merchant", copy || envelope.merchant.id == self.tenant.merchant_id),
             ("resource_id", event.resource_id == self.resource_id),
-            ("data.object", object.get(id_member).and_then(Value::as_str) == Some(self.resource_id.as_str())),
+            ("data.object", id == Some(self.resource_id.as_str())),
             ("resource_version", envelope.resource_version == version),
         ];
         match agreements.iter().find(|(_, agrees)| !agrees) {

@@ -2,7 +2,7 @@
 //!
 //! Whoever reads the database hands what is there to the checks of this module, piece by piece: the events of a stream
 //! in their order ([`StreamCheck`], [`check_fan_out`]), all events of one record with the record itself ([`History`],
-//! [`check_record`]), and an order with everything that belongs to it ([`check_order`]). Each answers with
+//! [`check_record`]), the copies that a partner got by a share ([`check_share`]), and an order with everything that belongs to it ([`check_order`]). Each answers with
 //! [`Finding`]s, of which a sound database has none. A check holds only what it is given, so that a database of any
 //! size can be audited in the same memory.
 //!
@@ -11,11 +11,13 @@
 mod history;
 mod order;
 mod record;
+mod share;
 mod stream;
 
 pub use history::{History, StoredEvent, Told};
 pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order};
 pub use record::{RecordKind, StoredRecord, check_record};
+pub use share::{StoredShare, ToldShare, check_share};
 pub use stream::{EventDelivery, EventHead, StreamCheck, StreamCounter, Subscription, check_fan_out};
 
 use serde::Serialize;
@@ -70,6 +72,12 @@ text_enum! {
         ColumnsDiffer = "columns_differ",
         /// I10: a stored record cannot be read.
         RecordUnreadable = "record_unreadable",
+        /// I10: a partner did not hear of something that an active share lets it hear of.
+        PartnerCopyMissing = "partner_copy_missing",
+        /// I10: a partner heard of something after its share ended, or that is not for partners.
+        PartnerCopyUnexpected = "partner_copy_unexpected",
+        /// I10: a share is not what its events, its connection or its owner's stream say.
+        OrderShareDiffers = "order_share_differs",
         /// I12: an endpoint was to get an event, and there is no delivery.
         DeliveryMissing = "delivery_missing",
         /// I12: a delivery that should not be.
@@ -97,7 +105,10 @@ impl FindingCode {
             | Self::EventWithoutRecord
             | Self::RecordDiffers
             | Self::ColumnsDiffer
-            | Self::RecordUnreadable => "I10",
+            | Self::RecordUnreadable
+            | Self::PartnerCopyMissing
+            | Self::PartnerCopyUnexpected
+            | Self::OrderShareDiffers => "I10",
             Self::DeliveryMissing | Self::DeliveryUnexpected => "I12",
             Self::TerminalStateLeft => "I14",
         }

@@ -8,11 +8,12 @@ use super::sandbox::{
     OrderPaid, PayRequest, PaymentAdvance, RefundAdvance, SeedRequest, ShipmentAdvance, SubscriptionAdvance,
 };
 use super::{
-    ApiKeyRequest, ApiKeyRotation, CheckoutRequest, CheckpointRequest, EndpointRequest, EndpointTestRequest,
-    FulfillmentRequest, MerchantRequest, OrderCancelRequest, OrderRequest, PaymentReportRequest,
-    PaymentRequest, RecoveryRequest, RefundReportRequest, RefundRequest, ReplayRequest, RotationRequest,
-    ShipmentReportRequest, ShipmentRequest, SubscriptionReportRequest, SubscriptionRequest, no_members,
-    order_edit, read_endpoint_patch, read_merchant_change, read_optional_reason, read_reason, read_reference,
+    AcceptRequest, ApiKeyRequest, ApiKeyRotation, CheckoutRequest, CheckpointRequest, EndpointRequest,
+    EndpointTestRequest, FulfillmentRequest, MerchantRequest, OrderCancelRequest, OrderRequest,
+    PaymentReportRequest, PaymentRequest, RecoveryRequest, RefundReportRequest, RefundRequest, ReplayRequest,
+    RotationRequest, ShareRequest, ShipmentReportRequest, ShipmentRequest, SubscriptionReportRequest,
+    SubscriptionRequest, no_members, order_edit, read_endpoint_patch, read_label, read_merchant_change,
+    read_optional_reason, read_reason, read_reference, read_share_terms,
 };
 use crate::endpoint_url::{UrlPolicy, UrlRules};
 use crate::id::MerchantId;
@@ -68,6 +69,10 @@ fn of_merchants() -> Vec<Shape> {
         shape!("RecoveryRequest", "EndpointRecovery", RecoveryRequest::read(&body)),
         shape!("CheckpointRequest", "Checkpoint", CheckpointRequest::read(&body)),
         shape!("ExternalReferenceRequest", "ExternalReference", read_reference(&body)),
+        shape!("ConnectionRequest", "PartnerConnection", read_label(&body)),
+        shape!("AcceptRequest", "PartnerConnection", AcceptRequest::read(&body)),
+        shape!("ShareRequest", "OrderShare", ShareRequest::read(&body)),
+        shape!("ShareTerms", "OrderShare", read_share_terms(&body)),
         shape!("NoMembers", "", no_members(&body)),
     ]
 }

@@ -151,7 +151,7 @@ fn every_record_has_the_members_of_its_table_in_that_order() {
         let expected = match &change.record {
             Record::Checkout(_) => CHECKOUT,
             Record::Payment(_) => PAYMENT,
-            Record::Order(_) => ORDER,
+            Record::Order(_) | Record::Share(_) => ORDER,
             Record::Shipment(_) => SHIPMENT,
             Record::Refund(_) => REFUND,
             Record::Subscription(_) => SUBSCRIPTION,

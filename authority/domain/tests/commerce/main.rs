@@ -15,6 +15,8 @@ mod model;
 mod operator_requests;
 mod order_edits;
 mod order_transitions;
+mod partner_connections;
+mod partner_views;
 mod payment_machine;
 mod payment_status;
 mod refund_invariants;

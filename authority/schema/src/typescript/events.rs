@@ -35,6 +35,18 @@ export interface LinkedEvent<Type extends string, Data> extends RecordEvent<Type
   /** Where the record can be read. */
   links: EventLinks;
 }
+
+/** An event of the reader's own record. */
+export interface OwnEvent<Type extends string, Data> extends LinkedEvent<Type, Data> {
+  /** Only partners' copies have it. */
+  recipient?: never;
+}
+
+/** A partner's copy of an event: of an order that another merchant, `merchant`, shares with the reader. */
+export interface PartnerEvent<Type extends string, Data> extends LinkedEvent<Type, Data> {
+  /** The reader, and how the order is shared. */
+  recipient: Recipient;
+}
 "#;
 
 /// The open arm.
@@ -111,7 +123,7 @@ fn definition<'s>(schemas: &'s Schemas, name: &str) -> Result<&'s Value> {
 fn imports(schemas: &Schemas) -> String {
     let written = records::names(schemas);
     let mut names: BTreeSet<&str> = Subject::ALL.map(Subject::definition).into();
-    names.extend(["OrderShare", "Unlisted", "Recipient"]);
+    names.extend(["OrderShare", "SharedShipment", "Unlisted", "Recipient"]);
     let envelope = schemas.definitions().get("Event").map(references).unwrap_or_default();
     names.extend(envelope.iter().map(String::as_str).filter(|name| written.contains(*name)));
     let names: Vec<&str> = names.into_iter().collect();
@@ -163,9 +175,16 @@ fn event(event_type: EventType, subject: Subject) -> Result<String> {
              /** Where the endpoint can be read. */\n  links: EventLinks;\n}}\n"
         ),
         Subject::SharedOrder => format!(
-            "export interface {name}\n  extends LinkedEvent<\"{event_type}\", {{ object: {record}; share: OrderShare }}> {{\n  \
+            "export interface {name}\n  extends LinkedEvent<\"{event_type}\", {{ object: Order | {record}; share: OrderShare }}> {{\n  \
              /** Whom it is shared with, or who reads this. */\n  recipient: Recipient;\n}}\n"
         ),
+        _ if catalog::seen_by_partner(event_type).is_some() => {
+            let seen = catalog::seen_by_partner(event_type).unwrap_or_default();
+            format!(
+                "export type {name} =\n  | OwnEvent<\"{event_type}\", {{ object: {record} }}>\n  \
+                 | PartnerEvent<\"{event_type}\", {{ object: {seen} }}>;\n"
+            )
+        }
         _ => {
             let frame = if subject.has_links() { "LinkedEvent" } else { "RecordEvent" };
             format!(

@@ -34,7 +34,12 @@ pub(super) fn names(schemas: &Schemas) -> BTreeSet<String> {
 
 /// The records, and what shared events have beside them.
 fn roots() -> impl Iterator<Item = &'static str> {
-    Subject::ALL.into_iter().map(Subject::definition).chain(["OrderShare", "Recipient", "EventMerchant"])
+    Subject::ALL.into_iter().map(Subject::definition).chain([
+        "OrderShare",
+        "Recipient",
+        "SharedShipment",
+        "EventMerchant",
+    ])
 }
 
 /// Every file, by its path.

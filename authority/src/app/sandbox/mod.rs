@@ -11,6 +11,7 @@ mod orders;
 mod payments;
 pub mod refunding;
 pub mod seed;
+mod sharing;
 mod subscriptions;
 mod telling;
 

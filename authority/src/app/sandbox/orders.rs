@@ -86,7 +86,11 @@ impl App {
     }
 }
 
-async fn find(work: &mut Work<'_>, tenant: &Tenant, number: Option<OrderNumber>) -> Result<Order, Refusal> {
+pub(super) async fn find(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    number: Option<OrderNumber>,
+) -> Result<Order, Refusal> {
     let missing = || Refusal::not_found("order");
     let number = number.ok_or_else(missing)?;
     work.tx.order_get(tenant, &number).await?.ok_or_else(missing)

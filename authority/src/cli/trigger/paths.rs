@@ -181,6 +181,14 @@ impl Stage {
             EventType::OrderFulfilled => self.fulfil(&number, "fulfilled").await?,
             EventType::OrderShipped => self.fulfil(&number, "shipped").await?,
             EventType::OrderDelivered => self.fulfil(&number, "delivered").await?,
+            EventType::OrderShared => {
+                self.share(&number).await?;
+            }
+            EventType::OrderShareRevoked => {
+                let share = self.share(&number).await?;
+                let path = format!("/order-shares/{}/revoke", share.id);
+                let _: IgnoredAny = self.write(&path, &json!({})).await?;
+            }
             _ => {}
         }
         Ok(number)
@@ -217,6 +225,11 @@ impl Stage {
             self.advance("refunds", &refund.id, &json!({ "to": step })).await?;
         }
         Ok(refund.id)
+    }
+
+    /// Shares an order with the counterpart that the sandbox makes.
+    async fn share(&self, number: &str) -> Result<Made, Unproduced> {
+        self.play(&format!("/orders/{number}/share"), &json!({})).await
     }
 
     async fn fulfil(&self, number: &str, target: &str) -> Result<(), Unproduced> {

@@ -9,7 +9,9 @@ mod events;
 mod external_references;
 mod fulfillment;
 mod integration_health;
+mod order_shares;
 mod orders;
+mod partner_connections;
 mod payments;
 mod recoveries;
 mod refunds;
@@ -35,7 +37,9 @@ pub fn routes() -> Routes {
         .merge(external_references::routes())
         .merge(fulfillment::routes())
         .merge(integration_health::routes())
+        .merge(order_shares::routes())
         .merge(orders::routes())
+        .merge(partner_connections::routes())
         .merge(payments::routes())
         .merge(recoveries::routes())
         .merge(refunds::routes())

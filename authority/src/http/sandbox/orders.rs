@@ -1,4 +1,4 @@
-//! Orders: taken in, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
+//! Orders: taken in, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::order_number::OrderNumber;
@@ -36,9 +36,24 @@ const CANCEL: Operation =
         .answers(&[ok("Order", "The order as it is now.").tagged()])
         .refuses(&[ErrorCode::InvalidStateTransition]);
 
+const SHARE: Operation = Operation::post(
+    "/orders/{order}/share",
+    "sandbox.orders.share",
+    "Share an order with a counterpart that the sandbox makes.",
+)
+.details("The counterpart is a merchant of its own, without keys, and is connected with yours when it is first needed.")
+.sandbox()
+.optional_body("ShareTerms", r#"{"include_amounts":true}"#)
+.answers(&[created("OrderShare", "The share.")])
+.refuses(&[ErrorCode::ShareExists]);
+
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&INGEST, order_ingest).add(&PAY, order_pay).add(&CANCEL, order_cancel)
+    Routes::new()
+        .add(&INGEST, order_ingest)
+        .add(&PAY, order_pay)
+        .add(&CANCEL, order_cancel)
+        .add(&SHARE, order_share)
 }
 
 async fn order_ingest(State(roots): State<Roots>, request: Request) -> Response {
@@ -63,6 +78,15 @@ async fn order_cancel(State(roots): State<Roots>, order: Segment, request: Reque
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_cancel(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn order_share(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        let number = parsed(order, OrderNumber::parse);
+        app.sandbox_order_share(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }

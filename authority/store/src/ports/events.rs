@@ -17,6 +17,8 @@ pub struct StreamPosition {
     pub last_sequence: i64,
     /// `created_at` of all of them: now, or later when the clock stepped back.
     pub created_at: Timestamp,
+    /// How many active shares the tenant has: of its orders with partners. At least as many as there are.
+    pub active_shares: i64,
     /// The endpoints that are enabled, the operator's among them, oldest first.
     pub subscribers: Vec<Subscriber>,
 }
@@ -42,6 +44,9 @@ pub trait Events {
         count: i64,
         now: Timestamp,
     ) -> Result<StreamPosition, StoreError>;
+
+    /// Says whose streams will be asked for next, so that they can be read together. Nothing depends on it.
+    async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError>;
 
     /// Adds events; their bytes never change again.
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError>;

@@ -7,7 +7,8 @@
 use async_trait::async_trait;
 use authority_domain::id::{EventId, MerchantId};
 use authority_domain::invariants::{
-    EventDelivery, EventHead, OrderFacts, RecordKind, StoredEvent, StoredRecord, StreamCounter, Subscription,
+    EventDelivery, EventHead, OrderFacts, RecordKind, StoredEvent, StoredRecord, StoredShare, StreamCounter,
+    Subscription,
 };
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
@@ -85,4 +86,20 @@ pub trait Inspect {
         after: Option<&OrderNumber>,
         limit: i64,
     ) -> Result<InspectedOrders, StoreError>;
+
+    /// The shares with these ids by which the tenant sees orders of others, in any order.
+    async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str])
+    -> Result<Vec<StoredShare>, StoreError>;
+
+    /// Up to `limit` ids of shares by which the tenant sees orders of others, made after the sequence `made_after` of its
+    /// own stream, that no event of it tells of.
+    async fn inspect_untold_shares(
+        &mut self,
+        tenant: &Tenant,
+        made_after: i64,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// How many active shares of its orders the tenant's stream says that there are, and how many rows there are.
+    async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64), StoreError>;
 }

@@ -37,4 +37,10 @@ pub trait Merchants {
 
     /// Writes the next version of a merchant. Its id and slug never change.
     async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError>;
+
+    /// The merchant that the sandbox made for `of` to share orders with.
+    async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>, StoreError>;
+
+    /// Notes that a merchant was made for `of`, which has none yet.
+    async fn merchant_counterpart_put(&mut self, id: &MerchantId, of: &MerchantId) -> Result<(), StoreError>;
 }

@@ -13,6 +13,7 @@ mod api_keys;
 mod audit;
 mod checkouts;
 mod checkpoints;
+mod connections;
 mod deliveries;
 mod delivery_history;
 mod endpoint_health;
@@ -32,6 +33,7 @@ mod refunds;
 mod requests;
 mod retention;
 mod sealed;
+mod shares;
 mod shipments;
 mod signing_secrets;
 mod subscriptions;
@@ -46,6 +48,7 @@ pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
+pub use connections::Connections;
 pub use deliveries::{Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
@@ -67,6 +70,7 @@ pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, Requests};
 pub use retention::{OldEvent, Retention};
 pub use sealed::{AnswerPlace, Sealed, SecretPlace};
+pub use shares::{SeenOrder, SharePlaces, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
@@ -89,6 +93,7 @@ pub trait Tx:
     + Audit
     + Checkouts
     + Checkpoints
+    + Connections
     + Deliveries
     + DeliveryHistory
     + EndpointHealth
@@ -107,6 +112,7 @@ pub trait Tx:
     + Requests
     + Retention
     + Sealed
+    + Shares
     + Shipments
     + SigningSecrets
     + Subscriptions
@@ -122,6 +128,7 @@ impl<T> Tx for T where
         + Audit
         + Checkouts
         + Checkpoints
+        + Connections
         + Deliveries
         + DeliveryHistory
         + EndpointHealth
@@ -140,6 +147,7 @@ impl<T> Tx for T where
         + Requests
         + Retention
         + Sealed
+        + Shares
         + Shipments
         + SigningSecrets
         + Subscriptions

@@ -14,6 +14,12 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
         Some("23") if error.constraint() == Some("merchants_slug_key") => {
             StoreError::Conflict(Constraint::MerchantSlug)
         }
+        Some("23") if error.constraint() == Some("partner_connections_pair") => {
+            StoreError::Conflict(Constraint::ConnectedPair)
+        }
+        Some("23") if error.constraint() == Some("order_shares_once") => {
+            StoreError::Conflict(Constraint::SharedOrder)
+        }
         Some("23") => {
             tracing::error!(error = %error, code, "constraint violated");
             StoreError::Conflict(Constraint::Other)

@@ -68,8 +68,23 @@ impl Events for Session<'_> {
         Ok(StreamPosition {
             last_sequence,
             created_at: Timestamp::from_ms(created_at),
+            active_shares: found.active_shares,
             subscribers: found.subscribers,
         })
+    }
+
+    async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError> {
+        let unknown = |tenant: &&&Tenant| {
+            self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
+        };
+        let unknown: Vec<&Tenant> = tenants.iter().filter(unknown).copied().collect();
+        if unknown.len() < 2 {
+            return Ok(());
+        }
+        for (tenant, stream) in self.streams(&unknown, now).await? {
+            self.conn.note_stream(&tenant, stream);
+        }
+        Ok(())
     }
 
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::invariants::{
-    EventDelivery, EventHead, RecordKind, StoredEvent, StoredRecord, StreamCounter, Subscription,
+    EventDelivery, EventHead, RecordKind, StoredEvent, StoredRecord, StoredShare, StreamCounter, Subscription,
 };
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
@@ -13,7 +13,7 @@ use authority_domain::time::Timestamp;
 use serde_json::Value;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbRow, GUARDS, GUARDS_PRESENT, Session, inspect_orders};
+use super::{Db, DbRow, GUARDS, GUARDS_PRESENT, Session, inspect_orders, inspect_shares};
 use crate::StoreError;
 use crate::ports::{Inspect, InspectedOrders};
 
@@ -291,5 +291,26 @@ impl Inspect for Session<'_> {
         limit: i64,
     ) -> Result<InspectedOrders, StoreError> {
         inspect_orders::page(self.conn, tenant, after, limit).await
+    }
+
+    async fn inspect_shares(
+        &mut self,
+        tenant: &Tenant,
+        ids: &[&str],
+    ) -> Result<Vec<StoredShare>, StoreError> {
+        inspect_shares::shares(self.conn, tenant, ids).await
+    }
+
+    async fn inspect_untold_shares(
+        &mut self,
+        tenant: &Tenant,
+        made_after: i64,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        inspect_shares::untold(self.conn, tenant, made_after, limit).await
+    }
+
+    async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64), StoreError> {
+        inspect_shares::counted(self.conn, tenant).await
     }
 }

@@ -76,6 +76,23 @@ impl Merchants for Session<'_> {
         self.note_written(written(merchant, Some(merchant.resource_version - 1)));
         Ok(())
     }
+
+    async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+        let body: Option<String> = sqlx::query_scalar("SELECT body FROM merchants WHERE counterpart_of = $1")
+            .bind(of.as_str())
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    }
+
+    async fn merchant_counterpart_put(&mut self, id: &MerchantId, of: &MerchantId) -> Result<(), StoreError> {
+        let done = sqlx::query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
+            .bind(id.as_str())
+            .bind(of.as_str())
+            .execute(&mut *self.conn)
+            .await?;
+        one_row(done.rows_affected(), "merchant")
+    }
 }
 
 fn written(merchant: &Merchant, before: Option<i64>) -> Written {

@@ -22,6 +22,8 @@ pub(super) struct Stream {
     pub(super) last_sequence: i64,
     /// Milliseconds since the Unix epoch.
     pub(super) last_created_at: i64,
+    /// How many active shares its owner has, those of connections that have just been ended among them.
+    pub(super) active_shares: i64,
     pub(super) subscribers: Vec<Subscriber>,
 }
 

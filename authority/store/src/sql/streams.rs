@@ -34,6 +34,7 @@ impl Session<'_> {
             None => Stream {
                 last_sequence: 0,
                 last_created_at: i64::MIN,
+                active_shares: 0,
                 subscribers: self.endpoints_enabled(tenant).await?,
             },
         };
@@ -61,6 +62,7 @@ impl Session<'_> {
             let stream = Stream {
                 last_sequence: first.try_get(2)?,
                 last_created_at: first.try_get(3)?,
+                active_shares: first.try_get("active_shares")?,
                 subscribers: subscribers(rows, &tenant, cap, now)?,
             };
             streams.insert(tenant, stream);
@@ -73,7 +75,8 @@ impl Session<'_> {
 fn question(tenants: &[&Tenant], reached_at: Option<Timestamp>) -> QueryBuilder<Db> {
     let operator = Tenant::operator();
     let mut query = QueryBuilder::<Db>::new(
-        "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id",
+        "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
+         s.active_shares",
     );
     if let Some(now) = reached_at.map(Timestamp::as_ms) {
         query

@@ -11,6 +11,8 @@ mod failures;
 mod open;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod share_plans;
 
 use sqlx::SqliteConnection;
 
@@ -43,6 +45,8 @@ mod bodies;
 mod checkouts;
 #[path = "../sql/checkpoints.rs"]
 mod checkpoints;
+#[path = "../sql/connections.rs"]
+mod connections;
 #[path = "../sql/day_figures.rs"]
 mod day_figures;
 #[path = "../sql/deliveries.rs"]
@@ -65,6 +69,8 @@ mod health_figures;
 mod inspect;
 #[path = "../sql/inspect_orders.rs"]
 mod inspect_orders;
+#[path = "../sql/inspect_shares.rs"]
+mod inspect_shares;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
@@ -89,6 +95,8 @@ mod rows;
 mod sealed;
 #[path = "../sql/session.rs"]
 mod session;
+#[path = "../sql/shares.rs"]
+mod shares;
 #[path = "../sql/shipments.rs"]
 mod shipments;
 #[path = "../sql/signing_secrets.rs"]

@@ -32,7 +32,7 @@ use crate::store::Access;
 /// Steps between two calls of the counter: the resolution of what is measured.
 const RESOLUTION: u16 = 50;
 
-const MANY: i64 = 50_000;
+pub(super) const MANY: i64 = 50_000;
 
 const FILL: [&str; 10] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
@@ -76,14 +76,14 @@ const FILL: [&str; 10] = [
          CASE WHEN sequence % 10000 = 1 THEN 'requested' ELSE 'completed' END, 1, 1, sequence, 1, '{}' FROM events",
 ];
 
-struct Large {
-    conn: DbConnection,
+pub(super) struct Large {
+    pub(super) conn: DbConnection,
     steps: Arc<AtomicU64>,
     _directory: TempDir,
 }
 
 impl Large {
-    async fn fill() -> Self {
+    pub(super) async fn fill() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("large.db");
         drop(super::open(&path, Access::Shared).await.unwrap());
@@ -101,12 +101,12 @@ impl Large {
         Self { conn: conn.into(), steps, _directory: directory }
     }
 
-    fn session(&mut self) -> Session<'_> {
+    pub(super) fn session(&mut self) -> Session<'_> {
         Session::new(&mut self.conn)
     }
 
     /// The steps since the last call.
-    fn steps(&self) -> u64 {
+    pub(super) fn steps(&self) -> u64 {
         self.steps.swap(0, Ordering::Relaxed)
     }
 
@@ -120,7 +120,7 @@ impl Large {
     }
 }
 
-fn tenant() -> Tenant {
+pub(super) fn tenant() -> Tenant {
     Tenant { merchant_id: MerchantId::from_store("mer".to_owned()), livemode: true }
 }
 

@@ -24,6 +24,8 @@ pub(crate) mod leases;
 pub(crate) mod operator;
 pub(crate) mod operator_reads;
 pub(crate) mod order_feed;
+pub(crate) mod partner_copies;
+pub(crate) mod partners;
 pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
@@ -129,6 +131,11 @@ macro_rules! conformance {
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
             order_feed: a_reader_ends_with_every_order_as_it_is, orders_come_by_their_last_change;
+            partner_copies: each_partner_hears_in_its_own_stream, a_share_is_told_to_both_and_changes_nothing,
+                an_undone_job_leaves_no_copy, many_partners_hear_in_one_transaction;
+            partners: a_code_leads_to_its_invitation_once, two_merchants_are_connected_once,
+                connections_are_listed_for_each_side, an_order_is_shared_once_on_a_connection,
+                a_connection_ends_all_its_shares_at_once, partner_rows_that_break_a_rule_are_refused;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rooms: a_claim_takes_what_there_is_room_for, what_is_held_back_is_not_unattended;
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,

@@ -3,6 +3,7 @@
 
 mod limits;
 mod money;
+mod partners;
 mod state;
 mod unreadable;
 mod who;
@@ -19,8 +20,7 @@ use tests::shop::Shop;
 on_both_databases!(a03_every_code_that_a_request_can_get);
 
 /// Codes that no request can get today, and why.
-const OUT_OF_REACH: [(&str, &[&str]); 4] = [
-    ("no operation of today gives them", &["connection_exists", "connection_not_active", "share_exists"]),
+const OUT_OF_REACH: [(&str, &[&str]); 3] = [
     (
         "writes wait for one another, so that a second request with a key sees the end of the first",
         &["idempotency_key_in_use"],
@@ -44,6 +44,7 @@ async fn a03_every_code_that_a_request_can_get(database: Database) {
     state::wrong_members(&mut shop).await;
     state::strict_merchants(&mut shop).await;
     state::reports(&mut shop).await;
+    partners::conflicts(&mut shop).await;
     let mut provoked = shop.provoked().clone();
     provoked.extend(limits::too_often(database).await);
 

@@ -42,7 +42,7 @@ impl Ledger {
                 Record::Subscription(record) => {
                     put(&mut self.subscriptions, record, |a, b| a.record.id == b.record.id);
                 }
-                Record::WebhookTest(_) => {}
+                Record::Share(_) | Record::WebhookTest(_) => {}
             }
         }
     }

@@ -72,7 +72,7 @@ fn category(record: &Record) -> &'static str {
     match record {
         Record::Checkout(_) => "checkout",
         Record::Payment(_) => "payment",
-        Record::Order(_) => "order",
+        Record::Order(_) | Record::Share(_) => "order",
         Record::Refund(_) => "refund",
         Record::Shipment(_) => "shipment",
         Record::Subscription(_) => "subscription",
@@ -105,7 +105,7 @@ fn status(record: &Record) -> &'static str {
         Record::Refund(record) => record.status.as_str(),
         Record::Shipment(record) => record.status.as_str(),
         Record::Subscription(ongoing) => ongoing.record.status.as_str(),
-        Record::WebhookTest(_) => "",
+        Record::Share(_) | Record::WebhookTest(_) => "",
     }
 }
 

@@ -1,0 +1,85 @@
+//! Sharing an order in the sandbox, where there is nobody to share it with (contract 6.3).
+//!
+//! Whoever develops against the API has one test merchant. The sandbox makes a counterpart for it, a merchant of its own
+//! without keys and endpoints; has the two connect as merchants do; and shares the order as the owner would. From there
+//! everything is the merchant API's: the share is listed, told of and taken back like any other.
+
+use authority_domain::id::MerchantId;
+use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::partner_connection::{ConnectionSide, PartnerConnection};
+use authority_domain::refusal::Refusal;
+use authority_domain::requests::read_share_terms;
+use authority_domain::tenant::Tenant;
+use serde_json::Value;
+
+use super::orders::find;
+use super::{Whose, run};
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation, order_shares, partner_connections};
+
+impl App {
+    /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answered with the share.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `share_exists`.
+    pub async fn sandbox_order_share(
+        &self,
+        whose: Whose,
+        mutation: Mutation,
+        number: Option<OrderNumber>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        run(self, whose, mutation, move |work, tenant, merchant| {
+            Box::pin(async move {
+                let order = find(work, &tenant, number).await?;
+                let terms = read_share_terms(&body)?;
+                let connection = connected(work, &tenant, &merchant).await?;
+                let share = order_shares::share(work, &tenant, &merchant, order, &connection, terms).await?;
+                Answer::record(201, &share)
+            })
+        })
+        .await
+    }
+}
+
+/// The active connection with the counterpart; both are made when they are not there.
+async fn connected(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+) -> Result<PartnerConnection, Refusal> {
+    let counterpart = counterpart(work, merchant).await?;
+    if let Some(id) = work.tx.connection_between(tenant, &counterpart.id).await?
+        && let Some(connection) = work.tx.connection_get(tenant, &id).await?
+    {
+        return Ok(connection);
+    }
+    let side = |merchant: &Merchant| ConnectionSide { merchant: merchant.context(), label: None };
+    let (invited, _) = partner_connections::invite(work, tenant, side(merchant)).await?;
+    let accepted = invited.accept(side(&counterpart), work.now).ok_or_else(Refusal::internal)?;
+    let theirs = Tenant { merchant_id: counterpart.id.clone(), livemode: tenant.livemode };
+    partner_connections::accept(work, &theirs, &accepted).await?;
+    Ok(accepted)
+}
+
+async fn counterpart(work: &mut Work<'_>, merchant: &Merchant) -> Result<Merchant, Refusal> {
+    if let Some(found) = work.tx.merchant_counterpart(&merchant.id).await? {
+        return Ok(found);
+    }
+    let (_, unique) = merchant.id.as_str().split_once('_').ok_or_else(Refusal::internal)?;
+    let made = Merchant {
+        id: MerchantId::generate(work.now, &mut work.dice),
+        slug: format!("sandbox-partner-{unique}"),
+        name: "Sandbox partner".to_owned(),
+        status: MerchantStatus::Active,
+        settings: Settings::default(),
+        resource_version: 1,
+        created_at: work.now,
+        updated_at: work.now,
+        ..merchant.clone()
+    };
+    work.tx.merchant_insert(&made).await?;
+    work.tx.merchant_counterpart_put(&made.id, &merchant.id).await?;
+    Ok(made)
+}

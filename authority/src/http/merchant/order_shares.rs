@@ -1,0 +1,130 @@
+//! Shares of orders, and the orders that partners share (contract 4.1, 4.14).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::list_filter::ShareFilter;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::order_share::ShareStatus;
+use authority_domain::refusal::Refusal;
+use authority_domain::scope::Scope;
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+use super::{ROWS, Segment, list_request, parsed};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, id, ok, page, text, words};
+use crate::http::query::Query;
+use crate::http::routes::Routes;
+
+const SHARE: Operation =
+    Operation::post("/orders/{order}/shares", "order_shares.create", "Share an order with a partner.")
+        .details(
+            "What the share does not include is not shown: e-mail, telephone and billing address; money.",
+        )
+        .scopes(&[Scope::PartnersWrite])
+        .body("ShareRequest", r#"{"connection_id":"pcn_01k3zqa7t0e9h8w8r1v0c2n5xk","include_amounts":true}"#)
+        .answers(&[created("OrderShare", "The share.")])
+        .refuses(&[ErrorCode::ConnectionNotActive, ErrorCode::ShareExists]);
+
+const LIST: Operation = Operation::get(
+    "/order-shares",
+    "order_shares.list",
+    "List the shares of one's own orders, newest first.",
+)
+.scopes(&[Scope::PartnersRead])
+.query(&[
+    id("connection_id", ConnectionId::PREFIX, "On this connection."),
+    words::<ShareStatus>("status", "In any of these statuses."),
+    text("order_number", "Of this order."),
+])
+.answers(&[page("OrderShare", "Shares.")]);
+
+const REVOKE: Operation =
+    Operation::post("/order-shares/{share}/revoke", "order_shares.revoke", "Take a share back.")
+        .details("The owner can. From then on the partner sees nothing and hears of nothing by it.")
+        .scopes(&[Scope::PartnersWrite])
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("OrderShare", "The share as it ended.")]);
+
+const SEEN_LIST: Operation = Operation::get(
+    "/partner-orders",
+    "partner_orders.list",
+    "List the orders that partners share with the reader, newest share first.",
+)
+.scopes(&[Scope::PartnersRead])
+.query(&[
+    id("connection_id", ConnectionId::PREFIX, "On this connection."),
+    words::<ShareStatus>("status", "In any of these statuses. Nothing is seen by a share that has ended."),
+    text("order_number", "The order that has this number with its owner."),
+])
+.answers(&[page("PartnerOrder", "Orders, each as the reader may see it.")]);
+
+const SEEN: Operation =
+    Operation::get("/partner-orders/{share}", "partner_orders.get", "Read an order that a partner shares.")
+        .scopes(&[Scope::PartnersRead])
+        .answers(&[ok("PartnerOrder", "The order as the reader may see it.")]);
+
+/// The routes.
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&SHARE, share_create)
+        .add(&LIST, shares_list)
+        .add(&REVOKE, share_revoke)
+        .add(&SEEN_LIST, partner_orders_list)
+        .add(&SEEN, partner_order_get)
+}
+
+/// The filters of both lists.
+fn filter(query: &mut Query) -> Result<ShareFilter, Refusal> {
+    let connection = query.parsed("connection_id", "the id of a partner connection", ConnectionId::parse)?;
+    Ok(ShareFilter {
+        connection_id: connection.map(|id| id.to_string()),
+        status: query.list("status")?,
+        order_number: query.text("order_number")?,
+    })
+}
+
+async fn share_create(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        let number = parsed(order, OrderNumber::parse);
+        app.share_create(&who, mutation, number, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn shares_list(State(roots): State<Roots>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let Entered { who, mut query, .. } = entered;
+        let filter = filter(&mut query)?;
+        let list = list_request(query, ROWS)?;
+        app.shares_list(&who, &list, filter).await.map(Reply::List)
+    })
+    .await
+}
+
+async fn share_revoke(State(roots): State<Roots>, share: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        app.share_revoke(&who, mutation, parsed(share, ShareId::parse), body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn partner_orders_list(State(roots): State<Roots>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let Entered { who, mut query, .. } = entered;
+        let filter = filter(&mut query)?;
+        let list = list_request(query, ROWS)?;
+        app.partner_orders_list(&who, &list, filter).await.map(Reply::List)
+    })
+    .await
+}
+
+async fn partner_order_get(State(roots): State<Roots>, share: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        entered.query.finish()?;
+        app.partner_order_get(&entered.who, parsed(share, ShareId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}

@@ -1,0 +1,115 @@
+//! Partner connections (contract 4.1, 4.14).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::ConnectionId;
+use authority_domain::list_filter::ConnectionFilter;
+use authority_domain::partner_connection::{ConnectionDirection, ConnectionStatus};
+use authority_domain::scope::Scope;
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+use super::{ROWS, Segment, list_request, parsed};
+use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::operation::{Operation, created, ok, page, words};
+use crate::http::routes::Routes;
+
+const LIST: Operation = Operation::get(
+    "/partner-connections",
+    "partner_connections.list",
+    "List the connections with partners, newest first.",
+)
+.scopes(&[Scope::PartnersRead])
+.query(&[
+    words::<ConnectionStatus>("status", "In any of these statuses."),
+    words::<ConnectionDirection>("direction", "Made by the reader, or by the other."),
+])
+.answers(&[page("PartnerConnection", "Connections, each as the reader sees it.")]);
+
+const CREATE: Operation = Operation::post(
+    "/partner-connections",
+    "partner_connections.create",
+    "Invite another merchant to be a partner.",
+)
+.details("The code is shown in this answer alone, works once, and for seven days.")
+.scopes(&[Scope::PartnersWrite])
+.optional_body("ConnectionRequest", r#"{"label":"Warehouse North"}"#)
+.answers(&[
+    created("PartnerConnectionWithCode", "The invitation, with the code to hand to the partner.").located()
+]);
+
+const ACCEPT: Operation =
+    Operation::post("/partner-connections/accept", "partner_connections.accept", "Accept an invitation.")
+        .details("Every code that does not work gets the same answer.")
+        .scopes(&[Scope::PartnersWrite])
+        .body("AcceptRequest", r#"{"invite_code":"inv_01k3zqa7t0e9h8w8r1v0c2n5xk","label":"Shop South"}"#)
+        .answers(&[ok("PartnerConnection", "The connection, which is active for both.")])
+        .refuses(&[ErrorCode::NotFound, ErrorCode::ConnectionExists]);
+
+const GET: Operation =
+    Operation::get("/partner-connections/{connection}", "partner_connections.get", "Read a connection.")
+        .scopes(&[Scope::PartnersRead])
+        .answers(&[ok("PartnerConnection", "The connection as the reader sees it.")]);
+
+const REVOKE: Operation = Operation::post(
+    "/partner-connections/{connection}/revoke",
+    "partner_connections.revoke",
+    "End a connection with all its shares, or take an invitation back.",
+)
+.details("Either side can. What was ended before stays as it is.")
+.scopes(&[Scope::PartnersWrite])
+.optional_body("NoMembers", "{}")
+.answers(&[ok("PartnerConnection", "The connection as it ended.")])
+.refuses(&[ErrorCode::InvalidStateTransition]);
+
+/// The routes.
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .add(&LIST, connections_list)
+        .add(&CREATE, connection_create)
+        .add(&ACCEPT, connection_accept)
+        .add(&GET, connection_get)
+        .add(&REVOKE, connection_revoke)
+}
+
+async fn connections_list(State(roots): State<Roots>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let Entered { who, mut query, .. } = entered;
+        let filter = ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? };
+        let list = list_request(query, ROWS)?;
+        app.connections_list(&who, &list, filter).await.map(Reply::List)
+    })
+    .await
+}
+
+async fn connection_create(State(roots): State<Roots>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        app.connection_create(&who, mutation, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn connection_accept(State(roots): State<Roots>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        app.connection_accept(&who, mutation, body).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn connection_get(State(roots): State<Roots>, connection: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        entered.query.finish()?;
+        app.connection_get(&entered.who, parsed(connection, ConnectionId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn connection_revoke(State(roots): State<Roots>, connection: Segment, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        let id = parsed(connection, ConnectionId::parse);
+        app.connection_revoke(&who, mutation, id, body).await.map(Reply::Answer)
+    })
+    .await
+}

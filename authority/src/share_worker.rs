@@ -1,0 +1,35 @@
+//! Tells of shares that ended with their connection, as long as there are any left to tell of
+//! ([`crate::app::share_ends`]).
+//!
+//! What is left is in the database, so a restart or a kill costs nothing, and several instances may do this side by side:
+//! each step takes what it finds in its own transaction. While nothing is left, a look a second finds an index empty.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::app::App;
+
+/// Between steps: others' writes come first.
+const BUSY: Duration = Duration::from_millis(10);
+
+/// Between looks.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Works until `stop` turns true.
+pub async fn tell_of_ended_shares(app: App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        let pause = match app.end_shares_step().await {
+            Ok(true) => BUSY,
+            Ok(false) => IDLE,
+            Err(error) => {
+                tracing::warn!(%error, "shares that ended could not be told of; it is tried again");
+                IDLE
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Copies for partners: who hears of a commit's changes, and what each of them is told (contract 3.10).
+//!
+//! Called by [`crate::commit`] in the transaction that makes the events. A merchant without shares is known by its
+//! stream's row, which is read anyway, and pays nothing more. For the others the shares of the changed orders are asked
+//! for by one statement; each partner's stream takes its places after the owner's, in the order of merchants (contract
+//! 8.3), and the copies wait with all other rows.
+//!
+//! Nobody shares an order or ends a connection in between: whoever writes has the writers' turn. So there is no copy
+//! without a share that is active at the commit, and no active share without its copy.
+
+use std::collections::BTreeMap;
+
+use authority_domain::change::{Change, Record};
+use authority_domain::event::NewEvent;
+use authority_domain::id::{EventId, ShareId};
+use authority_domain::order_number::OrderNumber;
+use authority_domain::order_share::OrderShare;
+use authority_domain::partner_copy::{PartnerCopy, is_told_to_partners};
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use rand_core::Rng;
+
+use crate::StoreError;
+use crate::ports::{StreamPosition, Subscriber, Tx};
+
+/// A partner's part in a commit.
+pub(crate) struct Hearing {
+    /// The partner, in the owner's mode.
+    pub(crate) partner: Tenant,
+    /// Of which change it hears, by its place in the list, and by which share.
+    told: Vec<(usize, OrderShare)>,
+    place: StreamPosition,
+}
+
+/// Who hears of `changes` of `owner`, who has this many active shares; each has taken its places.
+pub(crate) async fn hearings(
+    tx: &mut dyn Tx,
+    owner: &Tenant,
+    changes: &[Change],
+    active_shares: i64,
+    now: Timestamp,
+) -> Result<Vec<Hearing>, StoreError> {
+    let mut told: BTreeMap<Tenant, Vec<(usize, OrderShare)>> = BTreeMap::new();
+    let shares = shares_of(tx, owner, changes, active_shares).await?;
+    for (index, change) in changes.iter().enumerate().filter(|(_, change)| is_told_to_partners(change)) {
+        let of_change: Vec<&OrderShare> = match &change.record {
+            Record::Share(sharing) => vec![&sharing.share],
+            record => {
+                let order = record.heard_by_partners_of();
+                shares.iter().filter(|share| Some(&share.order_number) == order).collect()
+            }
+        };
+        for share in of_change {
+            let partner = Tenant { merchant_id: share.partner.id.clone(), livemode: owner.livemode };
+            told.entry(partner).or_default().push((index, share.clone()));
+        }
+    }
+    tx.streams_foresee(&told.keys().collect::<Vec<_>>(), now).await?;
+    let mut hearings = Vec::with_capacity(told.len());
+    for (partner, told) in told {
+        let count = i64::try_from(told.len()).unwrap_or(i64::MAX);
+        let place = tx.stream_advance(&partner, count, now).await?;
+        hearings.push(Hearing { partner, told, place });
+    }
+    Ok(hearings)
+}
+
+/// The active shares of the orders that are changed.
+async fn shares_of(
+    tx: &mut dyn Tx,
+    owner: &Tenant,
+    changes: &[Change],
+    active_shares: i64,
+) -> Result<Vec<OrderShare>, StoreError> {
+    let shared = |change: &&Change| {
+        active_shares > 0 && is_told_to_partners(change) && !matches!(change.record, Record::Share(_))
+    };
+    let mut orders: Vec<&OrderNumber> =
+        changes.iter().filter(shared).filter_map(|change| change.record.heard_by_partners_of()).collect();
+    orders.sort_unstable();
+    orders.dedup();
+    if orders.is_empty() { Ok(Vec::new()) } else { tx.shares_of_orders(owner, &orders).await }
+}
+
+impl Hearing {
+    /// The sequences of the copies, each with its share.
+    fn places(&self) -> impl Iterator<Item = (i64, &(usize, OrderShare))> {
+        let count = i64::try_from(self.told.len()).unwrap_or(i64::MAX);
+        (self.place.last_sequence - count + 1..).zip(&self.told)
+    }
+
+    /// Where the partner hears first of this share.
+    pub(crate) fn place_of(&self, share: &ShareId) -> Option<i64> {
+        self.places().find(|(_, (_, told))| told.id == *share).map(|(sequence, _)| sequence)
+    }
+
+    /// The copies, in the order of the changes.
+    pub(crate) async fn copies(
+        &self,
+        tx: &mut dyn Tx,
+        owner: &Tenant,
+        changes: &[Change],
+        parcels: &mut Parcels,
+        now: Timestamp,
+        dice: &mut (dyn Rng + Send),
+    ) -> Result<Vec<NewEvent>, Refusal> {
+        let mut events = Vec::with_capacity(self.told.len());
+        for (sequence, (index, share)) in self.places() {
+            let Some(change) = changes.get(*index) else { continue };
+            let shipments = parcels.of(tx, owner, &share.order_number).await?;
+            let Some(copy) = PartnerCopy::of(change, share, shipments) else { continue };
+            let id = EventId::generate(now, dice);
+            events.push(NewEvent::render_copy(copy, id, sequence, self.place.created_at)?);
+        }
+        Ok(events)
+    }
+
+    /// Who wants to hear of the copies.
+    pub(crate) fn take_subscribers(&mut self) -> Vec<Subscriber> {
+        std::mem::take(&mut self.place.subscribers)
+    }
+}
+
+/// The parcels of the orders of a commit, each order's read once.
+#[derive(Default)]
+pub(crate) struct Parcels(BTreeMap<OrderNumber, Vec<Shipment>>);
+
+impl Parcels {
+    async fn of(
+        &mut self,
+        tx: &mut dyn Tx,
+        owner: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<&[Shipment], StoreError> {
+        if !self.0.contains_key(order) {
+            let parcels = tx.shared_parcels(owner, order).await?;
+            self.0.insert(order.clone(), parcels);
+        }
+        Ok(self.0.get(order).map_or(&[], Vec::as_slice))
+    }
+}

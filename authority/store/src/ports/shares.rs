@@ -1,0 +1,111 @@
+//! Shares of orders, and what partners see by them (contract 2.14, 4.14).
+//!
+//! A share is active while its own row and its connection say so: ending a connection ends all its shares in that
+//! moment, however many there are. Every function here reads shares in that sense, but for
+//! [`Shares::shares_to_end`], which finds the rows that still have to be told so.
+
+use async_trait::async_trait;
+use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::list_filter::ShareFilter;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::order_share::OrderShare;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+
+/// The places of a share's first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharePlaces {
+    /// In the owner's stream and list.
+    pub owner: i64,
+    /// In the partner's.
+    pub partner: i64,
+}
+
+/// An order that a partner may see.
+#[derive(Clone, Debug)]
+pub struct SeenOrder {
+    /// Its place in the partner's list.
+    pub position: i64,
+    /// How it is shared.
+    pub share: OrderShare,
+    /// The owner's order as JSON text: to be filtered before anybody sees it.
+    pub order: String,
+    /// The order's parcels as JSON texts, oldest first: likewise.
+    pub shipments: Vec<String>,
+}
+
+/// Shares of orders.
+#[async_trait]
+pub trait Shares {
+    /// Writes the first version of a share.
+    ///
+    /// # Errors
+    /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
+    async fn share_insert(&mut self, share: &OrderShare, places: SharePlaces) -> Result<(), StoreError>;
+
+    /// Writes the version of a share that was taken back.
+    async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError>;
+
+    /// A share that the tenant owns.
+    async fn share_get(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<OrderShare>, StoreError>;
+
+    /// The active share of an order on a connection.
+    async fn share_on_connection(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        connection: &ConnectionId,
+    ) -> Result<Option<ShareId>, StoreError>;
+
+    /// Up to `limit` shares that the tenant owns, before the place `before`, newest first, each with its place.
+    async fn shares_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ShareFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, OrderShare)>, StoreError>;
+
+    /// The active shares of these orders of the tenant, by order and the share's age.
+    async fn shares_of_orders(
+        &mut self,
+        tenant: &Tenant,
+        orders: &[&OrderNumber],
+    ) -> Result<Vec<OrderShare>, StoreError>;
+
+    /// The parcels of an order that is shared, oldest first.
+    async fn shared_parcels(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Vec<Shipment>, StoreError>;
+
+    /// Up to `limit` shares of an ended connection whose rows do not say so yet, each with the time when it ended.
+    async fn shares_to_end(
+        &mut self,
+        connection: &ConnectionId,
+        limit: i64,
+    ) -> Result<Vec<(OrderShare, Timestamp)>, StoreError>;
+
+    /// An order that is shared with the tenant by this share.
+    async fn partner_order(
+        &mut self,
+        tenant: &Tenant,
+        share: &ShareId,
+    ) -> Result<Option<SeenOrder>, StoreError>;
+
+    /// Up to `limit` orders that are shared with the tenant, before the place `before`, newest first.
+    async fn partner_orders_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ShareFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<SeenOrder>, StoreError>;
+
+    /// The last event of this share in the partner's stream that shows the order, as stored bytes.
+    async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError>;
+}

@@ -1,0 +1,90 @@
+//! Shares with what their copies are compared with, for the audit.
+
+use authority_domain::invariants::StoredShare;
+use authority_domain::order_share::ShareStatus;
+use authority_domain::tenant::Tenant;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbConnection, DbRow};
+use crate::StoreError;
+
+/// The shares with these ids by which the tenant sees orders, in any order.
+pub(super) async fn shares(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    ids: &[&str],
+) -> Result<Vec<StoredShare>, StoreError> {
+    let mut query = QueryBuilder::<Db>::new(
+        "SELECT s.id, s.status, s.partner_sequence, c.status = 'revoked' AS connection_ended, c.shares_to_end, \
+             o.resource_version, t.removed_through >= s.owner_sequence AS owner_forgot, \
+             EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.owner_id AND e.livemode = s.livemode \
+                 AND e.sequence = s.owner_sequence AND e.type = 'order.shared' \
+                 AND e.resource_id = s.order_number) AS owner_told, \
+             (SELECT COUNT(*) FROM shipments h JOIN events e ON e.merchant_id = h.merchant_id \
+                 AND e.livemode = h.livemode AND e.resource_id = h.id AND e.sequence > s.owner_sequence \
+                 AND e.type LIKE 'shipment.%' \
+              WHERE h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+                 AND h.order_number = s.order_number) AS parcels \
+         FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
+         JOIN orders o ON o.merchant_id = s.owner_id AND o.livemode = s.livemode AND o.order_number = s.order_number \
+         JOIN streams t ON t.merchant_id = s.owner_id AND t.livemode = s.livemode WHERE s.partner_id = ",
+    );
+    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.id IN (NULL");
+    for id in ids {
+        query.push(", ").push_bind((*id).to_owned());
+    }
+    query.push(")");
+    query.build().fetch_all(conn).await?.iter().map(share).collect()
+}
+
+fn share(row: &DbRow) -> Result<StoredShare, StoreError> {
+    let status = ShareStatus::parse(row.try_get("status")?)
+        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+    let forgot: bool = row.try_get("owner_forgot")?;
+    let parcels: i64 = row.try_get("parcels")?;
+    Ok(StoredShare {
+        id: row.try_get("id")?,
+        status,
+        partner_sequence: row.try_get("partner_sequence")?,
+        owner_told: forgot || row.try_get("owner_told")?,
+        connection_ended: row.try_get("connection_ended")?,
+        to_end: row.try_get("shares_to_end")?,
+        order_version: row.try_get("resource_version")?,
+        parcels: (!forgot).then_some(parcels),
+    })
+}
+
+/// Up to `limit` ids of shares by which the tenant sees orders, made after the sequence `made_after` of its stream, that
+/// no event of the stream tells of.
+pub(super) async fn untold(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    made_after: i64,
+    limit: i64,
+) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar(
+        "SELECT s.id FROM order_shares s WHERE s.partner_id = $1 AND s.livemode = $2 AND s.partner_sequence > $3 \
+             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.partner_id AND e.livemode = s.livemode \
+                 AND e.resource_id = s.id) \
+         ORDER BY s.partner_sequence LIMIT $4",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(made_after)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// How many active shares the tenant's stream says that it has, and how many there are.
+pub(super) async fn counted(conn: &mut DbConnection, tenant: &Tenant) -> Result<(i64, i64), StoreError> {
+    Ok(sqlx::query_as(
+        "SELECT COALESCE((SELECT active_shares FROM streams WHERE merchant_id = $1 AND livemode = $2), 0), \
+             (SELECT COUNT(*) FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND status = 'active')",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .fetch_one(conn)
+    .await?)
+}

@@ -1,0 +1,312 @@
+//! Shares of orders. Their rows never wait, so that whoever reads them in a transaction sees them
+//! ([`super::waiting`]).
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use authority_domain::event::MerchantContext;
+use authority_domain::id::{ConnectionId, MerchantId, ShareId};
+use authority_domain::list_filter::ShareFilter;
+use authority_domain::order_number::OrderNumber;
+use authority_domain::order_share::{OrderShare, SharePermission, ShareStatus};
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use sqlx::{QueryBuilder, Row};
+
+use super::{Db, DbRow, Session, one_row};
+use crate::StoreError;
+use crate::ports::{SeenOrder, SharePlaces, Shares};
+
+const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_id, s.order_number, s.include_customer, \
+     s.include_amounts, s.status, s.revoked_at, s.resource_version, s.owner_sequence, s.partner_sequence, s.created_at, \
+     s.updated_at, o.slug AS owner_slug, p.slug AS partner_slug, c.revoked_at AS connection_revoked_at";
+
+const FROM: &str = " FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
+     JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id";
+
+/// What is not shared any more is not there: neither the share nor its connection has ended.
+const ACTIVE: &str = " AND s.status = 'active' AND c.status = 'accepted'";
+
+#[async_trait]
+impl Shares for Session<'_> {
+    async fn share_insert(&mut self, share: &OrderShare, places: SharePlaces) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
+                 include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \
+                 created_at, updated_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $12, $13)",
+        )
+        .bind(share.id.as_str())
+        .bind(share.livemode)
+        .bind(share.connection_id.as_str())
+        .bind(share.owner.id.as_str())
+        .bind(share.partner.id.as_str())
+        .bind(share.order_number.as_str())
+        .bind(share.include_customer)
+        .bind(share.include_amounts)
+        .bind(share.resource_version)
+        .bind(places.owner)
+        .bind(places.partner)
+        .bind(share.created_at.as_ms())
+        .bind(share.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE order_shares SET status = 'revoked', revoked_at = $4, resource_version = $5, updated_at = $6 \
+             WHERE id = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active' AND resource_version = $5 - 1",
+        )
+        .bind(share.id.as_str())
+        .bind(share.owner.id.as_str())
+        .bind(share.livemode)
+        .bind(share.revoked_at.map(Timestamp::as_ms))
+        .bind(share.resource_version)
+        .bind(share.updated_at.as_ms())
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "share")
+    }
+
+    async fn share_get(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<OrderShare>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.id = ").push_bind(id.as_str());
+        query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        row.map(|row| share(&row)).transpose()
+    }
+
+    async fn share_on_connection(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        connection: &ConnectionId,
+    ) -> Result<Option<ShareId>, StoreError> {
+        let id: Option<String> = sqlx::query_scalar(
+            "SELECT id FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND order_number = $3 \
+                 AND connection_id = $4 AND status = 'active'",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(order.as_str())
+        .bind(connection.as_str())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(id.map(ShareId::from_store))
+    }
+
+    async fn shares_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ShareFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, OrderShare)>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND s.owner_sequence < ").push_bind(before);
+        }
+        push_filter(&mut query, filter);
+        query.push(" ORDER BY s.owner_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| Ok((row.try_get("owner_sequence")?, share(row)?))).collect()
+    }
+
+    async fn shares_of_orders(
+        &mut self,
+        tenant: &Tenant,
+        orders: &[&OrderNumber],
+    ) -> Result<Vec<OrderShare>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
+        for order in orders {
+            query.push(", ").push_bind(order.as_str().to_owned());
+        }
+        query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
+        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
+        rows.iter().map(share).collect()
+    }
+
+    async fn shared_parcels(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Vec<Shipment>, StoreError> {
+        let bodies: Vec<String> = sqlx::query_scalar(
+            "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
+             ORDER BY created_sequence",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(order.as_str())
+        .fetch_all(self.conn.about(&[]).await?)
+        .await?;
+        Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    }
+
+    async fn shares_to_end(
+        &mut self,
+        connection: &ConnectionId,
+        limit: i64,
+    ) -> Result<Vec<(OrderShare, Timestamp)>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
+        query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))).collect()
+    }
+
+    async fn partner_order(
+        &mut self,
+        tenant: &Tenant,
+        id: &ShareId,
+    ) -> Result<Option<SeenOrder>, StoreError> {
+        let mut query = seen_orders(tenant);
+        query.push(" AND s.id = ").push_bind(id.as_str());
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        Ok(self.with_parcels(tenant, &rows).await?.pop())
+    }
+
+    async fn partner_orders_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ShareFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<SeenOrder>, StoreError> {
+        let mut query = seen_orders(tenant);
+        if let Some(before) = before {
+            query.push(" AND s.partner_sequence < ").push_bind(before);
+        }
+        push_filter(&mut query, filter);
+        query.push(" ORDER BY s.partner_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        self.with_parcels(tenant, &rows).await
+    }
+
+    async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
+                 AND type LIKE 'order.%' ORDER BY sequence DESC LIMIT 1",
+        )
+        .bind(share.partner.id.as_str())
+        .bind(share.livemode)
+        .bind(share.id.as_str())
+        .fetch_optional(&mut *self.conn)
+        .await?)
+    }
+}
+
+impl Session<'_> {
+    /// The orders of the rows with their parcels. The parcels are asked for under the same conditions: what was taken
+    /// back between the two statements comes without any.
+    async fn with_parcels(&mut self, tenant: &Tenant, rows: &[DbRow]) -> Result<Vec<SeenOrder>, StoreError> {
+        let mut found = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (position, order) = (row.try_get("partner_sequence")?, row.try_get("order_body")?);
+            found.push(SeenOrder { position, share: share(row)?, order, shipments: Vec::new() });
+        }
+        let mut query = QueryBuilder::<Db>::new("SELECT s.id, h.body");
+        query.push(FROM);
+        query.push(
+            " JOIN shipments h ON h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+             AND h.order_number = s.order_number WHERE s.partner_id = ",
+        );
+        query.push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE).push(" AND s.id IN (NULL");
+        for seen in &found {
+            query.push(", ").push_bind(seen.share.id.as_str().to_owned());
+        }
+        query.push(") ORDER BY s.id, h.created_sequence");
+        let parcels: Vec<(String, String)> = query.build_query_as().fetch_all(&mut *self.conn).await?;
+        let mut of_share: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (id, body) in parcels {
+            of_share.entry(id).or_default().push(body);
+        }
+        for seen in &mut found {
+            seen.shipments = of_share.remove(seen.share.id.as_str()).unwrap_or_default();
+        }
+        Ok(found)
+    }
+}
+
+fn selected(columns: &'static str) -> QueryBuilder<Db> {
+    let mut query = QueryBuilder::<Db>::new("SELECT ");
+    query.push(columns).push(FROM);
+    query
+}
+
+/// What is shared with the tenant, up to its conditions.
+fn seen_orders(tenant: &Tenant) -> QueryBuilder<Db> {
+    let mut query = QueryBuilder::<Db>::new("SELECT ");
+    query.push(COLUMNS).push(", r.body AS order_body").push(FROM);
+    query.push(
+        " JOIN orders r ON r.merchant_id = s.owner_id AND r.livemode = s.livemode \
+         AND r.order_number = s.order_number WHERE s.partner_id = ",
+    );
+    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
+    query
+}
+
+fn push_filter(query: &mut QueryBuilder<Db>, filter: &ShareFilter) {
+    if let Some(connection) = &filter.connection_id {
+        query.push(" AND s.connection_id = ").push_bind(connection.clone());
+    }
+    if let Some(order) = &filter.order_number {
+        query.push(" AND s.order_number = ").push_bind(order.clone());
+    }
+    let mut before = " AND (";
+    for status in &filter.status {
+        query.push(before).push(match status {
+            ShareStatus::Active => "s.status = 'active' AND c.status = 'accepted'",
+            ShareStatus::Revoked => "s.status = 'revoked' OR c.status = 'revoked'",
+        });
+        before = " OR ";
+    }
+    if !filter.status.is_empty() {
+        query.push(")");
+    }
+}
+
+/// When the share's connection was ended.
+fn ended_at(row: &DbRow) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>("connection_revoked_at")?.map(Timestamp::from_ms))
+}
+
+/// The share as it is.
+fn share(row: &DbRow) -> Result<OrderShare, StoreError> {
+    Ok(stored(row)?.on_connection(ended_at(row)?))
+}
+
+/// The share as its own row has it.
+fn stored(row: &DbRow) -> Result<OrderShare, StoreError> {
+    let merchant = |id: &str, slug: &str| -> Result<MerchantContext, StoreError> {
+        Ok(MerchantContext { id: MerchantId::from_store(row.try_get(id)?), slug: row.try_get(slug)? })
+    };
+    let status = ShareStatus::parse(row.try_get("status")?)
+        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+    Ok(OrderShare {
+        id: ShareId::from_store(row.try_get("id")?),
+        connection_id: ConnectionId::from_store(row.try_get("connection_id")?),
+        order_number: OrderNumber::from_store(row.try_get("order_number")?),
+        owner: merchant("owner_id", "owner_slug")?,
+        partner: merchant("partner_id", "partner_slug")?,
+        permissions: vec![SharePermission::Read],
+        include_customer: row.try_get("include_customer")?,
+        include_amounts: row.try_get("include_amounts")?,
+        status,
+        revoked_at: row.try_get::<Option<i64>, _>("revoked_at")?.map(Timestamp::from_ms),
+        resource_version: row.try_get("resource_version")?,
+        livemode: row.try_get("livemode")?,
+        created_at: Timestamp::from_ms(row.try_get("created_at")?),
+        updated_at: Timestamp::from_ms(row.try_get("updated_at")?),
+    })
+}
