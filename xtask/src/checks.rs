@@ -10,14 +10,14 @@ use anyhow::{Result, bail};
 
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
-use crate::{build, consumer, consumers, frameworks, fuzz, prerequisites, process, tidy};
+use crate::{api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, tidy};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -39,6 +39,7 @@ const STEPS: [Step; 10] = [
     // The Rust tests drive the Worker in workerd and the package in Node, so both are built before them.
     Step { name: "build", run: build::web_parts },
     Step { name: "rust", run: rust_tests },
+    Step { name: "api", run: api::test },
     Step { name: "package", run: consumer::test },
     Step { name: "frameworks", run: frameworks::test },
     Step { name: "consumers", run: consumers::test },

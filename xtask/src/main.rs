@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+mod api;
 mod bench;
 mod build;
 mod checks;

@@ -17,7 +17,7 @@ struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     fn mount(at: &Path) -> Option<Self> {
-        let done = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(at).output();
+        let done = Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"]).arg(at).output();
         done.is_ok_and(|done| done.status.success()).then(|| Self(at.to_owned()))
     }
 }
@@ -40,7 +40,7 @@ async fn a_full_disk_refuses_whole_changes_and_harms_nothing() {
     shop.endpoint(&["*"]).await;
     // All but a little of the disk is somebody else's.
     let ballast = disk.0.join("ballast");
-    fs::write(&ballast, vec![0; 3 << 20]).unwrap();
+    fs::write(&ballast, vec![0; 6 << 20]).unwrap();
     let mut committed = 0;
     let refusal = loop {
         match shop.commit(vec![shop.opened().1]).await {

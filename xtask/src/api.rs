@@ -1,0 +1,49 @@
+//! Tests what the OpenAPI documents are good for: a linter, a client made from them, and a browser that reads them.
+//!
+//! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from the
+//! merchant's and a client is compiled against them; then the tests run against a real authority: they catch up with the
+//! event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of both pages lie
+//! in the target directory afterwards.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+use crate::{consumer, npm, process};
+
+/// Lints, generates, compiles and runs.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.root().join("tests/openapi");
+    npm::install(&folder)?;
+    let documents = ["merchant", "operator"].map(|name| format!("../../docs/openapi/{name}.json"));
+    process::run(
+        npm::tool(&folder, "redocly")
+            .args(["lint", "--config", "redocly.yaml", "--format", "summary"])
+            .args(&documents)
+            // It would tell its makers, and ask them for a newer version.
+            .envs([("REDOCLY_TELEMETRY", "off"), ("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true")]),
+    )?;
+    let [merchant, _] = &documents;
+    process::run(npm::tool(&folder, "openapi-typescript").args([
+        merchant,
+        "--output",
+        "generated/merchant.ts",
+    ]))?;
+    process::run(npm::tool(&folder, "tsc").args(["--project", "tsconfig.json"]))?;
+    process::run(process::cargo().current_dir(workspace.root()).args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "authority",
+    ]))?;
+    process::run(
+        Command::new("node")
+            .current_dir(&folder)
+            .args(["--test", "--test-reporter", "spec"])
+            .args(consumer::test_files(&folder)?)
+            .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
+            .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
+    )
+}
