@@ -25,6 +25,7 @@ enum Until {
 }
 
 impl Until {
+    #[expect(clippy::disallowed_methods, reason = "the proof goes on for as long as it was asked to")]
     fn goes_on(self, done: usize) -> bool {
         match self {
             Self::Changes(changes) => done < changes,
@@ -41,6 +42,7 @@ async fn writers_of_shared_orders_never_wait_for_each_other() {
 /// The same for as many seconds as `PARTNERS_SECONDS` says: `cargo xtask prove partners`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes a minute"]
+#[expect(clippy::disallowed_methods, reason = "the proof goes on for as long as it was asked to")]
 async fn proof_on_postgres() {
     let seconds = std::env::var("PARTNERS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     run(Until::Time(Instant::now() + Duration::from_secs(seconds))).await;

@@ -168,7 +168,7 @@ impl Shares for Session<'_> {
         tenant: &Tenant,
         id: &ShareId,
     ) -> Result<Option<SeenOrder>, StoreError> {
-        let mut query = seen_orders(tenant);
+        let mut query = seen_orders(tenant, By::Id);
         query.push(" AND s.id = ").push_bind(id.as_str());
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         Ok(self.with_parcels(tenant, &rows).await?.pop())
@@ -181,7 +181,7 @@ impl Shares for Session<'_> {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<SeenOrder>, StoreError> {
-        let mut query = seen_orders(tenant);
+        let mut query = seen_orders(tenant, By::Partner);
         if let Some(before) = before {
             query.push(" AND s.partner_sequence < ").push_bind(before);
         }
@@ -213,18 +213,23 @@ impl Session<'_> {
             let (position, order) = (row.try_get("partner_sequence")?, row.try_get("order_body")?);
             found.push(SeenOrder { position, share: share(row)?, order, shipments: Vec::new() });
         }
-        let mut query = QueryBuilder::<Db>::new("SELECT s.id, h.body");
-        query.push(FROM);
-        query.push(
-            " JOIN shipments h ON h.merchant_id = s.owner_id AND h.livemode = s.livemode \
-             AND h.order_number = s.order_number WHERE s.partner_id = ",
-        );
-        query.push_bind(tenant.merchant_id.as_str());
-        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE).push(" AND s.id IN (NULL");
-        for seen in &found {
-            query.push(", ").push_bind(seen.share.id.as_str().to_owned());
+        if found.is_empty() {
+            return Ok(found);
         }
-        query.push(") ORDER BY s.id, h.created_sequence");
+        let mut query = QueryBuilder::<Db>::new("SELECT s.id, h.body FROM (VALUES ");
+        let mut between = "(";
+        for seen in &found {
+            query.push(between).push_bind(seen.share.id.as_str().to_owned()).push(")");
+            between = ", (";
+        }
+        query.push(
+            ") AS w JOIN order_shares s ON s.id = w.column1 JOIN partner_connections c ON c.id = s.connection_id \
+             JOIN shipments h ON h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+             AND h.order_number = s.order_number WHERE ",
+        );
+        query.push(By::Id.partner()).push(" = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
+        query.push(" ORDER BY s.id, h.created_sequence");
         let parcels: Vec<(String, String)> = query.build_query_as().fetch_all(&mut *self.conn).await?;
         let mut of_share: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (id, body) in parcels {
@@ -243,15 +248,32 @@ fn selected(columns: &'static str) -> QueryBuilder<Db> {
     query
 }
 
+/// What rows are found by. SQLite takes the index of the partner's places although a row is named by its id, and walks
+/// over all that is shared with the partner; it does not where the column is part of an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Partner,
+    Id,
+}
+
+impl By {
+    fn partner(self) -> &'static str {
+        match self {
+            Self::Partner => "s.partner_id",
+            Self::Id => "s.partner_id || ''",
+        }
+    }
+}
+
 /// What is shared with the tenant, up to its conditions.
-fn seen_orders(tenant: &Tenant) -> QueryBuilder<Db> {
+fn seen_orders(tenant: &Tenant, by: By) -> QueryBuilder<Db> {
     let mut query = QueryBuilder::<Db>::new("SELECT ");
     query.push(COLUMNS).push(", r.body AS order_body").push(FROM);
     query.push(
         " JOIN orders r ON r.merchant_id = s.owner_id AND r.livemode = s.livemode \
-         AND r.order_number = s.order_number WHERE s.partner_id = ",
+         AND r.order_number = s.order_number WHERE ",
     );
-    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(by.partner()).push(" = ").push_bind(tenant.merchant_id.as_str().to_owned());
     query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
     query
 }
