@@ -18,7 +18,7 @@ const DAMAGES: [(&str, &[&str]); 10] = [
     ),
     (
         "UPDATE order_shares SET owner_sequence = owner_sequence - 1 WHERE status = 'active';",
-        &["I10 order_share_differs", "I10 partner_copy_missing"],
+        &["I10 order_share_differs"],
     ),
     (
         "UPDATE order_shares SET status = 'active', revoked_at = NULL WHERE status = 'revoked';",
@@ -38,7 +38,12 @@ const DAMAGES: [(&str, &[&str]); 10] = [
     (
         "UPDATE events SET type = 'refund.completed', body = REPLACE(body, '\"type\":\"shipment.created\"', \
              '\"type\":\"refund.completed\"') WHERE resource_id LIKE 'osh_%' AND type = 'shipment.created';",
-        &["I10 partner_copy_missing", "I10 partner_copy_missing", "I10 partner_copy_unexpected"],
+        &[
+            "I10 partner_copy_missing",
+            "I10 partner_copy_missing",
+            "I10 partner_copy_missing",
+            "I10 partner_copy_unexpected",
+        ],
     ),
     ("DELETE FROM order_shares WHERE status = 'revoked';", &["I10 event_without_record"]),
     (

@@ -40,7 +40,7 @@ async fn it_shows_nothing_all_good_and_a_backlog(database: Database) {
     let nothing = health(&merchant).await;
     let expected = json!({
         "object": "integration_health", "status": "healthy", "generated_at": nothing["generated_at"],
-        "livemode": false, "endpoints": [], "alerts": [],
+        "livemode": false, "endpoints": [], "alerts": [], "checkpoints": [],
         "outbox": { "pending": 0, "due_now": 0, "scheduled_retries": 0, "failed_24h": 0, "oldest_pending_at": null,
                     "oldest_pending_age_seconds": null, "latest_sequence": 0, "oldest_retained_sequence": 1 },
     });

@@ -66,7 +66,8 @@ async fn change(world: &mut World, order: usize, dice: &mut StdRng) {
     match dice.random_range(0..6) {
         0 | 1 => {
             let note = format!("for our eyes: {}", dice.random::<u32>());
-            merchant.note(&number, &note).await;
+            let path = format!("/orders/{number}/fulfillment");
+            merchant.api.call(Method::PATCH, &path).json(&json!({ "note": note })).send().await;
         }
         2 | 3 => {
             let line = merchant.order(&number).await["line_items"][0]["id"].clone();
