@@ -4,7 +4,7 @@
 //! gives every event and with it every new record its place; then the records (the last version of each), the events,
 //! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3). Those that this instance may
 //! send at once are written leased to it, and handed over after the commit ([`crate::hand_over`]). Where an order is
-//! shared, its partners get copies in the same transaction ([`crate::partner_copies`]).
+//! shared, its partners get copies in the same transaction (`partner_copies.rs`).
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What an operation is, said once: beside its handler stands an [`Operation`], which the door obeys and from which the
 //! API's description is written.
 //!
-//! A resource's file declares its operations as constants and hands each to [`super::routes::Routes::add`] with its
+//! A resource's file declares its operations as constants and hands each to `Routes::add` with its
 //! handler. From then on nobody names an operation twice: [`super::entry`] finds it with the request, asks for its scopes,
 //! draws from its bucket, lets the handler read the parameters it declares and the body it takes, and, in debug builds,
 //! stops a handler that answers what its operation does not declare. So the tests that exercise the behaviour hold the
