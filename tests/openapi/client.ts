@@ -1,8 +1,9 @@
 // A merchant's program against the generated types: what is wrong with a name, a type or a missing member does not compile.
-// It catches up with the event history and asks for a refund, with a client that knows nothing but the document.
+// It catches up with the event history, asks for a refund, and reads what is delivered to it, with a client that knows
+// nothing but the document.
 
 import createClient from "openapi-fetch";
-import type { components, paths } from "./generated/merchant.js";
+import type { components, paths, webhooks } from "./generated/merchant.js";
 
 export type Event = components["schemas"]["Event"];
 export type Refund = components["schemas"]["Refund"];
@@ -56,6 +57,17 @@ export async function refund(
   return { refund: data, replayed: response.headers.get("idempotent-replayed") === "true" };
 }
 
+/** The body of a delivery of this type, once it is verified. */
+export type Delivered<Type extends keyof webhooks> =
+  webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
+
+/** What is to be packed, and for whom: of an own order, or of one that a partner shares. */
+export function toPack(event: Delivered<"order.confirmed">): { order: string; lines: number; for: string } {
+  const { order_number, line_items } = event.data.object;
+  const owner = event.recipient === undefined ? "us" : event.merchant.slug;
+  return { order: order_number, lines: line_items.length, for: owner };
+}
+
 function refused(problem: Problem): Error {
   return new Error(`${problem.code}: ${problem.detail}`);
 }
@@ -71,4 +83,8 @@ export function wrong(client: ReturnType<typeof createClient<paths>>): void {
   void client.PATCH("/v1/merchant/orders/{order}/fulfillment", { params: { path: { order: "ORD-1" } }, body });
   // @ts-expect-error a parcel has a carrier
   void client.POST("/v1/merchant/orders/{order}/shipments", { params: { path: { order: "ORD-1" } }, body: {} });
+  // @ts-expect-error there is no such event
+  type Nothing = Delivered<"order.exploded">;
+  // @ts-expect-error a checkout cannot be read, so its events do not say where
+  const link = (event: Delivered<"checkout.created">): string => event.links.resource;
 }

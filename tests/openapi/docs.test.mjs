@@ -43,7 +43,7 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     await other.arrayBuffer();
   });
 
-  test(`the page of ${file} shows every operation and asks nobody else`, async (t) => {
+  test(`the page of ${file} shows every operation and every webhook, and asks nobody else`, async (t) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
     t.after(() => page.close());
     const complaints = [];
@@ -54,15 +54,27 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     const response = await page.goto(`${service[listener]}/docs`);
     assert.match(response.headers()["content-security-policy"], /^default-src 'none'; script-src 'self';/);
     const document = JSON.parse(committed(file));
-    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const webhooks = Object.values(document.webhooks ?? {});
+    const operations = [...Object.values(document.paths), ...webhooks].flatMap((methods) => Object.values(methods));
     await page.waitForFunction((n) => globalThis.document.querySelectorAll(".opblock").length === n, operations.length);
+    assert.equal(await page.locator(".webhooks .opblock").count(), webhooks.length);
     assert.equal(await page.title(), document.info.title);
+    const groups = await page.locator(".opblock-tag small").allTextContents();
+    assert.deepEqual(groups.filter((about) => about.trim() === ""), []);
     // One of them, opened: what it takes and what it answers is there to be read.
     await page.locator(".opblock-post").first().click();
     await page.locator(".opblock.is-open .responses-table").first().waitFor();
     if (screenshots) {
       mkdirSync(screenshots, { recursive: true });
       await page.screenshot({ path: `${screenshots}/${file}.png` });
+    }
+    for (const { post } of webhooks.slice(0, 1)) {
+      const webhook = page.locator(".webhooks .opblock", { hasText: post.summary });
+      await webhook.click();
+      await webhook.locator(".parameters", { hasText: "Service-Signature" }).waitFor();
+      await webhook.locator(".responses-table", { hasText: "410" }).waitFor();
+      await webhook.getByText('"evt_').first().waitFor();
+      if (screenshots) await webhook.screenshot({ path: `${screenshots}/webhook.png` });
     }
     assert.deepEqual(complaints, []);
     const strangers = requested.filter((url) => !url.startsWith(service[listener]) && !url.startsWith("data:"));

@@ -4,7 +4,8 @@
 //! stands in for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed
 //! to, and [`delivery`] signs with the core that the authority signs with. [`authority`] runs the built binary on
 //! files of its own, [`service`] runs the same inside the test where the test turns the clock, [`merchant`] and [`http`]
-//! ask it, [`receiver`] takes what it delivers, and [`schemas`] says whether that is what the package's types promise.
+//! ask it, [`receiver`] takes what it delivers, and [`schemas`] and [`webhooks`] say whether that is what the package's types
+//! and the API's description promise.
 //!
 //! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
 //! because in a test that is the outcome.
@@ -30,6 +31,7 @@ pub mod receiver;
 pub mod schemas;
 pub mod service;
 pub mod shop;
+pub mod webhooks;
 pub mod workerd;
 
 /// Makes two tests of every case, one for each kind of database: a case is an async function that takes the

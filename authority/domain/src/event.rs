@@ -91,7 +91,8 @@ pub struct NewEvent {
     pub body: String,
 }
 
-/// What every event has, in the member order of the brief's table.
+/// What every event has.
+// The members stand in the order of the contract's table (2.10): that is the order of the bytes.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Event"))]
 struct Envelope<'a> {

@@ -6,8 +6,10 @@ use authority::app::views;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::MemberCode;
 use authority_domain::requests::{Shape, shapes};
-use authority_schema::{Schemas, catalog::Subject};
+use authority_schema::catalog::Subject;
+use authority_schema::{Schemas, events};
 use serde_json::{Map, Value, json};
+use verify_core::EventType;
 
 use crate::meanings;
 
@@ -28,6 +30,7 @@ impl Definitions {
         definitions.with_and_without("OperatorDelivery", "attempts", "OperatorDeliveryWithAttempts");
         definitions.endpoints_of_the_platform();
         definitions.subjects_of_events();
+        definitions.events();
         for shape in shapes() {
             definitions.add_shape(shape);
         }
@@ -48,12 +51,12 @@ impl Definitions {
     #[must_use]
     pub fn reached_from(&self, roots: &Value) -> Map<String, Value> {
         let mut reached = BTreeSet::new();
-        let mut waiting = references(roots);
+        let mut waiting = references(roots, REFERENCE);
         while let Some(name) = waiting.pop() {
             if let Some(definition) = self.0.get(&name)
                 && reached.insert(name)
             {
-                waiting.extend(references(definition));
+                waiting.extend(references(definition, REFERENCE));
             }
         }
         let known = |name: String| Some((name.clone(), self.0.get(&name)?.clone()));
@@ -70,9 +73,6 @@ impl Definitions {
         let mut with = definition.clone();
         if let Some(properties) = definition.get_mut("properties").and_then(Value::as_object_mut) {
             properties.remove(member);
-        }
-        if let Some(schema) = with.pointer_mut(&format!("/properties/{member}")) {
-            never_null(schema);
         }
         require(&mut with, member);
         self.add(other, with);
@@ -114,6 +114,20 @@ impl Definitions {
         if let Some(object) = object {
             let description = object.get("description").cloned().unwrap_or_default();
             *object = json!({ "anyOf": any, "description": description });
+        }
+    }
+
+    /// An event of each type. Of some types partners get copies, which look different.
+    fn events(&mut self) {
+        for event_type in EventType::ALL {
+            let mut schema = events::own(event_type);
+            if let Some(mut copy) = events::copy(event_type) {
+                let description = schema["description"].take();
+                schema["description"] = json!("What the merchant gets whose order it is.");
+                copy["description"] = json!("What a partner gets with whom the order is shared.");
+                schema = json!({ "description": description, "anyOf": [schema, copy] });
+            }
+            self.add(&events::name(event_type), schema);
         }
     }
 
@@ -224,16 +238,6 @@ fn require(definition: &mut Value, member: &str) {
     }
 }
 
-fn never_null(schema: &mut Value) {
-    let kinds = schema.get_mut("type").and_then(Value::as_array_mut);
-    if let Some(kinds) = kinds {
-        kinds.retain(|kind| kind != "null");
-        if let [kind] = kinds.as_slice() {
-            schema["type"] = kind.clone();
-        }
-    }
-}
-
 fn refer_to_components(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -251,19 +255,17 @@ fn refer_to_components(schema: &mut Value) {
     }
 }
 
-/// The definitions that are referred to, in the order of the text.
-fn references(value: &Value) -> Vec<String> {
+/// What is referred to below `place`, by name, in the order of the text.
+pub(crate) fn references(value: &Value, place: &str) -> Vec<String> {
     match value {
         Value::Object(members) => members
             .iter()
-            .flat_map(|(name, value)| {
-                match value.as_str().and_then(|target| target.strip_prefix(REFERENCE)) {
-                    Some(target) if name == "$ref" => vec![target.to_owned()],
-                    _ => references(value),
-                }
+            .flat_map(|(name, value)| match value.as_str().and_then(|target| target.strip_prefix(place)) {
+                Some(target) if name == "$ref" => vec![target.to_owned()],
+                _ => references(value, place),
             })
             .collect(),
-        Value::Array(items) => items.iter().flat_map(references).collect(),
+        Value::Array(items) => items.iter().flat_map(|item| references(item, place)).collect(),
         _ => Vec::new(),
     }
 }

@@ -8,9 +8,9 @@ use authority::http::{documents, merchant, operator, sandbox};
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, references};
 use crate::responses::Refusals;
-use crate::{operation, parameters, responses};
+use crate::{deliveries, operation, parameters, responses, tags, webhooks};
 
 /// What a document describes: a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,29 +43,55 @@ impl Api {
 pub fn document(api: Api, definitions: &Definitions) -> Result<Value> {
     let mut refusals = Refusals::default();
     let mut paths: Map<String, Value> = Map::new();
-    let mut tags = BTreeSet::new();
+    let mut used = BTreeSet::new();
     for Described { path, operation } in api.described() {
         let written = operation::written(&path, operation, definitions, &mut refusals)?;
-        tags.insert(operation::tag(operation));
+        used.insert(operation::tag(operation));
         let methods = paths.entry(path).or_insert_with(|| json!({}));
         methods[operation.verb.as_str().to_ascii_lowercase()] = written;
     }
-    let responses = refusals.into_components();
-    let schemas = definitions.reached_from(&json!([paths, responses]));
-    Ok(json!({
+    let webhooks = match api {
+        Api::Merchant => webhooks::written(definitions)?,
+        Api::Operator => Map::new(),
+    };
+    used.extend(webhooks.values().next().map(|_| webhooks::TAG.to_owned()));
+    let operations = json!([paths, webhooks]);
+    let mut responses = refusals.into_components();
+    responses.extend(deliveries::answers());
+    let responses = referred("responses", responses, &operations);
+    let mut parameters = parameters::shared();
+    parameters.extend(deliveries::headers());
+    let roots = json!([operations, responses]);
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": info(api),
         "servers": [{ "url": "/", "description": "The listener that serves this document." }],
-        "tags": tags.iter().map(|tag| json!({ "name": tag })).collect::<Vec<_>>(),
+        "tags": tags_of(api, &used)?,
         "paths": paths,
         "components": {
             "securitySchemes": security_schemes(api),
-            "parameters": parameters::shared(),
-            "headers": responses::headers(),
+            "parameters": referred("parameters", parameters, &operations),
+            "headers": referred("headers", responses::headers(), &roots),
             "responses": responses,
-            "schemas": schemas,
+            "schemas": definitions.reached_from(&roots),
         },
-    }))
+    });
+    if !webhooks.is_empty() {
+        document["webhooks"] = Value::Object(webhooks);
+    }
+    Ok(document)
+}
+
+/// What is written once for both documents, as far as `roots` refer to it.
+fn referred(kind: &str, mut components: Map<String, Value>, roots: &Value) -> Map<String, Value> {
+    let names = references(roots, &format!("#/components/{kind}/"));
+    components.retain(|name, _| names.contains(name));
+    components
+}
+
+fn tags_of(api: Api, used: &BTreeSet<String>) -> Result<Vec<Value>> {
+    let tag = |name: &String| Ok(json!({ "name": name, "description": tags::about(api, name)? }));
+    used.iter().map(tag).collect()
 }
 
 fn info(api: Api) -> Value {
@@ -97,6 +123,7 @@ fn security_schemes(api: Api) -> Value {
         Api::Merchant => json!({
             "merchantKey": bearer("A merchant's key, live or test. No scope implies another.", "svc_live_… or svc_test_…"),
             "testKey": bearer("A merchant's test key, whatever its scopes.", "svc_test_…"),
+            deliveries::SCHEME: deliveries::scheme(),
         }),
         Api::Operator => json!({
             "operatorKey": bearer("An operator's key. No scope implies another.", "svc_op_…"),

@@ -1,13 +1,30 @@
-//! What answers look like: one example per definition, taken from a running service and kept in `examples.json`.
+//! What answers and events look like: one example per definition in `examples.json`, and of every event type what its
+//! owner gets, and what a partner gets where partners get a copy, in `events.json`. All were taken from a running service.
 
 use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result};
 use authority_domain::error_code::ErrorCode;
 use serde_json::{Map, Value, json};
+use verify_core::EventType;
 
 static EXAMPLES: LazyLock<Option<Map<String, Value>>> =
     LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).ok());
+
+static EVENTS: LazyLock<Option<Map<String, Value>>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("events.json")).ok());
+
+/// The examples of an event, by whom it is for.
+pub(crate) fn of_event(event_type: EventType) -> Result<Map<String, Value>> {
+    let events = EVENTS.as_ref().context("events.json is no JSON object")?;
+    let taken = events.get(event_type.as_str()).with_context(|| format!("{event_type} has no example"))?;
+    let whose = [("owner", "To the merchant whose record it is."), ("partner", "To a partner.")];
+    let shown = whose.into_iter().filter_map(|(reader, summary)| {
+        let event = taken.get(reader)?;
+        Some((reader.to_owned(), json!({ "summary": summary, "value": event })))
+    });
+    Ok(shown.collect())
+}
 
 /// The example of a definition.
 pub(crate) fn of(definition: &str) -> Result<Value> {

@@ -2,7 +2,7 @@
 //!
 //! They are written from what the service itself goes by: the operations that stand beside the routes
 //! (`authority::http::operation`), the records that are serialised (`authority-schema`), the readers of bodies
-//! (`authority_domain::requests::shapes`), the catalogue of errors. [`documents`] puts these together; `cargo xtask codegen`
+//! (`authority_domain::requests::shapes`), the catalogues of errors and of events. [`documents`] puts these together; `cargo xtask codegen`
 //! writes them to `docs/openapi`, where people read them and the service takes them from; a test compares.
 //!
 //! The documents are put together as JSON and not by a crate with a type for each part: those crates have types of their
@@ -12,12 +12,15 @@
 #![expect(clippy::indexing_slicing, reason = "JSON that is made here, by a program that people run")]
 
 mod definitions;
+mod deliveries;
 mod document;
 mod examples;
 mod meanings;
 mod operation;
 mod parameters;
 mod responses;
+mod tags;
+mod webhooks;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;

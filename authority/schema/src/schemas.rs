@@ -2,8 +2,8 @@
 //!
 //! The generator collects a definition per struct. Records are tagged (`object`), which serde writes and the derive does
 //! not know: it calls their definitions after the tag, by which they are found here, given the member, and renamed
-//! (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope with a narrower `type` and `data`. Everything says
-//! what is written, not what is read: a nullable member is required.
+//! (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope, made narrower by [`events`]. Everything says what is
+//! written, not what is read: a nullable member is required, and an optional one is not nullable.
 
 use authority_domain::audit::AuditEntry;
 use authority_domain::checkpoint::SeenCheckpoint;
@@ -24,7 +24,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use verify_core::EventType;
 
-use crate::catalog::{self, Subject};
+use crate::catalog::Subject;
+use crate::events;
 
 /// Where a reference to a definition begins.
 pub(crate) const REFERENCE: &str = "#/$defs/";
@@ -59,6 +60,7 @@ impl Schemas {
         let mut definitions = Map::new();
         for (name, mut definition) in generator.take_definitions(true) {
             rename_references(&mut definition);
+            never_null_where_optional(&mut definition);
             if name.starts_with(|first: char| first.is_ascii_lowercase()) {
                 tag(&mut definition, &name);
             }
@@ -85,61 +87,27 @@ impl Schemas {
     /// A document by which a value can be checked that the definition `name` describes.
     #[must_use]
     pub fn document_of(&self, name: &str) -> Value {
-        json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$ref": format!("{REFERENCE}{name}"),
-            "$defs": self.definitions,
-        })
+        self.document(reference(name))
     }
 
     /// A document by which an event of this type can be checked, as the merchant gets it whose record it tells of.
     #[must_use]
     pub fn document_of_event(&self, event_type: EventType) -> Value {
-        let subject = catalog::subject(event_type);
-        let object = if subject == Subject::SharedOrder { Subject::Order } else { subject };
-        self.document(event_type, object.definition(), subject == Subject::SharedOrder)
+        self.document(events::own(event_type))
     }
 
     /// The same of a partner's copy; `None` where partners get none.
     #[must_use]
     pub fn document_of_copy(&self, event_type: EventType) -> Option<Value> {
-        let object = catalog::seen_by_partner(event_type)?;
-        Some(self.document(event_type, object, true))
+        events::copy(event_type).map(|schema| self.document(schema))
     }
 
-    fn document(&self, event_type: EventType, object: &str, has_recipient: bool) -> Value {
-        let subject = catalog::subject(event_type);
-        let mut data = Map::new();
-        data.insert("object".to_owned(), reference(object));
-        let mut required = Vec::new();
-        if subject == Subject::SharedOrder {
-            data.insert("share".to_owned(), reference("OrderShare"));
+    fn document(&self, mut schema: Value) -> Value {
+        if let Some(members) = schema.as_object_mut() {
+            members.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+            members.insert("$defs".to_owned(), json!(self.definitions));
         }
-        if has_recipient {
-            required.push("recipient");
-        }
-        if subject.has_versions() {
-            required.push("resource_version");
-        }
-        if subject.has_links() {
-            required.push("links");
-        }
-        let members: Vec<String> = data.keys().cloned().collect();
-        let mut document = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "description": catalog::meaning(event_type),
-            "allOf": [reference("Event")],
-            "properties": {
-                "type": { "const": event_type.as_str() },
-                "data": { "properties": data, "required": members },
-            },
-            "required": required,
-            "$defs": self.definitions,
-        });
-        if let (false, Some(document)) = (has_recipient, document.as_object_mut()) {
-            document.insert("not".to_owned(), json!({ "required": ["recipient"] }));
-        }
-        document
+        schema
     }
 }
 
@@ -170,7 +138,7 @@ fn tag(definition: &mut Value, object: &str) {
     }
 }
 
-fn reference(name: &str) -> Value {
+pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("{REFERENCE}{name}") })
 }
 
@@ -184,6 +152,34 @@ fn public_name(name: &str) -> String {
                 .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
         })
         .collect()
+}
+
+/// What may be left out is never null (contract 1); of an `Option` the derive lets both pass.
+fn never_null_where_optional(definition: &mut Value) {
+    let required = definition.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let members = definition.get_mut("properties").and_then(Value::as_object_mut);
+    for (name, member) in members.into_iter().flatten() {
+        if let Some(member) = member.as_object_mut().filter(|_| !required.contains(&json!(name))) {
+            never_null(member);
+        }
+    }
+}
+
+fn never_null(member: &mut Map<String, Value>) {
+    for keyword in ["type", "anyOf"] {
+        let Some(kinds) = member.get_mut(keyword).and_then(Value::as_array_mut) else { continue };
+        kinds.retain(|kind| *kind != "null" && *kind != json!({ "type": "null" }));
+        let [only] = kinds.as_slice() else { continue };
+        match only.clone() {
+            Value::Object(only) => {
+                member.remove(keyword);
+                member.extend(only);
+            }
+            only => {
+                member.insert(keyword.to_owned(), only);
+            }
+        }
+    }
 }
 
 fn rename_references(schema: &mut Value) {

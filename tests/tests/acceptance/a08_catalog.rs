@@ -1,11 +1,15 @@
 //! A8: every event type, through sandbox and merchant API, by `authority trigger`: each with the right
 //! object, and a `links.resource` that answers 200 with the right scope (checkouts have no link). Events and records are
-//! as the types of the npm package say.
+//! as the types of the npm package say, and deliveries as the webhooks of the API's description.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::merchant::{Endpoint, Merchant, text};
+use tests::receiver::Receiver;
 use tests::schemas::Promise;
+use tests::webhooks::Webhooks;
 
 /// What reads the record that an event links to.
 fn scope(category: &str) -> &'static str {
@@ -35,6 +39,8 @@ fn definition(category: &str) -> &'static str {
 pub(crate) async fn every_type_can_be_triggered(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "catalog").await;
+    let receiver = Receiver::accepting().await;
+    let everything = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/", &["webhook.test"]).await;
     let url = format!("http://{}", authority.merchant_address());
     let trigger = async |event_type: &str| {
@@ -79,10 +85,27 @@ pub(crate) async fn every_type_can_be_triggered(database: Database) {
     }
     let events = merchant.events().await;
     events.iter().for_each(|event| promise.keeps_event(event));
-    let seen: std::collections::BTreeSet<String> = events.iter().map(|event| text(event, "type")).collect();
+    let seen: BTreeSet<String> = events.iter().map(|event| text(event, "type")).collect();
     assert_eq!(seen.len(), 33);
     records_are_as_their_types_say(&merchant, &endpoint, &mut promise).await;
+    let test = format!("/webhook-endpoints/{}/test", everything.id);
+    merchant.api.post(&test, &json!({})).await.expect(202);
+    deliveries_are_as_described(&authority, &receiver, &everything).await;
     authority.is_sound().await;
+}
+
+/// Every type arrives, as `/openapi.json` says that it does.
+async fn deliveries_are_as_described(authority: &Authority, receiver: &Receiver, endpoint: &Endpoint) {
+    let mut webhooks = Webhooks::described_by(authority).await;
+    let sorted = |types: Vec<String>| types.into_iter().collect::<BTreeSet<String>>();
+    let described = sorted(webhooks.types().into_iter().map(str::to_owned).collect());
+    assert_eq!(described.len(), 33);
+    let arrivals =
+        receiver.until("every type", |arrivals| sorted(arrivals.types_at("/hook")) == described).await;
+    for arrival in arrivals.at("/hook") {
+        webhooks.promised(arrival);
+        arrival.verify(&endpoint.secret).unwrap();
+    }
 }
 
 /// What all these events left behind, in lists and one by one.

@@ -10,6 +10,7 @@ use tests::partners::{connect, disconnect, seen, share, share_with, unshare};
 use tests::receiver::Receiver;
 use tests::schemas::Promise;
 use tests::shop::shipments;
+use tests::webhooks::Webhooks;
 
 on_both_databases!(
     a19_partners_share_an_order_and_part,
@@ -131,6 +132,9 @@ async fn a19_partners_share_an_order_and_part(database: Database) {
     let copies = partner.events().await;
     assert_eq!(told(&copies[4..]), [line("order.share_revoked", 4)]);
     assert_eq!(copies[4]["data"]["share"], ended);
+    let arrived = receiver.until("the end", |arrivals| arrivals.accepted("/hook") == 5).await;
+    let mut webhooks = Webhooks::described_by(&authority).await;
+    arrived.at("/hook").for_each(|arrival| webhooks.promised(arrival));
     assert_eq!(unshare(&owner, &id).await, ended);
     let again = text(
         &share_with(

@@ -166,11 +166,12 @@ fn renew_or_say_how(schema: &mut Value) {
 }
 
 fn to_or_renew(schema: &mut Value) {
-    let one = json!([
+    // Each shuts the other out, so any of them is the only one.
+    let either = json!([
         { "required": ["to"], "properties": { "to": { "type": "string" }, "renew": { "type": "null" } } },
         { "required": ["renew"], "properties": { "to": { "type": "null" }, "renew": { "const": true } } },
     ]);
-    set(schema, "oneOf", one);
+    set(schema, "anyOf", either);
 }
 
 fn with_pay(schema: &mut Value) {

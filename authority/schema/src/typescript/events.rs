@@ -14,6 +14,7 @@ use super::expression::{members, references};
 use super::{comment, records, union};
 use crate::Schemas;
 use crate::catalog::{self, Subject};
+use crate::events;
 
 /// What a narrower event says again.
 const NARROWED: [&str; 5] = ["type", "data", "resource_version", "links", "recipient"];
@@ -98,7 +99,7 @@ pub(super) fn file(schemas: &Schemas) -> Result<String> {
         for event_type in &types {
             text.push_str(&event(*event_type, subject)?);
         }
-        let names: Vec<String> = types.iter().map(|event_type| interface_name(*event_type)).collect();
+        let names: Vec<String> = types.iter().map(|event_type| events::name(*event_type)).collect();
         if names.len() > 1 {
             let record = subject.definition();
             let about = comment(&format!("An event whose `data.object` is {} {record}.", article(record)), 0);
@@ -165,7 +166,7 @@ fn interface(name: &str, definition: &Value) -> Result<String> {
 
 /// One event.
 fn event(event_type: EventType, subject: Subject) -> Result<String> {
-    let name = interface_name(event_type);
+    let name = events::name(event_type);
     let about = comment(&format!("`{event_type}`: {}", catalog::meaning(event_type)), 0);
     let record = subject.definition();
     let body = match subject {
@@ -206,17 +207,6 @@ fn names() -> String {
     }
     text.push_str("] as const;\n\n/** The name of a listed event type. */\nexport type EventType = (typeof EVENT_TYPES)[number];\n");
     text
-}
-
-/// `order.share_revoked` is `OrderShareRevokedEvent`.
-fn interface_name(event_type: EventType) -> String {
-    let mut name = String::new();
-    for word in event_type.as_str().split(['.', '_']) {
-        let mut letters = word.chars();
-        name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-        name.push_str(letters.as_str());
-    }
-    name + "Event"
 }
 
 fn article(noun: &str) -> &'static str {
