@@ -1,7 +1,7 @@
 // A real authority for the tests of its documents: a process with a database file of its own, an operator's key, a
 // merchant, a test key with every scope. It ends with the test.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,8 @@ export const SCOPES = [
   "subscriptions:read", "events:read", "webhooks:manage", "sync:read", "sync:write", "partners:read", "partners:write",
 ];
 
-/** Starts it. `end` stops it, and fails when it did not stop as it should. */
-export async function authority(name = "acme") {
+/** Starts it, with settings of its own. `end` stops it, and fails when it did not stop as it should. */
+export async function authority(name = "acme", settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), "authority-openapi-"));
   const environment = {
     ...process.env,
@@ -28,6 +28,7 @@ export async function authority(name = "acme") {
     AUTHORITY_RATE_LIMITS: "off",
     AUTHORITY_ENV: "development",
     AUTHORITY_LOG: "error",
+    ...settings,
   };
   const service = spawn(binary, ["serve"], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => service.once("exit", (code, signal) => resolve(code ?? signal)));
@@ -39,13 +40,21 @@ export async function authority(name = "acme") {
   const issued = execFileSync(binary, ["operator-key", "create", "--name", "openapi", "--json"], { env: environment });
   const operatorKey = JSON.parse(issued).key;
   const operator = (method, path, body) => asked(operatorApi, operatorKey, method, `/v1/operator${path}`, body);
-  const settings = { slug: name, name, default_currency: "USD" };
-  const merchant = await operator("POST", "/merchants", settings);
-  const key = await operator("POST", `/merchants/${merchant.id}/api-keys`, { name, mode: "test", scopes: SCOPES });
+  const enter = async (slug) => {
+    const { id } = await operator("POST", "/merchants", { slug, name: slug, default_currency: "USD" });
+    const key = await operator("POST", `/merchants/${id}/api-keys`, { name: slug, mode: "test", scopes: SCOPES });
+    const root = (path) => (method, below, body) => asked(merchantApi, key.key, method, path + below, body);
+    return { merchantId: id, key: key.key, keyId: key.id, merchant: root("/v1/merchant"), sandbox: root("/v1/sandbox") };
+  };
   return {
-    merchantApi, operatorApi, operatorKey, operator, merchantId: merchant.id, key: key.key, keyId: key.id,
-    merchant: (method, path, body) => asked(merchantApi, key.key, method, `/v1/merchant${path}`, body),
-    sandbox: (method, path, body) => asked(merchantApi, key.key, method, `/v1/sandbox${path}`, body),
+    merchantApi, operatorApi, operatorKey, operator, enter, ...await enter(name),
+    eventTypes: () => {
+      // Asked for a type that there is not, the program names those that there are.
+      const { stderr } = spawnSync(binary, ["trigger", "?"], { encoding: "utf8" });
+      return stderr.match(/must be one of (.+)/)[1].split(", ");
+    },
+    trigger: (type, key) =>
+      execFileSync(binary, ["trigger", type, "--url", merchantApi], { env: { ...environment, AUTHORITY_API_KEY: key } }),
     isRunning: () => service.exitCode === null && service.signalCode === null,
     async end() {
       service.kill("SIGTERM");

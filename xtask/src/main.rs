@@ -21,6 +21,7 @@ mod checks;
 mod codegen;
 mod consumer;
 mod consumers;
+mod examples;
 mod frameworks;
 mod fuzz;
 mod hardening;
@@ -57,12 +58,14 @@ enum Task {
         /// Steps to run; all of them when none is named.
         steps: Vec<String>,
     },
-    /// Write the TypeScript types that are generated from the authority's records.
+    /// Write the TypeScript types that are generated from the authority's records, and the OpenAPI documents.
     Codegen {
         /// Write nothing; fail when what is committed is something else.
         #[arg(long)]
         check: bool,
     },
+    /// Take the examples of the OpenAPI documents from a running authority.
+    Examples,
     /// Check the house rules that a program can check.
     Tidy,
     /// Try random inputs on the verification core.
@@ -94,6 +97,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Prove(proof) => prove::run(&workspace, &proof),
         Task::Codegen { check } => codegen::run(&workspace, check),
+        Task::Examples => examples::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
         Task::Test { steps } => checks::run(&workspace, &steps),
     }
