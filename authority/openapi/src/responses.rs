@@ -98,10 +98,13 @@ pub(crate) fn headers() -> Map<String, Value> {
             "RateLimit",
             text("What is left in the bucket, and when it is full again, in seconds.", "\"read\";r=87;t=1"),
         ),
-        ("ETag", text("The version of the record.", "\"7\"")),
+        ("ETag", required(text("The version of the record.", "\"7\""))),
         (
             "Location",
-            text("Where what was made can be read.", "/v1/merchant/refunds/rfd_01k3zqa7t0e9h8w8r1v0c2n5xk"),
+            required(text(
+                "Where what was made can be read.",
+                "/v1/merchant/refunds/rfd_01k3zqa7t0e9h8w8r1v0c2n5xk",
+            )),
         ),
         (
             "Idempotent-Replayed",
@@ -114,14 +117,25 @@ pub(crate) fn headers() -> Map<String, Value> {
         ),
         (
             "WWW-Authenticate",
-            text("What would do (RFC 6750).", "Bearer realm=\"merchant-api\", error=\"invalid_token\""),
+            required(text(
+                "What would do (RFC 6750).",
+                "Bearer realm=\"merchant-api\", error=\"invalid_token\"",
+            )),
         ),
         (
             "Cache-Control",
-            json!({ "description": "Nothing is to be kept.", "schema": { "type": "string", "const": "no-store" } }),
+            required(
+                json!({ "description": "Nothing is to be kept.", "schema": { "type": "string", "const": "no-store" } }),
+            ),
         ),
     ];
     members.into_iter().map(|(name, header)| (name.to_owned(), header)).collect()
+}
+
+/// A header that is there wherever an answer declares it.
+fn required(mut header: Value) -> Value {
+    header["required"] = json!(true);
+    header
 }
 
 fn granted(operation: &Operation, success: &Success, definitions: &Definitions) -> Result<Value> {

@@ -26,6 +26,8 @@ pub(in crate::app) struct Seeded {
     /// False: seeds are for test mode.
     livemode: bool,
     /// The seed it was made from.
+    // Any whole number, where every other that is issued counts something.
+    #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::members::INTEGER_RANGE.start(), max = *authority_domain::members::INTEGER_RANGE.end())))]
     seed: i64,
     /// Orders that were made.
     orders: i64,
