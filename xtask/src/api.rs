@@ -1,16 +1,21 @@
-//! Tests what the OpenAPI documents are good for: a linter, a client made from them, and a browser that reads them.
+//! Tests what the OpenAPI documents are good for: a linter, a client made from them, a browser that reads them, and a
+//! program that asks for whatever they allow and forbid.
 //!
 //! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from the
 //! merchant's and a client is compiled against them; then the tests run against a real authority: they catch up with the
 //! event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of both pages lie
-//! in the target directory afterwards.
+//! in the target directory afterwards. Last, schemathesis holds both listeners to the documents they serve.
 
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{consumer, npm, process};
+use crate::{consumer, npm, process, schemathesis};
+
+/// Generated requests per listener, at least, and what they are drawn from: every run makes the same ones.
+const CASES: u32 = 2_000;
+const SEED: u32 = 1;
 
 /// Lints, generates, compiles and runs.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
@@ -45,5 +50,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             .args(consumer::test_files(&folder)?)
             .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
             .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
-    )
+    )?;
+    schemathesis::conformance(workspace, CASES, Some(SEED))
 }

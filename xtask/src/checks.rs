@@ -68,6 +68,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
     prerequisites::valgrind()?;
     prerequisites::cxx()?;
     prerequisites::chromium()?;
+    prerequisites::python()?;
     prerequisites::checkers()?;
     prerequisites::wasm_target()?;
     let mut chosen = STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name));

@@ -4,7 +4,7 @@
 //! finds the workspace, checks that the machine has what the step needs, and runs the steps in order with their output
 //! visible, stopping at the first failure with one sentence that says what failed.
 //!
-//! It needs Rust, Node and the package registries, and nothing else: wasm-bindgen runs as a library of the
+//! It needs Rust, Node, Python and the package registries, and little else: wasm-bindgen runs as a library of the
 //! version in `Cargo.lock`, so no tool is downloaded or has to be installed beforehand.
 //!
 //! Absent on purpose: no configuration file and no state. What a step does is written in its module.
@@ -30,6 +30,7 @@ mod package;
 mod prerequisites;
 mod process;
 mod prove;
+mod schemathesis;
 mod tidy;
 mod wasm;
 mod worker;

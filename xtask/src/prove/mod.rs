@@ -4,6 +4,7 @@
 //! for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds anything.
 //! What is proved, and what was found, is in `docs/reliability.md` and `docs/hardening.md`.
 
+mod api_conformance;
 mod delivery_campaign;
 mod noisy_neighbour;
 mod partners;
@@ -21,6 +22,8 @@ use crate::{prerequisites, process};
 /// What can be proved.
 #[derive(Subcommand)]
 pub(crate) enum Proof {
+    /// Tens of thousands of generated requests to each listener: every answer is as its OpenAPI document says.
+    ApiConformance(api_conformance::Numbers),
     /// Kills instances under load, restarts the database, and accounts for every delivery.
     DeliveryCampaign(delivery_campaign::Numbers),
     /// Measures one merchant's latency beside 1,500 deliveries that wait for another's slow receiver.
@@ -42,6 +45,7 @@ pub(crate) enum Proof {
 /// Runs a proof, or all of them, up to the first that fails.
 pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
+        Proof::ApiConformance(numbers) => api_conformance::run(workspace, numbers),
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::Partners(numbers) => partners::run(workspace, numbers),
@@ -56,6 +60,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
 /// Each with its usual numbers.
 fn all() -> Vec<Proof> {
     vec![
+        Proof::ApiConformance(api_conformance::Numbers::default()),
         Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::Partners(partners::Numbers::default()),
