@@ -10,14 +10,19 @@ use worker::{Date, Env};
 
 use crate::binding;
 
-/// The time of a request, Unix milliseconds.
+/// The time, Unix milliseconds.
 pub(crate) fn now_ms(env: &Env) -> i64 {
+    set_ms(env).unwrap_or_else(runtime_ms)
+}
+
+/// The time that a test has set, Unix milliseconds.
+pub(crate) fn set_ms(env: &Env) -> Option<i64> {
     let environment = binding::text(env, "ENVIRONMENT").ok().flatten();
     let test_now = match environment.as_deref() {
         Some("test") => binding::text(env, "TEST_NOW").ok().flatten(),
         _ => None,
     };
-    fixed_ms(environment.as_deref(), test_now.as_deref()).unwrap_or_else(runtime_ms)
+    fixed_ms(environment.as_deref(), test_now.as_deref())
 }
 
 /// The time by which the runtime rings its alarms, Unix milliseconds.

@@ -1,13 +1,18 @@
 //! The variables of the Worker, read and judged.
 //!
-//! Read for every request: a Worker has no start of its own, and a changed secret has to count at once. An
-//! unusable secret is not refused here, because verification has a code for it (contract 10.2); every other
-//! mistake names its variable for the log and never shows the value.
+//! A Worker has no start of its own, so they are read when the first delivery comes ([`settings`]). An unusable secret is
+//! not refused here, because verification has a code for it (contract 10.2); every other mistake names its variable for
+//! the log and never shows the value.
+
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use verify_core::verify::{Tolerance, Verifier};
 use worker::Env;
+use worker::js_sys::Object;
 
 use crate::binding::{self, WrongType};
+use crate::clock;
 
 /// The secret that deliveries are signed with.
 pub const SIGNING_SECRET: &str = "SIGNING_SECRET";
@@ -41,8 +46,40 @@ pub enum Dedup {
     Kv,
 }
 
-/// The verifier that the Worker's variables ask for.
-pub(crate) fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
+/// What a delivery needs of the Worker's variables, each as far as it can be used.
+pub(crate) struct Settings {
+    pub(crate) path: Result<String, InvalidVariable>,
+    pub(crate) verifier: Result<Verifier, InvalidVariable>,
+    pub(crate) dedup: Result<Dedup, InvalidVariable>,
+    pub(crate) retention_seconds: Result<u32, InvalidVariable>,
+    /// The time that a test has set, Unix milliseconds.
+    pub(crate) fixed_ms: Option<i64>,
+}
+
+thread_local! {
+    static READ: RefCell<Option<(Env, Rc<Settings>)>> = const { RefCell::new(None) };
+}
+
+/// The settings that are in `env`. They are read once per object `env`: the runtime makes one for each version of the
+/// deployment, and a changed variable or secret is a new version.
+pub(crate) fn settings(env: &Env) -> Rc<Settings> {
+    READ.with_borrow_mut(|read| match read {
+        Some((of, settings)) if Object::is(of, env) => Rc::clone(settings),
+        _ => {
+            let settings = Rc::new(Settings {
+                path: variable(env, WEBHOOK_PATH).and_then(path),
+                verifier: verifier(env),
+                dedup: dedup(env),
+                retention_seconds: retention_seconds(env),
+                fixed_ms: clock::set_ms(env),
+            });
+            *read = Some((env.clone(), Rc::clone(&settings)));
+            settings
+        }
+    })
+}
+
+fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
     let mut secrets = Vec::with_capacity(2);
     for name in [SIGNING_SECRET, SIGNING_SECRET_PREVIOUS] {
         secrets.extend(variable(env, name)?);
@@ -50,11 +87,6 @@ pub(crate) fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
     let tolerance = tolerance(variable(env, TOLERANCE_SECONDS)?.as_deref())?;
     // Two secrets are within the limit; the only error that is left would be about their number.
     Verifier::new(&secrets, tolerance).map_err(|_| InvalidVariable(SIGNING_SECRET))
-}
-
-/// The path that takes deliveries.
-pub(crate) fn webhook_path(env: &Env) -> Result<String, InvalidVariable> {
-    path(variable(env, WEBHOOK_PATH)?)
 }
 
 /// How long claims are kept, in seconds.

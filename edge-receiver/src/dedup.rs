@@ -4,13 +4,13 @@
 //! after a claim and never otherwise, so finding one is proof; not finding one is no proof of anything. Beside the
 //! inbox every failure here is therefore a miss, noted in the log: the inbox decides.
 
-use worker::wasm_bindgen::JsValue;
-use worker::{Env, Result, console_warn};
+use worker::worker_sys::Context;
+use worker::{Env, Error, Result, console_warn};
 
-use crate::binding;
-use crate::js;
+use crate::driven::settled;
+use crate::runtime;
 
-/// Name of the KV namespace's binding.
+/// Name of the KV namespace's binding, by which `runtime.js` goes.
 const BINDING: &str = "DEDUP_RECORDS";
 
 /// Whether there is a record of `event_id`; `false` also when KV cannot say.
@@ -24,29 +24,25 @@ pub(crate) async fn is_recorded(env: &Env, event_id: &str) -> bool {
     }
 }
 
-/// Records behind a claim, as well as it goes, that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds).
-pub(crate) async fn note(env: Env, event_id: String, claimed_at_ms: i64, ttl_seconds: u32) {
-    if let Err(error) = record(&env, &event_id, claimed_at_ms, ttl_seconds).await {
-        console_warn!("{BINDING} could not be written: {error}");
+/// Records behind the answer, as well as it goes, that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds).
+pub(crate) fn note(env: &Env, context: &Context, event_id: &str, claimed_at_ms: i64, ttl_seconds: u32) {
+    let noted = runtime::note_record(context, env, &key(event_id), &claimed_at_ms.to_string(), ttl_seconds);
+    if let Err(error) = noted {
+        console_warn!("{BINDING} could not be written: {}", Error::from(error));
     }
 }
 
 /// Records that `event_id` was claimed at `claimed_at_ms` (Unix milliseconds), for `ttl_seconds`.
 pub(crate) async fn record(env: &Env, event_id: &str, claimed_at_ms: i64, ttl_seconds: u32) -> Result<()> {
-    let options = js::object([("expirationTtl", ttl_seconds.into())])?;
-    let arguments = [key(event_id), claimed_at_ms.to_string().into(), options];
-    js::call(&namespace(env)?, "put", &arguments).await?;
+    let put = runtime::put_record(env, &key(event_id), &claimed_at_ms.to_string(), ttl_seconds)?;
+    settled(put).await?;
     Ok(())
 }
 
 async fn read(env: &Env, event_id: &str) -> Result<bool> {
-    Ok(!js::call(&namespace(env)?, "get", &[key(event_id)]).await?.is_null())
+    Ok(!settled(runtime::record(env, &key(event_id))?).await?.is_null())
 }
 
-fn namespace(env: &Env) -> Result<JsValue> {
-    binding::object(env, BINDING).ok().flatten().ok_or_else(|| "there is no such binding".into())
-}
-
-fn key(event_id: &str) -> JsValue {
-    format!("evt:{event_id}").into()
+fn key(event_id: &str) -> String {
+    format!("evt:{event_id}")
 }

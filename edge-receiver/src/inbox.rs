@@ -18,11 +18,10 @@ mod table;
 pub(crate) use hand_over::within_deadline;
 
 use verify_core::receiver::Claimed;
-use worker::js_sys::Uint8Array;
-use worker::web_sys::RequestInit;
-use worker::{Env, Request, Response, Result};
+use worker::{Env, Result, web_sys};
 
-use crate::shard;
+use crate::runtime::text;
+use crate::{runtime, shard};
 use operation::{Operation, Retried};
 use stored::Summary;
 
@@ -36,7 +35,7 @@ const BINDING: &str = "INBOX";
 /// # Errors
 /// The inbox could not be asked, or could not store.
 pub(crate) async fn claim(env: &Env, event_id: &str, body: &[u8]) -> Result<Claimed> {
-    let status = ask(env, &shard::name(event_id), &Operation::Claim, Some(body)).await?.status_code();
+    let status = ask(env, &shard::name(event_id), &Operation::Claim, Some(body)).await?.status();
     operation::claimed(status).ok_or_else(|| unexpected(status))
 }
 
@@ -70,7 +69,7 @@ pub(crate) async fn summary(env: &Env) -> Result<Summary> {
 /// The inbox could not be asked, or could not answer.
 pub(crate) async fn look_up(env: &Env, event_id: &str) -> Result<Option<String>> {
     let response = ask(env, &shard::name(event_id), &Operation::LookUp(event_id), None).await?;
-    if response.status_code() == 404 { Ok(None) } else { text(response).await.map(Some) }
+    if response.status() == 404 { Ok(None) } else { text(response).await.map(Some) }
 }
 
 /// Has the next attempt at an event made now.
@@ -78,29 +77,17 @@ pub(crate) async fn look_up(env: &Env, event_id: &str) -> Result<Option<String>>
 /// # Errors
 /// The inbox could not be asked, or could not store.
 pub(crate) async fn retry(env: &Env, event_id: &str) -> Result<Retried> {
-    let status = ask(env, &shard::name(event_id), &Operation::Retry(event_id), None).await?.status_code();
+    let status = ask(env, &shard::name(event_id), &Operation::Retry(event_id), None).await?.status();
     Retried::from_status(status).ok_or_else(|| unexpected(status))
 }
 
-/// Sends a request to one inbox. Made by hand, because the worker crate's own builder brings every option that a
-/// request at the edge can have, and with them 17 KB of module.
-async fn ask(env: &Env, shard: &str, operation: &Operation<'_>, body: Option<&[u8]>) -> Result<Response> {
-    let init = RequestInit::new();
-    init.set_method("POST");
-    if let Some(body) = body {
-        init.set_body(&Uint8Array::from(body));
-    }
-    // The host is never looked up: an object's own stub carries the request.
-    let url = format!("https://inbox{}", operation.path());
-    let request: Request = worker::web_sys::Request::new_with_str_and_init(&url, &init)?.into();
-    env.durable_object(BINDING)?.get_by_name(shard)?.fetch_with_request(request).await
-}
-
-async fn text(mut response: Response) -> Result<String> {
-    match response.status_code() {
-        200 => response.text().await,
-        status => Err(unexpected(status)),
-    }
+async fn ask(
+    env: &Env,
+    inbox: &str,
+    operation: &Operation<'_>,
+    body: Option<&[u8]>,
+) -> Result<web_sys::Response> {
+    runtime::ask(env, [BINDING, inbox], &operation.path(), body).await
 }
 
 fn unexpected(status: u16) -> worker::Error {

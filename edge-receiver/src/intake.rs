@@ -14,28 +14,31 @@
 
 use verify_core::event::Envelope;
 use verify_core::receiver::{Claimed, Verdict};
+use worker::js_sys::Promise;
 use worker::js_sys::futures::future_to_promise;
 use worker::wasm_bindgen::JsValue;
-use worker::{Context, Env, console_error, console_warn};
+use worker::{Env, console_error, console_warn};
 
 use crate::answer::Answer;
-use crate::configuration::{self, Dedup, InvalidVariable};
+use crate::configuration::{Dedup, InvalidVariable};
+use crate::driven::settled;
 use crate::inbox::within_deadline;
+use crate::receive::Delivery;
 use crate::sink::Sink;
 use crate::{dedup, inbox};
 
-/// Takes an event in: `envelope` has passed verification, `now_ms` is the time (Unix milliseconds).
+/// Takes the event of a delivery in: `envelope` has passed verification, `now_ms` is the time (Unix milliseconds).
 ///
 /// # Errors
 /// The answer to give instead: the event was not taken in, and must come again.
 pub(crate) async fn accept(
-    env: &Env,
-    context: &Context,
+    delivery: &Delivery<'_>,
     envelope: &Envelope<'_>,
     now_ms: i64,
 ) -> Result<Claimed, Answer> {
-    let ttl_seconds = configuration::retention_seconds(env).map_err(unusable)?;
-    let decides = configuration::dedup(env).map_err(unusable)?;
+    let Delivery { env, context, settings, .. } = delivery;
+    let ttl_seconds = settings.retention_seconds.map_err(unusable)?;
+    let decides = settings.dedup.map_err(unusable)?;
     if dedup::is_recorded(env, &envelope.id).await {
         return Ok(Claimed::Duplicate);
     }
@@ -47,8 +50,7 @@ pub(crate) async fn accept(
         Answer::Verdict(Verdict::StorageUnavailable)
     })?;
     if claimed == Claimed::First {
-        let note = dedup::note(env.clone(), envelope.id.clone().into_owned(), now_ms, ttl_seconds);
-        behind_the_answer(context, note);
+        dedup::note(env, context, &envelope.id, now_ms, ttl_seconds);
     }
     Ok(claimed)
 }
@@ -60,7 +62,8 @@ async fn hand_over_at_once(
     ttl_seconds: u32,
 ) -> Result<Claimed, Answer> {
     if let Some(sink) = Sink::bound(env).map_err(unusable)? {
-        within_deadline(sink.take(envelope.text.as_bytes(), 1, now_ms)).await.map_err(|failure| {
+        settled(hand_over(sink, envelope.text.as_bytes().to_vec(), now_ms)).await.map_err(|failure| {
+            let failure = failure.as_string().unwrap_or_default();
             console_warn!("event {} was not taken: {failure}", envelope.id);
             Answer::ProcessingFailed
         })?;
@@ -72,17 +75,12 @@ async fn hand_over_at_once(
     Ok(Claimed::First)
 }
 
-/// Lets the runtime wait for `work` behind the answer. `Context::wait_until` of the worker crate unwraps what the runtime
-/// says to that, so a runtime that says no would end the module for everybody. Here such work is done as far as the
-/// runtime lets it.
-fn behind_the_answer(context: &Context, work: impl Future<Output = ()> + 'static) {
-    let promise = future_to_promise(async {
-        work.await;
-        Ok(JsValue::UNDEFINED)
-    });
-    if context.as_ref().wait_until(&promise).is_err() {
-        console_warn!("nobody waits for what is done behind the answer");
-    }
+/// A promise of its own, because sink and deadline are awaited together. It is rejected with the failure's text.
+fn hand_over(sink: Sink, body: Vec<u8>, now_ms: i64) -> Promise {
+    future_to_promise(async move {
+        let outcome = within_deadline(sink.take(&body, 1, now_ms)).await;
+        outcome.map(|()| JsValue::UNDEFINED).map_err(|failure| failure.to_string().into())
+    })
 }
 
 fn unusable(InvalidVariable(name): InvalidVariable) -> Answer {

@@ -4,9 +4,10 @@
 //! runtime may refuse. What is used here is one call each, so it is made by name: a failure is a value, and the module
 //! stays small.
 
-use worker::js_sys::futures::JsFuture;
 use worker::js_sys::{Array, Function, Object, Promise, Reflect};
 use worker::wasm_bindgen::{JsCast as _, JsValue};
+
+use crate::driven::settled;
 
 /// Calls `method` of `object` and waits for what it promises.
 ///
@@ -15,7 +16,7 @@ use worker::wasm_bindgen::{JsCast as _, JsValue};
 pub(crate) async fn call(object: &JsValue, method: &str, arguments: &[JsValue]) -> Result<JsValue, JsValue> {
     let returned = call_now(object, method, arguments)?;
     match returned.dyn_into::<Promise>() {
-        Ok(promise) => JsFuture::from(promise).await,
+        Ok(promise) => settled(promise).await,
         Err(value) => Ok(value),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! One delivery, in order:
 //!
-//! 1. `entry`: is there such a path. `receive`: method, media type, coding and declared size are judged as by every
-//!    receiver (`verify_core::receiver`). Nothing is read yet.
+//! 1. `entry`: is there such a path ([`head`]). `receive`: method, media type, coding and declared size are judged as by
+//!    every receiver (`verify_core::receiver`). Nothing is read yet.
 //! 2. The body is read once, never more than the limit.
 //! 3. `verify-core` verifies signature and envelope with the configured secrets ([`configuration`]) at the time
 //!    that [`clock`] tells.
@@ -18,8 +18,11 @@
 //! Beside the deliveries: the cron trigger runs [`reconciliation`], which brings in what they missed, and `look_inside`
 //! shows those who have the token ([`admin`]) how all of this stands.
 //!
-//! The runtime is confined to those of these modules that are not public, and to the one function each of `clock`
-//! and `configuration` that reads a variable. What decides anything is a plain function, tested natively; the whole is
+//! A request's future is `driven` by the JavaScript around the module, and what it asks of the runtime is gathered in
+//! `runtime`: every call between the two costs, and here each was measured (`bench/README.md`).
+//!
+//! The runtime is confined to those of these modules that are not public, and to the functions of `clock` and
+//! `configuration` that read variables. What decides anything is a plain function, tested natively; the whole is
 //! tested in workerd (`tests/tests/worker_*.rs`).
 //!
 //! Absent on purpose: a router, a framework, and any state outside of the Durable Objects. No input is meant to
@@ -34,12 +37,15 @@ mod binding;
 pub mod clock;
 pub mod configuration;
 mod dedup;
+mod driven;
 mod entry;
+pub mod head;
 pub mod inbox;
 mod intake;
 mod js;
 mod look_inside;
 mod receive;
 pub mod reconciliation;
+mod runtime;
 pub mod shard;
 pub mod sink;

@@ -1,40 +1,29 @@
 //! Answers those who look after the receiver; what there is, and who may ask, is told in [`crate::admin`].
 
 use verify_core::receiver::Verdict;
-use worker::{Env, Request, Response, Result, console_error};
+use worker::{Env, Result, console_error};
 
 use crate::admin::{self, ADMIN_TOKEN, Access, Route};
 use crate::answer::Answer;
 use crate::configuration::{self, Dedup, InvalidVariable};
+use crate::head::RequestHead;
 use crate::inbox::operation::Retried;
 use crate::inbox::{self, stored::Summary};
 use crate::reconciliation::{self, Command};
 
 /// What is said to somebody.
-struct Told {
-    status: u16,
-    body: String,
-    header: Option<(&'static str, &'static str)>,
+pub(crate) struct Told {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+    pub(crate) header: Option<(&'static str, &'static str)>,
 }
 
 /// Answers a request for `route`.
-pub(crate) async fn answer(request: &Request, env: &Env, route: Route<'_>) -> Result<Response> {
-    let told = match tell(request, env, route).await {
-        Ok(told) => told,
-        Err(error) => {
-            console_error!("nothing could be looked at: {error}");
-            Told::code(Answer::Verdict(Verdict::StorageUnavailable))
-        }
-    };
-    let response = Response::builder()
-        .with_status(told.status)
-        .with_header("content-type", "application/json")?
-        .with_header("cache-control", "no-store")?;
-    let response = match told.header {
-        Some((name, value)) => response.with_header(name, value)?,
-        None => response,
-    };
-    Ok(response.fixed(told.body.into_bytes()))
+pub(crate) async fn answer(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Told {
+    tell(head, env, route).await.unwrap_or_else(|error| {
+        console_error!("nothing could be looked at: {error}");
+        Told::code(Answer::Verdict(Verdict::StorageUnavailable))
+    })
 }
 
 impl Told {
@@ -47,10 +36,9 @@ impl Told {
     }
 }
 
-async fn tell(request: &Request, env: &Env, route: Route<'_>) -> Result<Told> {
-    let authorization = request.headers().get("authorization")?;
+async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Told> {
     let access = configuration::variable(env, ADMIN_TOKEN)
-        .and_then(|token| admin::access(token.as_deref(), authorization.as_deref()));
+        .and_then(|token| admin::access(token.as_deref(), head.authorization));
     match access {
         Ok(Access::Granted) => {}
         Ok(Access::Refused) => {
@@ -60,7 +48,7 @@ async fn tell(request: &Request, env: &Env, route: Route<'_>) -> Result<Told> {
         Ok(Access::Off) => return Ok(Told::code(Answer::NotFound)),
         Err(variable) => return Ok(unusable(variable)),
     }
-    if request.method().as_ref() != route.method() {
+    if head.method != route.method() {
         let refused = Told::code(Answer::Verdict(Verdict::MethodNotAllowed));
         return Ok(Told { header: Some(("allow", route.method())), ..refused });
     }

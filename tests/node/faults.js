@@ -38,33 +38,26 @@ const brokenRecords = (operation) => ({
   delete: operation,
 });
 
-// The worker crate goes by the name of a binding's class.
-class DurableObjectNamespace {
-  constructor(getByName) {
-    this.getByName = getByName;
-  }
-}
-
-const inbox = (fetch) => ({ INBOX: new DurableObjectNamespace(() => ({ fetch })) });
+const inbox = (fetch) => ({ INBOX: { getByName: () => ({ fetch }) } });
 
 const faults = {
   "records-throw": { DEDUP_RECORDS: brokenRecords(fail) },
   "records-reject": { DEDUP_RECORDS: brokenRecords(reject) },
-  "inbox-unreachable": { INBOX: new DurableObjectNamespace(fail) },
+  "inbox-unreachable": { INBOX: { getByName: fail } },
   "inbox-throws": inbox(fail),
   "inbox-rejects": inbox(reject),
   "inbox-500": inbox(async () => new Response(null, { status: 500 })),
   "inbox-404": inbox(async () => new Response(null, { status: 404 })),
 };
 
-// The worker crate unwraps what `new Headers` gives when it builds an answer, so this makes the module panic: after its
-// awaits, and after the event was claimed.
-const panic = {
+// Nothing in the module panics on this way. What throws where the module expects nothing to throw ends its instance as a
+// panic does: here it is the making of the answer, after the waits and after the event was claimed.
+const end = {
   waitUntil() {
-    const { Headers } = globalThis;
-    globalThis.Headers = class {
+    const { Response } = globalThis;
+    globalThis.Response = class {
       constructor() {
-        globalThis.Headers = Headers;
+        globalThis.Response = Response;
         fail();
       }
     };
@@ -74,7 +67,7 @@ const panic = {
 // What a client that hangs up leaves behind: nothing may be done after the answer.
 const gone = { waitUntil: fail };
 
-const contexts = { panic, gone };
+const contexts = { end, gone };
 
 export default {
   fetch(request, env, context) {

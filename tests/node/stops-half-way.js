@@ -7,34 +7,28 @@ import worker, { Reconciliation as Unstopped } from "../../edge-receiver/dist/wo
 export * from "../../edge-receiver/dist/worker.js";
 export default worker;
 
-// The worker crate goes by the name of a binding's class.
-class DurableObjectNamespace {
-  constructor(getByName) {
-    this.getByName = getByName;
-  }
-}
-
 // How many events a batch has: each is its length and its text.
 const eventsIn = (batch) => {
+  const lengths = new DataView(batch.buffer, batch.byteOffset);
   let count = 0;
-  for (let at = 0; at < batch.byteLength; count += 1) at += 4 + new DataView(batch).getUint32(at);
+  for (let at = 0; at < batch.length; count += 1) at += 4 + lengths.getUint32(at);
   return count;
 };
 
 export class Reconciliation extends Unstopped {
   constructor(context, env) {
     let left = Number(env.STOP_AFTER);
-    const fetch = async (stub, request) => {
-      left -= eventsIn(await request.clone().arrayBuffer());
-      const answer = await stub.fetch(request);
+    const fetch = async (stub, url, request) => {
+      left -= eventsIn(request.body);
+      const answer = await stub.fetch(url, request);
       if (left > 0) return answer;
       await globalThis.fetch(env.TELL);
       return new Promise(() => {});
     };
     const getByName = (name) => {
       const stub = env.INBOX.getByName(name);
-      return { fetch: (request) => fetch(stub, request) };
+      return { fetch: (url, request) => fetch(stub, url, request) };
     };
-    super(context, { ...env, INBOX: new DurableObjectNamespace(getByName) });
+    super(context, { ...env, INBOX: { getByName } });
   }
 }

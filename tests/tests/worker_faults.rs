@@ -12,6 +12,8 @@ use tests::workerd::{Reply, State, Worker, Workerd};
 const OK: (u16, &str) = (200, "ok");
 const DUPLICATE: (u16, &str) = (200, "duplicate");
 const UNAVAILABLE: (u16, &str) = (503, "storage_unavailable");
+/// What the Worker logs when it needs a fresh instance of the module.
+const ENDED: &str = "the module's instance ended";
 
 const VARIABLES: [(&str, &str); 3] =
     [("SIGNING_SECRET", SECRET), ("ENVIRONMENT", "test"), ("TEST_NOW", "1788264000")];
@@ -70,7 +72,7 @@ async fn nobody_waiting_behind_the_answer_changes_no_answer() {
         assert_eq!(post_with_fault(&workerd, &event_id, "gone").await.outcome(), OK, "{event_id}");
         assert_eq!(post_with_fault(&workerd, &event_id, "gone").await.outcome(), DUPLICATE, "{event_id}");
     }
-    assert_eq!(workerd.logged("panicked").await, 0);
+    assert_eq!(workerd.logged(ENDED).await, 0);
     workerd.stop().await;
     assert_eq!(state.records("faults").await.len(), 100);
 }
@@ -124,22 +126,22 @@ async fn only_the_test_environment_may_set_the_clock() {
 }
 
 #[tokio::test]
-async fn a_panic_costs_its_own_request_and_nothing_after_it() {
+async fn the_end_of_the_instance_costs_its_own_request_and_nothing_after_it() {
     let state = State::new();
     let mut workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
     for n in 0..1_000 {
-        let event_id = format!("evt_panic_{n:04}");
-        let reply = post_with_fault(&workerd, &event_id, "panic").await;
+        let event_id = format!("evt_end_{n:04}");
+        let reply = post_with_fault(&workerd, &event_id, "end").await;
         assert_eq!(reply.outcome(), (500, "internal_error"), "{event_id}");
         if n % 20 == 0 {
-            // The panic came after the claim, so the redelivery is a duplicate.
+            // The end came after the claim, so the redelivery is a duplicate.
             let again = post(&workerd, "faults", &Delivery::of_event(&event_id)).await;
             assert_eq!(again.outcome(), DUPLICATE, "{event_id}");
             let fresh = post(&workerd, "faults", &Delivery::of_event(&format!("evt_fresh_{n}"))).await;
             assert_eq!(fresh.outcome(), OK, "after {event_id}");
         }
     }
-    assert!(workerd.logged("panicked").await >= 1_000);
+    assert!(workerd.logged(ENDED).await >= 1_000);
     workerd.stop().await;
     assert_eq!(state.records("faults").await.len(), 1_050);
 }
@@ -163,20 +165,20 @@ async fn an_inbox_that_panicked_works_again_without_the_workers_help() {
 }
 
 #[tokio::test]
-async fn requests_in_flight_with_a_panic_are_answered_and_nothing_is_claimed_twice() {
+async fn requests_in_flight_when_the_instance_ends_are_answered_and_nothing_is_claimed_twice() {
     let state = State::new();
     let workerd = Workerd::start(&state, &[receiver("faults").entered_by("faults.js")]).await;
     for round in 0..20 {
-        let panicking = format!("evt_panic_{round}");
+        let ending = format!("evt_end_{round}");
         let bystanders: Vec<_> =
             (0..10).map(|n| Delivery::of_event(&format!("evt_{round:02}_{n}"))).collect();
-        let (panicked, replies) = tokio::join!(
-            post_with_fault(&workerd, &panicking, "panic"),
+        let (ended, replies) = tokio::join!(
+            post_with_fault(&workerd, &ending, "end"),
             futures_util::future::join_all(
                 bystanders.iter().map(|delivery| post(&workerd, "faults", delivery))
             ),
         );
-        assert_eq!(panicked.outcome(), (500, "internal_error"), "round {round}");
+        assert_eq!(ended.outcome(), (500, "internal_error"), "round {round}");
         for (delivery, reply) in bystanders.iter().zip(replies) {
             let redelivered = post(&workerd, "faults", delivery).await;
             match reply.status.as_u16() {

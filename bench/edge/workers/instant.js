@@ -5,14 +5,8 @@ import worker from "../../../edge-receiver/dist/worker.js";
 
 export * from "../../../edge-receiver/dist/worker.js";
 
-// The worker crate goes by the name of a binding's class.
-class DurableObjectNamespace {
-  getByName() {
-    return inbox;
-  }
-}
-
 const inbox = { fetch: async () => new Response(null, { status: 201 }) };
+const inboxes = { getByName: () => inbox };
 const nothing = async () => null;
 
 /** The entry, with `known` as what KV says of every event. */
@@ -21,7 +15,7 @@ export function entry(known) {
   let instant;
   return {
     fetch(request, env, context) {
-      instant ??= { ...env, INBOX: new DurableObjectNamespace(), DEDUP_RECORDS: records };
+      instant ??= { ...env, INBOX: inboxes, DEDUP_RECORDS: records };
       return worker.fetch(request, instant, context);
     },
   };

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-use futures_util::StreamExt as _;
 use verify_core::{API_VERSION, event_list};
 use worker::wasm_bindgen::{JsCast as _, JsValue};
 use worker::web_sys::{AbortSignal, Headers, RequestInit, RequestRedirect};
@@ -16,6 +15,7 @@ use super::report::{Counts, Outcome, Report};
 use super::trouble::{self, Trouble};
 use super::{page, position, progress};
 use crate::configuration::{self, DEDUP, Dedup, InvalidVariable};
+use crate::runtime::{self, Body};
 use crate::{clock, inbox, js};
 
 /// Name of the Durable Object namespace's binding.
@@ -67,16 +67,7 @@ async fn scheduled(_: ScheduledEvent, env: Env, _: ScheduleContext) {
 
 /// Has the object do something; its answer, JSON.
 pub(crate) async fn tell(env: &Env, command: Command) -> Result<String> {
-    let object = env.durable_object(BINDING)?.get_by_name(NAME)?;
-    let init = RequestInit::new();
-    init.set_method("POST");
-    let address = format!("https://reconciliation{}", command.path());
-    let request = web_sys::Request::new_with_str_and_init(&address, &init)?;
-    let mut answer = object.fetch_with_request(request.into()).await?;
-    match answer.status_code() {
-        200 => answer.text().await,
-        status => Err(format!("reconciliation answered {status}").into()),
-    }
+    runtime::text(runtime::ask(env, [BINDING, NAME], command.path(), None).await?).await
 }
 
 /// The API that the variables name. Where KV alone decides, there is no inbox that events could come into.
@@ -239,10 +230,15 @@ impl Run<'_> {
         let request = page_request(api, self.position.as_deref(), limit).map_err(|_| UNREACHABLE)?;
         let answer =
             js::call(&js_sys::global(), "fetch", &[request.into()]).await.map_err(|_| UNREACHABLE)?;
-        let mut answer = Response::from(answer.dyn_into::<web_sys::Response>().map_err(|_| UNREACHABLE)?);
-        let status = answer.status_code();
+        let answer = answer.dyn_into::<web_sys::Response>().map_err(|_| UNREACHABLE)?;
+        let status = answer.status();
         let retry_after = answer.headers().get("retry-after").ok().flatten();
-        let body = read(&mut answer).await.map_err(|trouble| (trouble, Some(status)))?;
+        let body = match runtime::read(&answer, PAGE_BYTES_MAX).await {
+            Body::Whole(body) => body,
+            Body::TooLong => return Err((Trouble::PageTooLarge, Some(status))),
+            Body::Broken => return Err((Trouble::Unreachable, Some(status))),
+            Body::Missing => Vec::new(),
+        };
         if status == 200 {
             return Ok(body);
         }
@@ -302,22 +298,6 @@ fn page_request(api: &Api, cursor: Option<&str>, limit: u8) -> Result<web_sys::R
     init.set_redirect(RequestRedirect::Manual);
     init.set_signal(Some(&AbortSignal::timeout_with_u32(PAGE_MS_MAX)));
     web_sys::Request::new_with_str_and_init(&api.page_url(cursor, limit), &init)
-}
-
-/// The whole body, empty when there is none, and never more than [`PAGE_BYTES_MAX`] of it.
-async fn read(answer: &mut Response) -> Result<Vec<u8>, Trouble> {
-    let mut body = Vec::new();
-    let Ok(mut chunks) = answer.stream() else {
-        return Ok(body);
-    };
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| Trouble::Unreachable)?;
-        if body.len() + chunk.len() > PAGE_BYTES_MAX {
-            return Err(Trouble::PageTooLarge);
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }
 
 /// A number as the runtime gives it; anything else is 0.

@@ -23,9 +23,7 @@ pub(super) fn edge_receiver_modules() -> Vec<PathBuf> {
         run(Command::new(cargo).current_dir(root()).args(["xtask", "build", "--worker"]));
         let dist = root().join("edge-receiver/dist");
         let mut modules = vec![dist.join("worker.js"), dist.join("index.js"), dist.join("index_bg.wasm")];
-        for snippet in entries(&dist.join("snippets")) {
-            modules.extend(entries(&snippet));
-        }
+        modules.extend(files(&dist.join("snippets")));
         modules
     });
     MODULES.clone()
@@ -55,8 +53,10 @@ pub(super) fn install_miniflare() {
     });
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+/// The files of a folder and of those in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 fn run(command: &mut Command) {
