@@ -9,12 +9,11 @@ use authority_domain::id::CheckpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::CheckpointRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::KeyScope;
 use serde_json::Value;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -76,26 +75,16 @@ impl App {
         streams: Vec<String>,
         name: Option<String>,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Checkpoints, &caller.tenant, request)?;
-        let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
-        let (found, latest) = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let found =
-                        tx.checkpoints_page(&tenant, &streams, name.as_deref(), before, wanted).await?;
-                    // After the rows: none of them then stands behind the end.
-                    Ok::<_, StoreError>((found, tx.stream_range(&tenant).await?.latest))
-                })
+        self.list(ListKind::Checkpoints, &caller.tenant, request, written, move |tx, of| {
+            Box::pin(async move {
+                let found =
+                    tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
+                // After the rows: none of them then stands behind the end.
+                let latest = tx.stream_range(&of.tenant).await?.latest;
+                Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect())
             })
-            .await
-            .map_err(Refusal::from)?;
-        let mut rows = Vec::with_capacity(found.len());
-        for (place, checkpoint) in found {
-            let seen = serde_json::to_string(&checkpoint.seen_at(latest));
-            rows.push((place, seen.map_err(|_| Refusal::internal())?));
-        }
-        Ok(self.page(ListKind::Checkpoints, &caller.tenant, request, rows))
+        })
+        .await
     }
 }
 

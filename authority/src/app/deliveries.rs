@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::access::Caller;
 use super::endpoint_changes::addressed;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::operator_deliveries::retry;
 use super::{Answer, App, Mutation};
 
@@ -30,24 +30,13 @@ impl App {
         request: &ListRequest,
         filter: DeliveryFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Deliveries, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let endpoint = addressed(tx, &tenant, endpoint).await?;
-                    let rows = tx.deliveries_page(&tenant, &endpoint.id, &filter, before, wanted).await?;
-                    Ok::<_, Refusal>(rows)
-                })
+        self.list(ListKind::Deliveries, &caller.tenant, request, written, move |tx, of| {
+            Box::pin(async move {
+                let endpoint = addressed(tx, &of.tenant, endpoint).await?;
+                Ok(tx.deliveries_page(&of.tenant, &endpoint.id, &filter, of.before, of.rows).await?)
             })
-            .await?;
-        let mut items = Vec::with_capacity(rows.len());
-        for (position, delivery) in rows {
-            items.push((position, serde_json::to_string(&delivery).map_err(|_| Refusal::internal())?));
-        }
-        Ok(self.page(ListKind::Deliveries, &caller.tenant, request, items))
+        })
+        .await
     }
 
     /// `GET /deliveries/:delivery`, with every attempt.

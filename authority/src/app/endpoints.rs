@@ -22,7 +22,7 @@ use verify_core::catalog::EventType;
 
 use super::access::Caller;
 use super::keys::random;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::{Answer, App, Mutation};
 use crate::names::leads_astray;
 use crate::secret_box::SecretContext;
@@ -192,26 +192,12 @@ impl App {
         request: &ListRequest,
         status: Vec<EndpointStatus>,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::WebhookEndpoints, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
         let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.endpoints_page(&tenant, &status, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let mut items = Vec::with_capacity(rows.len());
-        let now = self.now();
-        for (position, endpoint) in rows {
-            items.push((
-                position,
-                serde_json::to_string(&endpoint.seen_at(now)).map_err(|_| Refusal::internal())?,
-            ));
-        }
-        Ok(self.page(ListKind::WebhookEndpoints, &caller.tenant, request, items))
+        let show = |endpoint: Endpoint| written(endpoint.seen_at(self.now()));
+        self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.endpoints_page(&of.tenant, &status, of.before, of.rows).await?) })
+        })
+        .await
     }
 
     /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered to this endpoint alone.

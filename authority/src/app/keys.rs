@@ -12,13 +12,12 @@ use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
 use authority_domain::scope::Scope;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::KeyScope;
 use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::mutation::{Work, operator_scope};
 use super::{Answer, App, Mutation};
 
@@ -171,23 +170,14 @@ impl App {
         merchant: Option<MerchantId>,
     ) -> Result<List, Refusal> {
         let merchant = merchant.ok_or_else(|| Refusal::not_found("merchant"))?;
-        let before = self.operator_position(ListKind::OperatorApiKeys, KeyId::PREFIX, request)?;
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let known = tx.merchant_get(&merchant).await?.is_some();
-                    let keys = tx.api_keys_page(&merchant, before.as_deref(), wanted).await?;
-                    Ok(known.then_some(keys))
-                })
+        let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
+        self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move {
+                tx.merchant_get(&merchant).await?.ok_or_else(|| Refusal::not_found("merchant"))?;
+                Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let keys = found.ok_or_else(|| Refusal::not_found("merchant"))?;
-        let now = self.now();
-        let keys: Vec<ShownKey<'_>> = keys.iter().map(|key| shown(key, None, now)).collect();
-        self.operator_records(ListKind::OperatorApiKeys, request, &keys, |key| key.id.as_str())
+        })
+        .await
     }
 }
 

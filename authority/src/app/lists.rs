@@ -2,12 +2,15 @@
 //!
 //! A list reads one row more than the page holds; only when that row exists is there a next page. Items are handed on
 //! as the text that is stored. The lists of a merchant go by sequences of its stream; the operator's lists span all
-//! merchants and go by the records' ids, which are in the order of their making.
+//! merchants and go by the records' ids, which are in the order of their making. `App::list` and `App::operator_list` are
+//! these two; a feed, which also says where to resume, puts its page together itself.
 
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
+use authority_store::ports::Tx;
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use super::App;
@@ -34,6 +37,26 @@ pub struct List {
     pub resume_cursor: Option<String>,
 }
 
+/// What is to be read for a page of a merchant's list.
+pub(super) struct PageOf {
+    pub(super) tenant: Tenant,
+    /// Rows behind this position in the order of the list; `None` from the start.
+    pub(super) before: Option<i64>,
+    pub(super) rows: i64,
+}
+
+/// What is to be read for a page of an operator's list.
+pub(super) struct PageOfAll {
+    /// Records behind this id in the order of the list; `None` from the start.
+    pub(super) before: Option<String>,
+    pub(super) rows: i64,
+}
+
+/// A record as a list shows it.
+pub(super) fn written<T: Serialize>(record: T) -> Result<String, Refusal> {
+    serde_json::to_string(&record).map_err(|_| Refusal::internal())
+}
+
 /// Rows to be read for one page.
 pub(super) fn rows_wanted(request: &ListRequest) -> i64 {
     i64::from(request.limit) + 1
@@ -56,9 +79,53 @@ impl App {
         position.map(Some).ok_or_else(invalid_cursor)
     }
 
-    /// The id that the request's cursor stands for, of records whose ids begin with `prefix` (without underscore):
-    /// an operator's list goes on with the id next to it.
-    pub(super) fn operator_position(
+    /// A page of a merchant's list: the rows that `read` finds, each with its position, as `show` writes them.
+    pub(super) async fn list<R, F>(
+        &self,
+        list: ListKind,
+        tenant: &Tenant,
+        request: &ListRequest,
+        show: impl Fn(R) -> Result<String, Refusal> + Send,
+        read: F,
+    ) -> Result<List, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx, PageOf) -> BoxFuture<'t, Result<Vec<(i64, R)>, Refusal>>
+            + Send
+            + 'static,
+        R: Send + 'static,
+    {
+        let before = self.position(list, tenant, request)?;
+        let wanted = PageOf { tenant: tenant.clone(), before, rows: rows_wanted(request) };
+        let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
+        let shown = found.into_iter().map(|(position, row)| Ok((position, show(row)?)));
+        Ok(self.page(list, tenant, request, shown.collect::<Result<_, Refusal>>()?))
+    }
+
+    /// A page of an operator's list: the records that `read` finds before an id, as `show` writes them, each with its
+    /// own. `prefix` is what these begin with (without underscore).
+    pub(super) async fn operator_list<R, F>(
+        &self,
+        list: ListKind,
+        prefix: &str,
+        request: &ListRequest,
+        show: impl Fn(R) -> Result<(String, String), Refusal> + Send,
+        read: F,
+    ) -> Result<List, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx, PageOfAll) -> BoxFuture<'t, Result<Vec<R>, Refusal>>
+            + Send
+            + 'static,
+        R: Send + 'static,
+    {
+        let before = self.operator_position(list, prefix, request)?;
+        let wanted = PageOfAll { before, rows: rows_wanted(request) };
+        let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
+        let shown = found.into_iter().map(show);
+        self.operator_page(list, request, shown.collect::<Result<_, Refusal>>()?)
+    }
+
+    /// The id that the cursor of an operator's list stands for; the list goes on with the one next to it.
+    fn operator_position(
         &self,
         list: ListKind,
         prefix: &str,
@@ -70,7 +137,7 @@ impl App {
     }
 
     /// Cuts the page out of the rows that were read for an operator's list, each with its id.
-    pub(super) fn operator_page(
+    fn operator_page(
         &self,
         list: ListKind,
         request: &ListRequest,
@@ -88,22 +155,6 @@ impl App {
         };
         let items = rows.into_iter().map(|(_, body)| body).collect();
         Ok(List { items, next_cursor, resume_cursor: None })
-    }
-
-    /// The page of records that were read for an operator's list; `id` is where a record has its own.
-    pub(super) fn operator_records<T: Serialize>(
-        &self,
-        list: ListKind,
-        request: &ListRequest,
-        records: &[T],
-        id: impl Fn(&T) -> &str,
-    ) -> Result<List, Refusal> {
-        let mut rows = Vec::with_capacity(records.len());
-        for record in records {
-            let text = serde_json::to_string(record).map_err(|_| Refusal::internal())?;
-            rows.push((id(record).to_owned(), text));
-        }
-        self.operator_page(list, request, rows)
     }
 
     /// Cuts the page out of the rows that were read, each with its position.

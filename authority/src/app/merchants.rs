@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub use authority_store::ports::MerchantFilter;
 
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -97,18 +97,11 @@ impl App {
         request: &ListRequest,
         filter: MerchantFilter,
     ) -> Result<List, Refusal> {
-        let before = self.operator_position(ListKind::OperatorMerchants, MerchantId::PREFIX, request)?;
-        let wanted = rows_wanted(request);
-        let merchants = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.merchants_page(&filter, before.as_deref(), wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        self.operator_records(ListKind::OperatorMerchants, request, &merchants, |merchant| {
-            merchant.id.as_str()
+        let show = |merchant: Merchant| Ok((merchant.id.to_string(), written(merchant)?));
+        self.operator_list(ListKind::OperatorMerchants, MerchantId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?) })
         })
+        .await
     }
 }
 

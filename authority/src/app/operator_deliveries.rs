@@ -15,7 +15,7 @@ use verify_core::catalog::EventType;
 
 pub use authority_store::ports::AllDeliveriesFilter;
 
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -48,19 +48,11 @@ impl App {
         request: &ListRequest,
         filter: AllDeliveriesFilter,
     ) -> Result<List, Refusal> {
-        let before = self.operator_position(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request)?;
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.all_deliveries_page(&filter, before.as_deref(), wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let shown: Vec<Shown<'_>> = found.iter().map(Shown::new).collect();
-        self.operator_records(ListKind::OperatorDeliveries, request, &shown, |shown| {
-            shown.delivery.id.as_str()
+        let show = |found: FoundDelivery| Ok((found.delivery.id.to_string(), written(Shown::new(&found))?));
+        self.operator_list(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.all_deliveries_page(&filter, of.before.as_deref(), of.rows).await?) })
         })
+        .await
     }
 
     /// `GET /deliveries/:id`, with every attempt.

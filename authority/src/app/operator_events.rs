@@ -12,7 +12,7 @@ use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest};
 use super::{Answer, App};
 
 impl App {
@@ -21,16 +21,10 @@ impl App {
     /// # Errors
     /// `invalid_cursor`.
     pub async fn all_events_list(&self, request: &ListRequest) -> Result<List, Refusal> {
-        let before = self.operator_position(ListKind::OperatorEvents, EventId::PREFIX, request)?;
-        let wanted = rows_wanted(request);
-        let rows: Vec<(String, String)> = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.all_events_page(before.as_deref(), wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        self.operator_page(ListKind::OperatorEvents, request, rows)
+        self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
+        })
+        .await
     }
 
     /// `GET /events?merchant=…&mode=…`.
@@ -43,17 +37,10 @@ impl App {
         tenant: Tenant,
         filter: EventFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::OperatorEvents, &tenant, request)?;
-        let wanted = rows_wanted(request);
-        let of = tenant.clone();
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.stream_page_newest(&of, &filter, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(self.page(ListKind::OperatorEvents, &tenant, request, rows))
+        self.list(ListKind::OperatorEvents, &tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.stream_page_newest(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
     }
 
     /// `GET /events/:id` of any merchant: the stored bytes.

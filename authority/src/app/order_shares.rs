@@ -21,7 +21,7 @@ use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -100,21 +100,10 @@ impl App {
         request: &ListRequest,
         filter: ShareFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::OrderShares, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.shares_page(&tenant, &filter, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let mut rows = Vec::with_capacity(found.len());
-        for (position, share) in found {
-            rows.push((position, serde_json::to_string(&share).map_err(|_| Refusal::internal())?));
-        }
-        Ok(self.page(ListKind::OrderShares, &caller.tenant, request, rows))
+        self.list(ListKind::OrderShares, &caller.tenant, request, written, move |tx, of| {
+            Box::pin(async move { Ok(tx.shares_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
     }
 
     /// `GET /partner-orders/:share`.
@@ -143,21 +132,14 @@ impl App {
         request: &ListRequest,
         filter: ShareFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::PartnerOrders, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.partner_orders_page(&tenant, &filter, before, wanted).await })
+        let show = |seen: SeenOrder| shown(&seen);
+        self.list(ListKind::PartnerOrders, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(async move {
+                let found = tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?;
+                Ok(found.into_iter().map(|seen| (seen.position, seen)).collect())
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let mut rows = Vec::with_capacity(found.len());
-        for seen in found {
-            rows.push((seen.position, shown(&seen)?));
-        }
-        Ok(self.page(ListKind::PartnerOrders, &caller.tenant, request, rows))
+        })
+        .await
     }
 }
 

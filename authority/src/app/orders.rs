@@ -10,7 +10,7 @@ use authority_store::StoreError;
 use authority_store::ports::Tx;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest};
 use super::mutation::Work;
 use super::{Answer, App};
 
@@ -52,18 +52,13 @@ impl App {
         request: &ListRequest,
         filter: OrderFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Orders, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.orders_page(&tenant, &filter, before, wanted).await })
+        self.list(ListKind::Orders, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move {
+                let found = tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?;
+                Ok(found.into_iter().map(|row| (row.position, row.body)).collect())
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let rows = rows.into_iter().map(|row| (row.position, row.body)).collect();
-        Ok(self.page(ListKind::Orders, &caller.tenant, request, rows))
+        })
+        .await
     }
 }
 

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
 use super::share_ends::end_shares_at_once;
 use super::{Answer, App, Mutation};
@@ -151,22 +151,15 @@ impl App {
         request: &ListRequest,
         filter: ConnectionFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::PartnerConnections, &caller.tenant, request)?;
-        let (tenant, now) = (caller.tenant.clone(), self.now());
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.connections_page(&tenant, &filter, now, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let mut rows = Vec::with_capacity(found.len());
-        for (position, connection) in found {
-            let seen = connection.seen_by(&caller.tenant.merchant_id, now);
-            rows.push((position, serde_json::to_string(&seen).map_err(|_| Refusal::internal())?));
-        }
-        Ok(self.page(ListKind::PartnerConnections, &caller.tenant, request, rows))
+        let now = self.now();
+        let show =
+            |connection: PartnerConnection| written(connection.seen_by(&caller.tenant.merchant_id, now));
+        self.list(ListKind::PartnerConnections, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(
+                async move { Ok(tx.connections_page(&of.tenant, &filter, now, of.before, of.rows).await?) },
+            )
+        })
+        .await
     }
 }
 

@@ -11,7 +11,7 @@ use authority_store::StoreError;
 use authority_store::ports::Tx;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest};
 use super::{Answer, App};
 
 impl App {
@@ -43,16 +43,9 @@ impl App {
         request: &ListRequest,
         filter: PaymentFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Payments, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.payments_page(&tenant, &filter, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(self.page(ListKind::Payments, &caller.tenant, request, rows))
+        self.list(ListKind::Payments, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.payments_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
     }
 }

@@ -14,7 +14,7 @@ use authority_store::ports::{FoundRefund, Tx};
 use serde::Serialize;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest, written};
 use super::{Answer, App};
 
 /// A refund as the operator reads it.
@@ -67,17 +67,10 @@ impl App {
         request: &ListRequest,
         filter: RefundFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Refunds, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.refunds_page(&tenant, &filter, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(self.page(ListKind::Refunds, &caller.tenant, request, rows))
+        self.list(ListKind::Refunds, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
     }
 
     /// `GET /refunds/:refund` of the operator API.
@@ -105,16 +98,11 @@ impl App {
         request: &ListRequest,
         status: Vec<RefundStatus>,
     ) -> Result<List, Refusal> {
-        let before = self.operator_position(ListKind::OperatorRefunds, RefundId::PREFIX, request)?;
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.refunds_everywhere(&status, before.as_deref(), wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let views: Vec<OperatorView<'_>> = found.iter().map(OperatorView::from).collect();
-        self.operator_records(ListKind::OperatorRefunds, request, &views, |view| view.refund.id.as_str())
+        let show =
+            |found: FoundRefund| Ok((found.refund.id.to_string(), written(OperatorView::from(&found))?));
+        self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.refunds_everywhere(&status, of.before.as_deref(), of.rows).await?) })
+        })
+        .await
     }
 }

@@ -16,7 +16,7 @@ use authority_store::ports::{KeyScope, Tx};
 use serde_json::Value;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -72,23 +72,13 @@ impl App {
     ) -> Result<List, Refusal> {
         let missing = || Refusal::not_found("order");
         let number = number.ok_or_else(missing)?;
-        let before = self.position(ListKind::Shipments, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let found = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    if tx.order_body(&tenant, &number).await?.is_none() {
-                        return Ok(None);
-                    }
-                    tx.shipments_page(&tenant, &number, before, wanted).await.map(Some)
-                })
+        self.list(ListKind::Shipments, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move {
+                tx.order_body(&of.tenant, &number).await?.ok_or_else(missing)?;
+                Ok(tx.shipments_page(&of.tenant, &number, of.before, of.rows).await?)
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let rows = found.ok_or_else(missing)?;
-        Ok(self.page(ListKind::Shipments, &caller.tenant, request, rows))
+        })
+        .await
     }
 
     /// `GET /shipments/:shipment`.

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use super::access::Caller;
 use super::checkouts::find_tenant;
-use super::lists::{List, ListRequest, rows_wanted};
+use super::lists::{List, ListRequest};
 use super::mutation::{Work, operator_scope};
 use super::order_ingest::own_number;
 use super::orders::free_order_number;
@@ -140,17 +140,10 @@ impl App {
         request: &ListRequest,
         filter: SubscriptionFilter,
     ) -> Result<List, Refusal> {
-        let before = self.position(ListKind::Subscriptions, &caller.tenant, request)?;
-        let tenant = caller.tenant.clone();
-        let wanted = rows_wanted(request);
-        let rows = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.subscriptions_page(&tenant, &filter, before, wanted).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(self.page(ListKind::Subscriptions, &caller.tenant, request, rows))
+        self.list(ListKind::Subscriptions, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.subscriptions_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
     }
 }
 
