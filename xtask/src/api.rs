@@ -10,8 +10,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
-use crate::{consumer, npm, process, schemathesis};
+use crate::{consumer, npm, process};
 
 /// Generated requests per listener, at least, and what they are drawn from: every run makes the same ones.
 const CASES: u32 = 2_000;
@@ -51,5 +52,5 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
             .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
             .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
     )?;
-    schemathesis::conformance(workspace, CASES, Some(SEED))
+    schemathesis::conformance(workspace, Database::Sqlite, CASES, Some(SEED))
 }

@@ -13,14 +13,37 @@ use anyhow::{Context as _, Result};
 use crate::process;
 use crate::workspace::Workspace;
 
+/// What the authority keeps its records in.
+#[derive(Clone, Copy)]
+pub(crate) enum Database {
+    /// Files of its own.
+    Sqlite,
+    /// Databases that the built `with-postgres` makes.
+    Postgres,
+}
+
 /// Holds both listeners of the built authority to their documents: at least so many cases each, drawn from a seed.
-pub(crate) fn conformance(workspace: &Workspace, cases: u32, seed: Option<u32>) -> Result<()> {
-    let mut command = Command::new(install(workspace)?);
-    command.current_dir(folder(workspace)).args(["-B", "conformance.py"]);
-    command.arg("--authority").arg(workspace.target().join("debug/authority"));
-    command.args(["--cases", &cases.to_string()]);
-    if let Some(seed) = seed {
-        command.args(["--seed", &seed.to_string()]);
+pub(crate) fn conformance(
+    workspace: &Workspace,
+    database: Database,
+    cases: u32,
+    seed: Option<u32>,
+) -> Result<()> {
+    let python = install(workspace)?;
+    let built = workspace.target().join("debug");
+    let mut command = match database {
+        Database::Sqlite => Command::new(python),
+        Database::Postgres => {
+            let mut command = Command::new(built.join("with-postgres"));
+            command.arg(python);
+            command
+        }
+    };
+    command.current_dir(folder(workspace)).args(["-B", "conformance.py", "--authority"]);
+    command.arg(built.join("authority")).args(["--cases", &cases.to_string()]);
+    command.args(seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
+    if matches!(database, Database::Postgres) {
+        command.args(["--merchant-database", "{database}", "--operator-database", "{database}"]);
     }
     process::run(&mut command)
 }

@@ -89,10 +89,13 @@ class Listener:
             self.wrong.append(f"schemathesis, seed {seed}:\n{done.stdout.decode(errors='replace')}")
         self.turns += 1
         self._add(report, counts)
+        print(f"{self.name}, seed {seed}: {self.cases} cases so far", flush=True)
 
     def _schemathesis(self, key: str, known: dict, seed: int, words: list[str]):
         """Lets it loose; how it ended, its report, and the statuses of each operation."""
         counts, report = self._folder / "counts.json", self._folder / "report.json"
+        for file in (counts, report):
+            file.unlink(missing_ok=True)
         environment = {
             **os.environ,
             "PYTHONPATH": str(HERE),
@@ -110,13 +113,16 @@ class Listener:
         done = subprocess.run(
             command, cwd=self._folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
-        if not report.exists() or not counts.exists():
+        # The report is empty until the run has ended.
+        if not counts.exists() or not report.read_text():
             raise SystemExit(done.stdout.decode(errors="replace"))
         return done, json.loads(report.read_text()), json.loads(counts.read_text())
 
     def _add(self, report: dict, counts: dict) -> None:
         self.cases += report["test_cases"]["generated"]
         self.operations = report["operations"]["total"]
+        if not report["test_cases"]["generated"]:
+            self.wrong.append("a turn without a single case")
         if report["operations"]["tested"] != self.operations:
             self.wrong.append(f"{report['operations']['tested']} of {self.operations} operations were tested")
         for label, statuses in counts.items():

@@ -1,11 +1,12 @@
 //! Both listeners held to the documents they serve (`tests/openapi/schemathesis`), over many more requests than the test
-//! command has time for.
+//! command has time for, and on PostgreSQL too.
 
 use anyhow::Result;
 use clap::Args;
 
+use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
-use crate::{prerequisites, process, schemathesis};
+use crate::{prerequisites, process};
 
 const CASES: u32 = 50_000;
 
@@ -18,18 +19,27 @@ pub(crate) struct Numbers {
     /// What they are drawn from; another one each time when it is left out. It is printed.
     #[arg(long)]
     seed: Option<u32>,
+    /// `sqlite` or `postgres`; both, one after the other, when it is left out.
+    #[arg(long, value_parser = ["sqlite", "postgres"])]
+    database: Option<String>,
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        Self { cases: CASES, seed: None }
+        Self { cases: CASES, seed: None, database: None }
     }
 }
 
-/// The time goes into making requests, so a build with its assertions costs little.
+/// Nearly all the time goes into making the requests: a build with its assertions costs little.
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     prerequisites::python()?;
-    let arguments = ["build", "--quiet", "--workspace", "--bin", "authority"];
+    prerequisites::postgres()?;
+    let arguments = ["build", "--quiet", "--workspace", "--bin", "authority", "--bin", "with-postgres"];
     process::run(process::cargo().current_dir(workspace.root()).args(arguments))?;
-    schemathesis::conformance(workspace, numbers.cases, numbers.seed)
+    for (name, database) in [("sqlite", Database::Sqlite), ("postgres", Database::Postgres)] {
+        if numbers.database.as_deref().is_none_or(|wanted| wanted == name) {
+            schemathesis::conformance(workspace, database, numbers.cases, numbers.seed)?;
+        }
+    }
+    Ok(())
 }
