@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 use verify_core::EventType;
 use verify_core::catalog::API_VERSION;
 
+/// Visible characters, plain or as a quoted text (contract 4.3), in which some count twice.
+const IDEMPOTENCY_KEY: &str = r#"^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$"#;
+
 /// The parameters of an operation, those that many have by reference.
 pub(crate) fn of(path: &str, operation: &Operation) -> Result<Vec<Value>> {
     let mut parameters = Vec::new();
@@ -58,8 +61,8 @@ pub(crate) fn shared() -> Map<String, Value> {
         (
             "Idempotency-Key",
             json!({ "name": "Idempotency-Key", "in": "header",
-                "description": "Names the logical write: a repeated request is answered as the first one was, and done once. One that is used for another request is refused.",
-                "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]+$" }, "example": "refund:ORD-100001:return-9" }),
+                "description": "Names the logical write: a repeated request is answered as the first one was, and done once. One that is used for another request is refused. In double quotes it is the same key.",
+                "schema": { "type": "string", "minLength": 1, "maxLength": 512, "pattern": IDEMPOTENCY_KEY }, "example": "refund:ORD-100001:return-9" }),
         ),
         (
             "If-None-Match",

@@ -145,7 +145,7 @@ class Filler:
                 headers["If-Match"] = "*"
         if "If-None-Match" in headers and self._often(0.7):
             headers["If-None-Match"] = f'"{self._dice.randint(1, 4)}"'
-        if "Idempotency-Key" in headers and self._often(0.8):
+        if not headers.get("Idempotency-Key", '"').startswith('"') and self._often(0.8):
             headers["Idempotency-Key"] = f"{headers['Idempotency-Key'][:40]}-{self._dice.getrandbits(60):x}"
 
     def body(self, body, example):

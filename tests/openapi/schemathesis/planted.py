@@ -36,4 +36,6 @@ def overlooked(report: dict) -> list[str]:
     """What is wrong with the report on that document."""
     found = {(failure["title"], label) for failure in report["failures"] for label in failure["operations"]}
     missed = [f"a planted fault was not found: {fault}" for fault in sorted(FAULTS - found)]
-    return missed + [f"found, and not planted: {fault}" for fault in sorted(found - FAULTS)]
+    # One fault may be found by more than one check.
+    places = {label for _, label in FAULTS}
+    return missed + [f"found, and not planted: {fault}" for fault in sorted(found) if fault[1] not in places]
