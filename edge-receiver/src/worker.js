@@ -79,6 +79,7 @@ const answer = async (request, env, context) => {
     reached = step(() => exchange.resume(isFulfilled, value));
   }
   exchange.free();
+  if (reached === undefined) throw new Error("the request cannot go on");
   return reached;
 };
 
