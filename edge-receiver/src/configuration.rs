@@ -1,6 +1,6 @@
 //! The variables of the Worker, read and judged.
 //!
-//! A Worker has no start of its own, so they are read when the first delivery comes ([`settings`]). An unusable secret is
+//! A Worker has no start of its own, so they are read when the first delivery comes (`settings`). An unusable secret is
 //! not refused here, because verification has a code for it (contract 10.2); every other mistake names its variable for
 //! the log and never shows the value.
 
