@@ -66,7 +66,7 @@ export async function breakOff({ port, path }, body) {
   await new Promise((closed) => outgoing.on("close", closed));
 }
 
-/** Uploads without end, whatever is answered, until the server ends the connection. Returns what came first. */
+/** Uploads too much and goes on without end, whatever is answered, until the server ends it. Returns the answer. */
 export async function uploadWithoutEnd({ port, path }) {
   const socket = connect(port, "127.0.0.1");
   const head = Object.entries(signed(eventText())).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -76,10 +76,14 @@ export async function uploadWithoutEnd({ port, path }) {
     while (!socket.destroyed && socket.write(chunk));
   };
   let answer = "";
-  socket.on("data", (bytes) => (answer += bytes));
+  // Goes on when the answer is there: one that is still on its way when the server ends the connection may be lost.
+  socket.on("data", (bytes) => {
+    answer += bytes;
+    more();
+  });
   socket.on("error", () => {}); // the end of it
-  socket.on("drain", more);
-  more();
+  socket.on("drain", () => answer !== "" && more());
+  socket.write(chunk);
   await new Promise((closed) => socket.on("close", closed));
   // The body may come in chunks, with their lengths around it.
   const [, status, code] = answer.match(/^HTTP\/1\.1 ([0-9]+)[^]*?\r\n\r\n[^]*?\{"code":"([a-z_]+)"\}/);
