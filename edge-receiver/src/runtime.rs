@@ -1,8 +1,8 @@
 //! What is asked of the runtime on the way of a delivery.
 //!
 //! The wrappers of the worker crate ask for one thing at a time, and for some that nobody needs; on this way each call
-//! counts, so `runtime.js` gathers what belongs together. Every function here is one call. What can be refused by the
-//! runtime is a value: nothing throws through the module.
+//! counts, so `runtime.js` gathers what belongs together. Every function here is one call. What the runtime may refuse is a
+//! value; reading a head and making an answer are not refused, and if they were, the instance would end (`worker.js`).
 
 use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -113,6 +113,7 @@ extern "C" {
         ttl_seconds: u32,
     ) -> Result<(), JsValue>;
 
+    /// The response of a Durable Object to a request; see [`ask`].
     #[wasm_bindgen(catch, js_name = askObject)]
     fn ask_object(
         env: &Env,

@@ -2,8 +2,9 @@
 //!
 //! They are written from what the service itself goes by: the operations that stand beside the routes
 //! (`authority::http::operation`), the records that are serialised (`authority-schema`), the readers of bodies
-//! (`authority_domain::requests::shapes`), the catalogues of errors and of events. [`documents`] puts these together; `cargo xtask codegen`
-//! writes them to `docs/openapi`, where people read them and the service takes them from; a test compares.
+//! (`authority_domain::requests::shapes`), the catalogues of errors and of events. [`documents`] puts these together;
+//! `cargo xtask codegen` writes them to `docs/openapi`, where people read them and the service takes them from; a test
+//! compares.
 //!
 //! The documents are put together as JSON and not by a crate with a type for each part: those crates have types of their
 //! own for schemas, which would not carry ours as they are. Whether the form is OpenAPI 3.1 is what the linter, the
