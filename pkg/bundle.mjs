@@ -1,9 +1,10 @@
-// Makes each entry point that brings the core one small file, after the compiler has written `dist`.
+// Makes each entry point that brings the core one file, after the compiler has written `dist`.
 //
-// An application loads one file faster than twenty-five, and reads no comments in it. What stays apart: the WebAssembly
-// modules and the text of the one behind `explain`, which few programs need; and what two files share that can be
-// loaded side by side (`explainer.js` in browsers). Adapters and stores are left as the compiler wrote them: they
-// share code with each other. Files that no entry point reaches any more are removed; declarations all stay.
+// An application loads one file faster than twenty-five. The code stays readable, with its names, so that a stack trace
+// tells something; source maps lead to `src`, which is shipped. What stays apart: the WebAssembly modules and their texts,
+// so that no line of code is 57 KB long; and `explainer.js`, which two entry points share that are loaded side by side.
+// Adapters and stores are left as the compiler wrote them: they share code with each other. Files that no entry point
+// reaches any more are removed; declarations all stay.
 
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -13,42 +14,43 @@ import * as esbuild from "esbuild";
 const dist = fileURLToPath(new URL("dist/", import.meta.url));
 const { exports } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
 
+/** The entry points, and how a file names itself (`node.ts`). */
 const FORMATS = {
-  esm: { entries: ["index", "browser", "workerd", "edge-light", "explain-inlined"], options: { format: "esm" } },
-  // The platform makes esbuild write down the exported names where Node looks for them.
-  cjs: { entries: ["index", "browser", "explain-inlined"], options: { format: "cjs", platform: "node" } },
+  esm: {
+    entries: ["index", "node", "workerd", "edge-light", "explain-inlined"],
+    options: { format: "esm", define: { HERE: "import.meta.url" } },
+  },
+  cjs: {
+    entries: ["index", "node", "explain-inlined"],
+    // The platform makes esbuild write down the exported names where Node looks for them.
+    options: { format: "cjs", platform: "node", define: { HERE: "__filename" } },
+  },
 };
-/** Entry points that can be loaded side by side and must then share `explainer.js`. */
-const SHARING = ["browser", "explain-inlined"];
 
-/** Leaves these imports as they are written: all of them name files beside the entry point. */
-function beside(pattern) {
-  return {
-    name: "beside",
-    setup: ({ onResolve }) => onResolve({ filter: pattern }, ({ path }) => ({ path, external: true })),
-  };
-}
-
-/** CommonJS can read the text when it is asked for. */
-const late = {
-  name: "late",
+/** Leaves imports of files that stay beside the entry point as they are written. */
+const beside = {
+  name: "beside",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/explain-text\.js$/ }, () => ({ path: join(dist, "esm/explain-text-late.js") })),
+    onResolve({ filter: /\.wasm|_base64\.js$|\/explainer\.js$/ }, ({ path }) => ({ path, external: true })),
 };
 
-async function bundled(entry, folder, options) {
-  const kept = SHARING.includes(entry) ? /\.wasm|explain_base64\.js$|\/explainer\.js$/ : /\.wasm|explain_base64\.js$/;
+async function bundled(folder) {
+  const { entries, options } = FORMATS[folder];
   const { outputFiles } = await esbuild.build({
-    entryPoints: [join(dist, `esm/${entry}.js`)],
+    entryPoints: entries.map((entry) => join(dist, `esm/${entry}.js`)),
+    outdir: join(dist, folder),
     bundle: true,
-    minify: true,
     target: "es2022",
+    charset: "utf8",
     legalComments: "none",
-    plugins: [beside(kept), ...(folder === "cjs" ? [late] : [])],
+    sourcemap: true,
+    sourcesContent: false,
+    external: ["node:*"],
+    plugins: [beside],
     write: false,
     ...options,
   });
-  return { file: join(dist, folder, `${entry}.js`), contents: outputFiles[0].contents };
+  return outputFiles;
 }
 
 /** Every JavaScript file in `folder` that the map of entry points leads to, directly or by imports. */
@@ -69,15 +71,24 @@ async function reachable(folder) {
 }
 
 // All are made before one is written, because they are made of each other's sources.
-const made = await Promise.all(
-  Object.entries(FORMATS).flatMap(([folder, { entries, options }]) => entries.map((entry) => bundled(entry, folder, options))),
-);
-for (const { file, contents } of made) writeFileSync(file, contents);
+const made = (await Promise.all(Object.keys(FORMATS).map(bundled))).flat();
+for (const { path, contents } of made) writeFileSync(path, contents);
+
+// The package as a whole is ESM; this file makes the one folder CommonJS.
+writeFileSync(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 
 for (const folder of Object.keys(FORMATS)) {
   const used = await reachable(folder);
   for (const name of readdirSync(join(dist, folder), { recursive: true })) {
-    const file = join(dist, folder, name);
-    if (name.endsWith(".js") && !used.has(relative(dist, file))) rmSync(file);
+    const file = relative(dist, join(dist, folder, name));
+    if (/\.js(\.map)?$/.test(name) && !used.has(file.replace(/\.map$/, ""))) rmSync(join(dist, file));
+  }
+}
+// A text of base64 has nothing to be mapped.
+for (const folder of Object.keys(FORMATS)) {
+  for (const name of readdirSync(join(dist, folder, "generated")).filter((name) => name.endsWith(".js"))) {
+    const file = join(dist, folder, "generated", name);
+    writeFileSync(file, readFileSync(file, "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
+    rmSync(`${file}.map`);
   }
 }

@@ -2,9 +2,11 @@
 // What bundlers make for pages is tested in Chromium (`browser.test.mjs`), for Workers in workerd (`workers.test.mjs`).
 
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { nodeResolve } from "@rollup/plugin-node-resolve";
 import * as esbuild from "esbuild";
@@ -97,41 +99,66 @@ test("the entry that starts the core is never dropped", async () => {
   assert.ok((await bundled('export { VerificationError } from "verify-wasm";')).includes(CORE));
 });
 
-/** What a bundle for browsers grows by, in KiB of gzip. The module behind `explain` is in none unless asked for. */
+/** What a bundle grows by, in KiB of gzip, in browsers and in Node. The module behind `explain` is in none unless asked for. */
 const BUDGETS = [
-  { contents: 'import { Verifier } from "verify-wasm"; new Verifier("");', kib: 32 },
-  { contents: 'export { createReceiver } from "verify-wasm";', kib: 36 },
-  { contents: 'import "verify-wasm/explain"; export { Verifier } from "verify-wasm";', kib: 110 },
+  { contents: 'import { Verifier } from "verify-wasm"; new Verifier("");', kib: 33 },
+  { contents: 'export { createReceiver } from "verify-wasm";', kib: 37 },
+  { contents: 'import "verify-wasm/explain"; export { Verifier } from "verify-wasm";', kib: 115 },
   ...ADDITIONS.map((name) => ({ contents: `export * from ${JSON.stringify(name)};`, kib: 4 })),
 ];
 
-test("a bundle for browsers has explain when it asks for it, and says how when it does not", async () => {
-  const explained = 'import { Verifier } from "verify-wasm"; export const { code } = new Verifier("").explain("{}", {});';
-  const without = await bundled(explained);
-  await assert.rejects(import(asUrl(without)), /`import "verify-wasm\/explain"` once/);
-  const withIt = await bundled(`import "verify-wasm/explain"; ${explained}`);
-  assert.equal((await import(asUrl(withIt))).code, "invalid_secret");
-});
+const EXPLAINED = 'import { Verifier } from "verify-wasm"; export const { code } = new Verifier("").explain("{}", {});';
 
-function asUrl(source) {
-  return `data:text/javascript,${encodeURIComponent(source)}`;
+for (const condition of ["browser", "node"]) {
+  test(`a bundle for ${condition} has explain when it asks for it, and says how when it does not`, async (t) => {
+    const without = await bundled(EXPLAINED, condition);
+    await assert.rejects(imported(t, without), /`import "verify-wasm\/explain"` once/);
+    const withIt = await bundled(`import "verify-wasm/explain"; ${EXPLAINED}`, condition);
+    assert.equal((await imported(t, withIt)).code, "invalid_secret");
+  });
 }
 
-test("what it adds to a bundle stays within its budget", async (t) => {
-  for (const { contents, kib } of BUDGETS) {
-    const grown = gzipSync(await bundled(contents), { level: 9 }).length / 1024;
-    t.diagnostic(`${grown.toFixed(1)} KiB: ${contents}`);
-    assert.ok(grown <= kib, `${contents} ${grown} KiB`);
+test("a bundler that knows no map of entry points, as Parcel does: a bundle without explain", async (t) => {
+  const path = temporaryFolder(t);
+  writeFileSync(join(path, "entry.mjs"), EXPLAINED);
+  for (const target of ["web", "node20"]) {
+    await webpacked({
+      mode: "production",
+      target,
+      entry: join(path, "entry.mjs"),
+      resolve: { exportsFields: [], modules: [`${apps}/node_modules`] },
+      output: { path, filename: `${target}.mjs`, chunkFormat: "module", module: true, library: { type: "module" } },
+      experiments: { outputModule: true },
+    });
+    assert.ok(readFileSync(join(path, `${target}.mjs`)).length < 150_000);
+    await assert.rejects(import(pathToFileURL(join(path, `${target}.mjs`))), /`import "verify-wasm\/explain"` once/);
   }
 });
 
-async function bundled(contents) {
+/** Written to a file: a module by a `data:` URL has no place from which to import Node's own. */
+function imported(t, source) {
+  const file = join(temporaryFolder(t), "bundle.mjs");
+  writeFileSync(file, source);
+  return import(pathToFileURL(file));
+}
+
+test("what it adds to a bundle stays within its budget", async (t) => {
+  for (const condition of ["browser", "node"]) {
+    for (const { contents, kib } of BUDGETS) {
+      const grown = gzipSync(await bundled(contents, condition), { level: 9 }).length / 1024;
+      t.diagnostic(`${condition}, ${grown.toFixed(1)} KiB: ${contents}`);
+      assert.ok(grown <= kib, `${contents} ${grown} KiB`);
+    }
+  }
+});
+
+async function bundled(contents, condition = "browser") {
   const { outputFiles } = await esbuild.build({
     stdin: { contents, resolveDir: apps },
     bundle: true,
     minify: true,
     platform: "neutral",
-    conditions: ["browser"],
+    conditions: [condition],
     external: ["node:*", "cloudflare:*"],
     format: "esm",
     write: false,

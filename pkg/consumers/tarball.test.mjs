@@ -2,17 +2,19 @@
 // runs when it is installed, and the same bytes whenever it is packed.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import * as tar from "tar";
 import { leaves } from "./exports-map.mjs";
 import { run, tarball, temporaryFolder } from "./running.mjs";
 
-/** The core is in four files as text: for Node and for pages, as ES module and as CommonJS. */
-const PACKED_KIB_MAX = 416;
+/** Each of the two modules is in it as it is and as text, for ES modules and for CommonJS; the code, with its sources. */
+const PACKED_KIB_MAX = 540;
 
 const source = fileURLToPath(new URL("..", import.meta.url));
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
@@ -36,12 +38,19 @@ test("the files are those that the sources make, the terms and the README", () =
     .filter((name) => /\.(ts|js)$/.test(name) && !name.endsWith(".d.ts"))
     .map((name) => name.replace(/\.[jt]s$/, ""));
   const declared = (folder, names) => names.map((name) => `dist/${folder}/${name}.d.ts`);
+  const sources = readdirSync(join(source, "src"), { recursive: true })
+    .filter((name) => name.endsWith(".ts") && !name.startsWith("generated"))
+    .map((name) => `src/${name}`);
+  const code = loaded();
+  const maps = [...code].filter((name) => !name.includes("/generated/")).map((name) => `${name}.map`);
   const wasm = [...files.keys()].filter((name) => name.endsWith(".wasm"));
   const expected = [
     ...["package.json", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "dist/cjs/package.json"],
     ...declared("esm", modules),
     ...declared("cjs", modules.filter((name) => !ESM_ONLY.includes(name))),
-    ...loaded(),
+    ...code,
+    ...maps,
+    ...sources,
     ...wasm,
   ];
   assert.deepEqual([...files.keys()].sort(), expected.sort());
@@ -64,16 +73,86 @@ function loaded() {
   return found;
 }
 
-test("an entry point that brings the core is one file, and the text of explain lies beside it", () => {
-  for (const name of ["dist/esm/index.js", "dist/cjs/index.js"]) {
+test("an entry point that brings the core is one file, and the module's text lies beside it", () => {
+  for (const name of ["index", "node"].flatMap((entry) => [`dist/esm/${entry}.js`, `dist/cjs/${entry}.js`])) {
     const imported = [...files.get(name).toString().matchAll(/\b(?:from|import|require)\s*\(?\s*["'](\.[^"']+)["']/g)];
-    assert.deepEqual(imported.map(([, target]) => target), ["./generated/explain_base64.js"], name);
+    assert.deepEqual([...new Set(imported.map(([, target]) => target))].sort(), ["./explainer.js", "./generated/core_base64.js"], name);
   }
+});
+
+test("the code can be read: no long lines, names as in the sources, and maps that lead to them", () => {
+  for (const name of [...files.keys()].filter((name) => name.endsWith(".js") && !name.includes("/generated/"))) {
+    const text = files.get(name).toString();
+    const [, mapName] = text.match(/\n\/\/# sourceMappingURL=(.+)\n?$/);
+    const map = JSON.parse(files.get(join(dirname(name), mapName)));
+    for (const source of map.sources) assert.ok(files.has(join(dirname(name), source)), `${name}: ${source}`);
+    for (const line of text.split("\n")) assert.ok(line.length < 400, `${name}: ${line.slice(0, 80)}`);
+  }
+  const node = files.get("dist/esm/node.js").toString();
+  for (const name of ["VerificationError = class ", "VerifiedEnvelope", "function deliveryHeaders("]) {
+    assert.ok(node.includes(name), name);
+  }
+});
+
+test("tools that know no map of entry points find the main entry, its browser form and the types of all", () => {
+  assert.deepEqual([manifest.main, manifest.module], ["./dist/cjs/node.js", "./dist/esm/index.js"]);
+  assert.equal(manifest.browser, "./dist/cjs/index.js");
+  for (const name of [manifest.browser, manifest.main, manifest.module, manifest.types]) assert.ok(files.has(name.slice(2)), name);
+  const subpaths = leaves.filter(({ file }) => file.endsWith(".js")).map(({ subpath }) => subpath.slice(2));
+  const typed = manifest.typesVersions["*"];
+  assert.deepEqual(Object.keys(typed).sort(), [...new Set(subpaths.filter(Boolean))].sort());
+  for (const [name] of Object.values(typed)) assert.ok(files.has(name.slice(2)), name);
+});
+
+test("a release fills in where it comes from, and is refused without that", async (t) => {
+  const folder = temporaryFolder(t);
+  const words = [join(source, "release.mjs"), folder];
+  const environment = { ...process.env, VERIFY_WASM_REPOSITORY: undefined };
+  for (const [setting, said] of [
+    [undefined, /VERIFY_WASM_REPOSITORY is not set/],
+    ["", /VERIFY_WASM_REPOSITORY is not set/],
+    ["git@example.com:a/b.git", /must be an https URL/],
+    ["http://example.com/a/b", /must be an https URL/],
+    ["https://example.com", /must be an https URL/],
+    ["https://user:password@example.com/a/b", /must be an https URL/],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, words, {
+      env: { ...environment, ...(setting === undefined ? {} : { VERIFY_WASM_REPOSITORY: setting }) },
+      encoding: "utf8",
+    });
+    assert.equal(status, 1, setting);
+    assert.match(stderr, said);
+    assert.deepEqual(readdirSync(folder), []);
+  }
+  const before = readFileSync(join(source, "package.json"));
+  const released = (await run(process.execPath, words, { env: { VERIFY_WASM_REPOSITORY: "https://example.com/a/b.git" } })).trim();
+  let packed;
+  tar.list({
+    file: released,
+    sync: true,
+    onReadEntry: (entry) => {
+      if (entry.path !== "package/package.json") return entry.resume();
+      const chunks = [];
+      entry.on("data", (chunk) => chunks.push(chunk));
+      entry.on("end", () => (packed = JSON.parse(Buffer.concat(chunks))));
+    },
+  });
+  const { repository, homepage, bugs, ...rest } = packed;
+  assert.deepEqual(
+    { repository, homepage, bugs },
+    {
+      repository: { type: "git", url: "git+https://example.com/a/b.git", directory: "pkg" },
+      homepage: "https://example.com/a/b#readme",
+      bugs: { url: "https://example.com/a/b/issues" },
+    },
+  );
+  assert.deepEqual(rest, manifest);
+  assert.ok(readFileSync(join(source, "package.json")).equals(before), "the sources were changed");
 });
 
 test("nothing tells of the machine it was packed on", () => {
   for (const [name, content] of files) {
-    for (const trace of [checkout, homedir(), "file://", "sourceMappingURL"]) {
+    for (const trace of [checkout, homedir(), "file://"]) {
       assert.ok(!content.includes(trace), `${name} holds ${trace}`);
     }
   }

@@ -22,6 +22,8 @@ const RESOLUTIONS = [
   { module: "node16", moduleResolution: "node16", files: [ESM, CJS] },
   { module: "esnext", moduleResolution: "bundler", files: [ESM] },
 ];
+/** As before Node 12; the newer compiler knows it no more. */
+const OLD_RESOLUTION = { module: "commonjs", moduleResolution: "node10", files: [CJS] };
 /** Left to the compiler that is ten times as fast. */
 const MORE_RESOLUTIONS = [
   { module: "nodenext", moduleResolution: "nodenext", files: [ESM, CJS] },
@@ -48,7 +50,7 @@ for (const compiler of COMPILERS) {
       writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
       writeFileSync(join(folder, ESM), written((path, index) => `import * as m${index} from "${path}";`));
       writeFileSync(join(folder, CJS), written((path, index) => `import m${index} = require("${path}");`));
-      const resolutions = compiler === "typescript" ? [...RESOLUTIONS, ...MORE_RESOLUTIONS] : RESOLUTIONS;
+      const resolutions = compiler === "typescript" ? [...RESOLUTIONS, ...MORE_RESOLUTIONS] : [...RESOLUTIONS, OLD_RESOLUTION];
       for (const { files, ...resolution } of resolutions) {
         const compilerOptions = { target: "ES2022", lib, types, strict: true, noEmit: true, skipLibCheck: false, ...resolution };
         writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));

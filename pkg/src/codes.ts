@@ -78,6 +78,8 @@ export type VerificationCode =
  * - `connection_exists` (409): The two merchants are already connected.
  * - `connection_not_active` (409): The partner connection is not active.
  * - `share_exists` (409): The order is already shared on this connection.
+ * - `merchant_closed` (409): The merchant is closed: it gets no new keys, orders, checkouts or endpoints (operator
+ *   root; contract 18.3).
  * - `processor_conflict` (409): A report contradicts what the authority holds (operator root; contract 5.2, 6.2).
  * - `recovery_finished` (409): The recovery to cancel has ended (contract 15).
  * - `cursor_expired` (410): The cursor's position is older than the retained history.
@@ -97,6 +99,8 @@ export type VerificationCode =
  * - `rate_limited` (429): Too many requests.
  * - `request_header_fields_too_large` (431): The header block is larger than 32 KiB (transport; contract 4.2 row 1).
  * - `internal_error` (500): A fault of the service; nothing about the cause.
+ * - `not_implemented` (501): The message needs a part of HTTP that this service does not have (transport; RFC 9112
+ *   section 6.1).
  * - `service_unavailable` (503): Overload, database away, shutting down.
  */
 export type ApiErrorCode =
@@ -157,4 +161,5 @@ export type ApiErrorCode =
   | "rate_limited"
   | "request_header_fields_too_large"
   | "internal_error"
+  | "not_implemented"
   | "service_unavailable";

@@ -3,6 +3,10 @@
 // An entry point (`index.ts`, `workerd.ts`) gets hold of the compiled module in its environment's way and calls
 // `start`, once, while it is imported. Everything else asks here. The module imports nothing, takes and gives
 // numbers only, and keeps nothing from one call to the next (`verify-wasm/src/lib.rs` says what lies where).
+//
+// A WebAssembly memory never shrinks. So an instance that a large delivery has made large is replaced by a new one
+// (`shrink`), and so is one that an exception may have left in the middle of a call (`abandon`): no delivery has an effect
+// on the next. Addresses are the same in every instance, contents are not.
 
 import type { VerificationCode } from "./types.js";
 
@@ -13,7 +17,8 @@ interface CoreExports {
   reserve(length: number): number;
   facts(): number;
   status(number: number): number;
-  configure(secretCount: number, toleranceSeconds: number): number;
+  configure(secretCount: number, toleranceSeconds: number, maxBodyBytes: number): number;
+  admit(bodyBytes: number, maxBodyBytes: number): number;
   prepare(length: number): number;
   sign(body: number): number;
   verify(
@@ -63,9 +68,23 @@ interface NodeBuffer {
 }
 declare const Buffer: { from(memory: ArrayBuffer): Partial<NodeBuffer> } | undefined;
 
+/** How many numbers the core leaves. */
+const NUMBERS = 8;
+/** The largest bound for bodies, which the core knows too: what may be written into its memory at all. */
+export const BODY_BYTES_MAX = 256 << 20;
+/** What an instance's memory may have grown to and still be kept: more than any delivery of the service needs. */
+const KEPT_BYTES = 4 << 20;
+/** The most bytes that may be written at once: lengths are signed 32-bit integers in Node's own functions. */
+const WRITTEN_BYTES_MAX = 0x7fff_ffff;
+
 /** What the core can be asked, and where it takes and puts things; set by `start`. */
 export let core: CoreExports;
 export let places: Places;
+let module: WebAssembly.Module;
+/** Counts the instances. Whoever has put something into one keeps its number, not the instance: that would keep its memory. */
+export let generation = 0;
+/** Where the core leaves numbers, as they are in its memory. */
+export let numbers = new Float64Array(0);
 let view = new Uint8Array(0);
 /** The same memory as `view`, where there is such a thing. */
 let buffer: NodeBuffer | undefined;
@@ -76,12 +95,35 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Instantiates the core. Synchronous, so that a verifier works from the first line after the import. */
-export function start(module: WebAssembly.Module): void {
-  core = new WebAssembly.Instance(module).exports as unknown as CoreExports;
+export function start(compiled: WebAssembly.Module): void {
+  module = compiled;
+  replace();
   const [states, digests, exchange, numbers, pad, timestamp, body] = Array.from({ length: 7 }, (_, n) => core.place(n));
   places = { states, digests, exchange, numbers, pad, timestamp, body } as Places;
-  reserve(0);
   facts = asciiText(places.exchange, core.facts()).split("\n");
+}
+
+function replace(): void {
+  core = new WebAssembly.Instance(module).exports as unknown as CoreExports;
+  generation += 1;
+  view = new Uint8Array(0);
+  numbers = new Float64Array(0);
+  buffer = undefined;
+  reserve(0);
+}
+
+/** Gives back the memory that a large delivery has taken; to be called when its verdict is known and its text is read. */
+export function shrink(): void {
+  if (bytes().byteLength > KEPT_BYTES) abandon();
+}
+
+/** Gives this instance up, unless there is no memory for another: then the next large delivery tries again. */
+export function abandon(): void {
+  try {
+    replace();
+  } catch {
+    // The instance still works as it is.
+  }
 }
 
 /**
@@ -90,13 +132,14 @@ export function start(module: WebAssembly.Module): void {
  * @throws {RangeError} there is not so much memory; the next, smaller delivery is not affected
  */
 export function reserve(length: number): void {
-  if (core.reserve(length) === 0) throw new RangeError(`a delivery of ${length} bytes is too large to be verified`);
+  if (core.reserve(length) === 0) throw new RangeError(`there is no memory for a delivery of ${length} bytes`);
 }
 
 /** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */
 export function bytes(): Uint8Array<ArrayBuffer> {
   if (view.byteLength === 0) {
     view = new Uint8Array(core.memory.buffer as ArrayBuffer);
+    numbers = new Float64Array(view.buffer, places.numbers, NUMBERS);
     buffer = asNodeBuffer(view.buffer);
   }
   return view;
@@ -126,8 +169,9 @@ export function utf8Text(at: number, length: number): string {
 /** Writes a text as UTF-8 where there is room for it, and returns how many bytes it took. */
 export function writeText(text: string, at: number): number {
   const memory = bytes();
-  // Workers with Node's compatibility want the length said, though it is all there is.
-  if (buffer !== undefined) return buffer.utf8Write(text, at, memory.byteLength - at);
+  // Workers with Node's compatibility want the length said, though it is all there is; Node writes nothing when it is
+  // beyond the integers that it calculates with.
+  if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.byteLength - at, WRITTEN_BYTES_MAX));
   return encoder.encodeInto(text, memory.subarray(at)).written;
 }
 

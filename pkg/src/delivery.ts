@@ -3,10 +3,22 @@
 // The timestamp stands before the body as in the signed text, the signature and the event id behind it. Each byte is
 // copied once; what is parsed after a successful verification is read from that same memory, so it is what was
 // verified, whatever happens to the caller's buffer meanwhile.
+//
+// Nothing is copied that cannot be part of a valid delivery: a body above the bound is refused by its length, and a header
+// that is longer than any that is looked at is represented by a short text with the same verdict.
 
-import { asciiText, bytes, places, reserve, utf8Text, writeText } from "./core.js";
-import { deliveryHeaders } from "./headers.js";
+import { BODY_BYTES_MAX, asciiText, bytes, core, places, reserve, utf8Text, writeText } from "./core.js";
+import { type DeliveryHeaders, deliveryHeaders } from "./headers.js";
 import type { RawBody, RequestHeaders } from "./types.js";
+
+/** A body in one of the forms that it may have; `null` when it is absent. */
+export type RawContent = Uint8Array | ArrayBuffer | string | null;
+
+/** What a caller has handed in, looked at and not copied. */
+export interface Request {
+  readonly content: RawContent;
+  readonly headers: DeliveryHeaders;
+}
 
 /** Lengths of the parts in bytes, -1 for absent. */
 export interface Delivery {
@@ -22,14 +34,29 @@ const FULL_STOP = 0x2e;
 const NO_DIGIT = 0x3f;
 /** A UTF-16 code unit becomes at most three bytes of UTF-8. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
+/** The longest signature header that is looked at, in bytes (contract 10.6). */
+const SIGNATURE_BYTES_MAX = 16_384;
+/** A signature of more bytes than that, and an event id that no event has. */
+const TOO_LONG = "x".repeat(SIGNATURE_BYTES_MAX + 1);
 
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
-const byteLength = getter(ArrayBuffer.prototype, "byteLength");
+const arrayBufferLength = getter(ArrayBuffer.prototype, "byteLength");
 
-/** Copies headers and body into the core's memory. Throws a `TypeError` for a form that cannot be meant. */
-export function write(body: RawBody, requestHeaders: RequestHeaders): Delivery {
-  const content = rawContent(body);
-  const { timestamp, signature, eventId } = deliveryHeaders(requestHeaders);
+/** Looks at what is handed in. Throws a `TypeError` for a form that cannot be meant. Nothing is copied. */
+export function requestOf(body: RawBody, headers: RequestHeaders): Request {
+  return { content: rawContent(body), headers: deliveryHeaders(headers) };
+}
+
+/** The number of the code that a body is refused with for its length alone; 0 when it is looked at. */
+export function refusedLength({ content }: Request, maxBodyBytes: number): number {
+  return core.admit(byteLength(content, maxBodyBytes), maxBodyBytes);
+}
+
+/** Copies headers and body into the core's memory. The body is within a bound. */
+export function write({ content, headers }: Request): Delivery {
+  const { timestamp } = headers;
+  const signature = boundedSignature(headers.signature);
+  const eventId = headers.eventId !== null && headers.eventId.length >= TOO_LONG.length ? TOO_LONG : headers.eventId;
   const text = (signature ?? "") + (eventId ?? "");
   reserve(sizeMax(content) + text.length * UTF8_BYTES_PER_UNIT_MAX);
   if (timestamp !== null) writeTimestamp(timestamp);
@@ -52,16 +79,35 @@ export function write(body: RawBody, requestHeaders: RequestHeaders): Delivery {
   return { timestamp: timestamp?.length ?? ABSENT, signature: signatureLength, eventId: eventIdLength, body: bodyLength };
 }
 
-/** Copies only a timestamp and a body, for signing. */
+/**
+ * Copies only a timestamp and a body, for signing.
+ *
+ * @throws {RangeError} no verifier takes a body of that length
+ */
 export function writeForSigning(body: RawBody, timestamp: string): Delivery {
-  return write(body, [["service-timestamp", timestamp]]);
+  const request = requestOf(body, [["service-timestamp", timestamp]]);
+  if (refusedLength(request, BODY_BYTES_MAX) !== 0) throw new RangeError(`body has more than ${BODY_BYTES_MAX} bytes`);
+  return write(request);
 }
 
 /** The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. */
-export function bodyText(body: RawBody, length: number, isAscii: boolean): string {
+export function bodyText(body: RawContent, length: number, isAscii: boolean): string {
   if (!isAscii) return utf8Text(places.body, length);
   // A string that is ASCII is its own text.
   return typeof body === "string" ? body : asciiText(places.body, length);
+}
+
+/**
+ * What a signature header comes down to: itself, or without the blanks around it, or, when that is too long for it to be
+ * looked at, a text that is too long as well.
+ */
+function boundedSignature(signature: string | null): string | null {
+  if (signature === null || signature.length <= SIGNATURE_BYTES_MAX) return signature;
+  const isBlank = (at: number) => signature.charCodeAt(at) === 0x20 || signature.charCodeAt(at) === 0x09;
+  let [start, end] = [0, signature.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return end - start > SIGNATURE_BYTES_MAX ? TOO_LONG : signature.slice(start, end);
 }
 
 /** Only ten characters can be a timestamp: of any other text the core is told the length alone. */
@@ -78,16 +124,16 @@ function writeTimestamp(timestamp: string): void {
 }
 
 /** The body as bytes or text; `null` when it is absent. Throws a `TypeError` for a form that cannot be meant. */
-export function rawContent(body: RawBody): Uint8Array | string | null {
+export function rawContent(body: RawBody): RawContent {
   if (body === null || body === undefined) return null;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   // Values of another realm (a test runner's sandbox, an iframe) are no instances of this realm's classes.
   if (isUint8Array(body)) return body;
-  if (isArrayBuffer(body)) return new Uint8Array(body);
+  if (isArrayBuffer(body)) return body;
   throw new TypeError(
     "body must be the raw request body (Uint8Array, Buffer, ArrayBuffer or string), not " +
-      `${description(body)}: read the body before any JSON parser does, for example with express.raw(), ` +
-      "request.arrayBuffer(), or by collecting the chunks of Node's request",
+      `${description(body)}: read the body before any JSON parser does, with an adapter of this package, ` +
+      "express.raw(), or by collecting the chunks of Node's request up to a bound",
   );
 }
 
@@ -98,7 +144,7 @@ function isUint8Array(value: unknown): value is Uint8Array {
 
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   try {
-    byteLength.call(value);
+    arrayBufferLength.call(value);
     return true;
   } catch {
     return false;
@@ -111,16 +157,43 @@ function description(body: unknown): string {
   return name === "Object" || name === "Array" ? "a parsed object" : `a ${name}`;
 }
 
-function sizeMax(content: Uint8Array | string | null): number {
+/** The length in UTF-8, exact where it decides: a text that fits in any case, or in none, is not counted. */
+export function byteLength(content: RawContent, max: number): number {
+  if (content === null) return 0;
+  if (typeof content !== "string") return content.byteLength;
+  const units = content.length;
+  return units > max || units * UTF8_BYTES_PER_UNIT_MAX <= max ? units : utf8Length(content);
+}
+
+function utf8Length(text: string): number {
+  let length = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair is one of its character's two further bytes; half of none becomes U+FFFD.
+    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    if (isPair) at += 1;
+    length += unit >= 0x800 ? 2 : 1;
+  }
+  return length;
+}
+
+function sizeMax(content: RawContent): number {
   if (content === null) return 0;
   return typeof content === "string" ? content.length * UTF8_BYTES_PER_UNIT_MAX : content.byteLength;
 }
 
-function writeContent(content: Uint8Array | string | null): number {
+function writeContent(content: RawContent): number {
   if (content === null) return ABSENT;
   if (typeof content === "string") return writeText(content, places.body);
-  bytes().set(content, places.body);
-  return content.byteLength;
+  const view = viewOf(content);
+  bytes().set(view, places.body);
+  return view.byteLength;
+}
+
+/** The bytes themselves, not a copy. */
+export function viewOf(content: Uint8Array | ArrayBuffer): Uint8Array {
+  return ArrayBuffer.isView(content) ? content : new Uint8Array(content);
 }
 
 function getter(prototype: object, name: PropertyKey): () => unknown {

@@ -1,11 +1,12 @@
 // The error that `verify` throws.
 
+import { SENTENCES } from "./code-sentences.js";
 import { codeStatus } from "./core.js";
 import type { VerificationCode } from "./types.js";
 
-/** A delivery that was refused. The code is all it tells; it may be logged and sent back. */
+/** A delivery that was refused. The code, and what it means, is all it tells; it may be logged and sent back. */
 export class VerificationError extends Error {
-  /** Said here because the package is shipped with short names inside. */
+  /** Said here because bundlers shorten names. */
   static override readonly name: string = "VerificationError";
   /** The first condition of contract 10.2 that held. */
   readonly code: VerificationCode;
@@ -17,9 +18,9 @@ export class VerificationError extends Error {
   readonly expose: boolean;
 
   constructor(code: VerificationCode) {
-    super(`webhook verification failed: ${code}`);
     const status = codeStatus(code);
     if (status === undefined) throw new TypeError(`${String(code)} is no verification code`);
+    super(`webhook verification failed: ${code}. ${SENTENCES[code]} verifier.explain(body, headers) tells what went wrong.`);
     this.name = "VerificationError";
     this.code = code;
     this.status = status;

@@ -1,8 +1,8 @@
-// What `import "verify-wasm/explain"` means in browsers: the module that `Verifier.explain` asks becomes part of the
-// bundle. It is compiled when somebody asks for the first time. Does not start the core.
+// What `import "verify-wasm/explain"` means for a program that is bundled: the module that `Verifier.explain` asks becomes
+// part of the bundle. It is compiled when somebody asks for the first time. Does not start the core.
 
-import { explainText } from "./explain-text.js";
 import { provideExplainer } from "./explainer.js";
+import { base64 } from "./generated/explain_base64.js";
 import { inlinedModule } from "./inlined.js";
 
-provideExplainer(() => inlinedModule(explainText()));
+provideExplainer(() => inlinedModule(base64));

@@ -1,13 +1,14 @@
 // The developer's question why a delivery was refused, put to a WebAssembly module of its own.
 //
 // The module is compiled when somebody asks for the first time (`explainer.ts`), so that whoever never asks pays
-// nothing at start. Each question gets an instance of its own, which is dropped
-// with the answer: nothing of a delivery or a secret stays behind. `verify-wasm/explain/wasm` says how a question is
-// written: parts with their lengths in front, lists with their numbers.
+// nothing at start. Each question gets an instance of its own, which is dropped with the answer: nothing of a delivery or
+// a secret stays behind. `verify-wasm/explain/wasm` says how a question is written: parts with their lengths in front,
+// lists with their numbers.
 
-import { rawContent } from "./delivery.js";
+import { type RawContent, byteLength, rawContent, viewOf } from "./delivery.js";
 import { explainerModule } from "./explainer.js";
 import { deliveryHeaders } from "./headers.js";
+import { checkOptions } from "./known-options.js";
 import { secretTexts } from "./secrets.js";
 import type { ExplainOptions, Explanation, RawBody, RequestHeaders } from "./types.js";
 
@@ -15,7 +16,7 @@ import type { ExplainOptions, Explanation, RawBody, RequestHeaders } from "./typ
 interface Explainer {
   memory: WebAssembly.Memory;
   explain_reserve(length: number): number;
-  explain_run(toleranceSeconds: number, now: number): number;
+  explain_run(toleranceSeconds: number, now: number, bodyBytes: number, maxBodyBytes: number): number;
   explain_address(): number;
 }
 
@@ -41,39 +42,49 @@ const KNOWN = [
   "x-shopify-hmac-sha256",
 ];
 
+/** What the verifier is configured with. */
+export interface Trust {
+  readonly secrets: readonly string[];
+  readonly toleranceSeconds: number;
+  readonly maxBodyBytes: number;
+}
+
 /** Asks the module. `now` is Unix seconds. */
 export function explainDelivery(
   body: RawBody,
   headers: RequestHeaders,
   options: ExplainOptions,
-  secrets: readonly string[],
-  toleranceSeconds: number,
+  trust: Trust,
   now: number,
 ): Explanation {
-  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  checkOptions(options, ["otherSecrets"]);
   const { otherSecrets = [] } = options;
   if (!Array.isArray(otherSecrets)) throw new TypeError("otherSecrets must be an array of secrets");
   if (otherSecrets.length > SECRETS_MAX) throw new RangeError("at most 8 secrets can be handed in for comparison");
   const repeatable = listed(headers);
   const { timestamp, signature, eventId } = deliveryHeaders(repeatable);
+  const content = rawContent(body);
+  const bodyBytes = byteLength(content, trust.maxBodyBytes);
   const question = new Question();
-  for (const part of [timestamp, signature, eventId, rawContent(body)]) question.part(part);
-  question.list(secrets);
+  // Of a body above the bound the length alone is told.
+  const told = bodyBytes > trust.maxBodyBytes ? null : content;
+  for (const part of [timestamp, signature, eventId, told]) question.part(part);
+  question.list(trust.secrets);
   question.list(secretTexts(otherSecrets as readonly string[]));
   question.lines(headerLines(repeatable));
-  return JSON.parse(answer(question, toleranceSeconds, now)) as Explanation;
+  return JSON.parse(answer(question, trust, now, bodyBytes)) as Explanation;
 }
 
-function answer(question: Question, toleranceSeconds: number, now: number): string {
+function answer(question: Question, { toleranceSeconds, maxBodyBytes }: Trust, now: number, bodyBytes: number): string {
   const module = explainerModule();
   if (module === undefined) {
-    throw new Error('bundles for browsers are kept small: `import "verify-wasm/explain"` once to have explain in them');
+    throw new Error('the module behind explain is not here: `import "verify-wasm/explain"` once to have it in a bundle');
   }
   const explainer = new WebAssembly.Instance(module).exports as unknown as Explainer;
   const address = explainer.explain_reserve(question.length);
   if (address === 0) throw new RangeError(`a delivery of ${question.length} bytes is too large to be explained`);
   question.writeTo(new Uint8Array(explainer.memory.buffer, address, question.length));
-  const length = explainer.explain_run(toleranceSeconds, now);
+  const length = explainer.explain_run(toleranceSeconds, now, bodyBytes, maxBodyBytes);
   if (length === 0) throw new RangeError("the delivery cannot be explained");
   return new TextDecoder().decode(new Uint8Array(explainer.memory.buffer, explainer.explain_address(), length));
 }
@@ -111,9 +122,9 @@ class Question {
   length = 0;
 
   /** One part; `null` is one that is absent. */
-  part(content: Uint8Array | string | null): void {
+  part(content: RawContent): void {
     if (content === null) return this.#number(ABSENT);
-    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : viewOf(content);
     this.#number(bytes.byteLength);
     this.#add(bytes);
   }

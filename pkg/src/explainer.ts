@@ -1,19 +1,21 @@
 // Where the module behind `explain` comes from.
 //
-// An entry point says how it is got; in browsers `verify-wasm/explain` does, from a file of its own. Both must speak of
-// the same place, so this file alone is never bundled into those two. The module is compiled when somebody asks for
-// the first time.
+// An entry point says how it is got, or `verify-wasm/explain` does. Both must speak of the same place, so this file is
+// never bundled into one of them alone. The module is compiled when somebody asks for the first time.
 
-let load: (() => WebAssembly.Module) | undefined;
+/** Compiles the module, or answers that it cannot be had. */
+export type Loader = () => WebAssembly.Module | undefined;
+
+const loaders: Loader[] = [];
 let compiled: WebAssembly.Module | undefined;
 
-/** Says how the module is got; called by the entry point, or in browsers by `verify-wasm/explain`, while imported. */
-export function provideExplainer(loader: () => WebAssembly.Module): void {
-  load = loader;
+/** Says one more way to get the module; called while an entry point is imported. */
+export function provideExplainer(loader: Loader): void {
+  loaders.push(loader);
 }
 
-/** The compiled module; `undefined` when nobody has said how it is got. */
+/** The compiled module; `undefined` when nobody has said how it is got, or no way leads to it. */
 export function explainerModule(): WebAssembly.Module | undefined {
-  compiled ??= load?.();
+  for (const load of loaders) compiled ??= load();
   return compiled;
 }

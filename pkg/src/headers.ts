@@ -17,11 +17,12 @@ const TIMESTAMP = "service-timestamp";
 const SIGNATURE = "service-signature";
 const EVENT_ID = "service-event-id";
 
+const FORMS = "headers must be a Headers object, Node's request.headers, or an array of [name, value] pairs";
+
 /** Reads the headers, or throws a `TypeError` that says which form was expected. */
 export function deliveryHeaders(headers: RequestHeaders): DeliveryHeaders {
-  if (typeof headers !== "object" || headers === null) {
-    throw new TypeError("headers must be a Headers object, Node's request.headers, or an array of [name, value] pairs");
-  }
+  if (typeof headers !== "object" || headers === null) throw new TypeError(FORMS);
+  if (hasHeaders(headers)) throw new TypeError(`${FORMS}; this is a whole request: hand in its headers (request.headers)`);
   if (isFetchHeaders(headers)) {
     const value = (name: string) => {
       const line: unknown = headers.get(name);
@@ -70,6 +71,12 @@ function addLine(found: DeliveryHeaders, name: unknown, value: unknown): void {
 function joined(before: string | null, name: string, value: unknown): string {
   if (typeof value !== "string") throw new TypeError(`the value of header ${name} must be a string`);
   return before === null ? value : `${before}, ${value}`;
+}
+
+/** Whether this is a `Request`, Node's request or a response: of a header by that name the value is a text, or several. */
+function hasHeaders(value: object): boolean {
+  const { headers } = value as { headers?: unknown };
+  return typeof headers === "object" && headers !== null && !Array.isArray(headers);
 }
 
 function isFetchHeaders(headers: object): headers is FetchHeaders {

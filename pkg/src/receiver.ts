@@ -17,6 +17,7 @@
 // them, and only the application knows when it stops.
 
 import type { FetchRequest, FetchResponse } from "./fetch-types.js";
+import { checkOptions } from "./known-options.js";
 import { refusedHead } from "./receiver/admission.js";
 import * as answers from "./receiver/answers.js";
 import type { ReceiverAnswer } from "./receiver/answers.js";
@@ -59,6 +60,7 @@ export interface Receiver {
    * Makes another attempt at up to `limit` (default 100) pending events that are due: those whose attempt failed, and
    * those whose process died. To be called again and again by a timer of yours, in as many processes as you like.
    *
+   * @throws {TypeError} there is no such option
    * @throws {RangeError} `limit` is not a whole number from 1 to 1000
    * @throws the store's error, when it cannot say what is pending
    */
@@ -81,7 +83,7 @@ const RETRY_LIMIT_MAX = 1000;
 /**
  * Makes a receiver.
  *
- * @throws {TypeError} an option is missing or has the wrong type
+ * @throws {TypeError} an option is missing, has the wrong type, or does not exist
  * @throws {RangeError} an option is outside its range
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
@@ -156,8 +158,10 @@ function answerTo(outcome: Outcome, onFailure: OnFailure): ReceiverAnswer {
 
 async function retryPending(
   setup: Setup,
-  { limit = RETRY_LIMIT_DEFAULT }: { limit?: number | undefined },
+  options: { limit?: number | undefined },
 ): Promise<RetrySummary> {
+  checkOptions(options, ["limit"]);
+  const { limit = RETRY_LIMIT_DEFAULT } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > RETRY_LIMIT_MAX) {
     throw new RangeError(`limit must be a whole number from 1 to ${RETRY_LIMIT_MAX}`);
   }

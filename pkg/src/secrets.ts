@@ -4,7 +4,7 @@
 // the pad that comes before the message, is as secret; it never leaves this package's private fields and the core's
 // memory. (`Verifier` also keeps the texts, in a private field, because `explain` looks at how they are written.)
 
-import { bytes, core, places, writeText } from "./core.js";
+import { bytes, core, generation, places, writeText } from "./core.js";
 
 /** The most characters of a usable secret; whatever is longer is not even copied. */
 const TEXT_MAX = 512;
@@ -53,11 +53,30 @@ export function prepareSecrets(texts: readonly string[]): PreparedSecrets {
   return { count: texts.length, states, pads };
 }
 
+let warned = false;
+
+/**
+ * Says on the console, once in a process, that a verifier was made which will refuse everything. It is no exception: a
+ * receiver that is wrongly configured answers, and logs a code (contract 17).
+ */
+export function warnUnlessUsable({ count }: PreparedSecrets, texts: readonly string[]): void {
+  if (count > 0 || warned) return;
+  warned = true;
+  const isMissing = texts.length === 0 || texts.includes("");
+  const problem = isMissing
+    ? "no signing secret is set (an environment variable under another name, perhaps)"
+    : "a signing secret cannot be used: expected are whsec_ and visible ASCII, 512 characters at most";
+  console.warn(`verify-wasm: ${problem}. Every delivery will be refused with invalid_secret (503).`);
+}
+
 let present: PreparedSecrets | undefined;
+/** The number of the instance that has them. */
+let presentIn = 0;
 
 /** Puts the states where the core looks for them, unless they are there. */
 export function putInPlace(secrets: PreparedSecrets): void {
-  if (present === secrets) return;
+  if (present === secrets && presentIn === generation) return;
   bytes().set(secrets.states, places.states);
   present = secrets;
+  presentIn = generation;
 }

@@ -1,7 +1,8 @@
 // The sender's side, for a receiver's tests.
 
-import { apiVersion, asciiText, core, places } from "./core.js";
+import { abandon, apiVersion, asciiText, core, places, shrink } from "./core.js";
 import { writeForSigning } from "./delivery.js";
+import { checkOptions } from "./known-options.js";
 import { prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
 import type { RawBody, SignOptions, SignedHeaders } from "./types.js";
 
@@ -10,15 +11,16 @@ import type { RawBody, SignOptions, SignedHeaders } from "./types.js";
  *
  * @param secret The signing secret, or several, newest first; the signature header then has one candidate for each.
  * @param body The exact body that will be sent.
- * @throws {TypeError} an argument has the wrong type, a secret is unusable, or the body has no `id` and none is given
- * @throws {RangeError} `now` cannot be written as ten digits of Unix seconds
+ * @throws {TypeError} an argument has the wrong type, there is no such option, a secret is unusable, or the body has no
+ *   `id` and none is given
+ * @throws {RangeError} `now` cannot be written as ten digits of Unix seconds, or the body has more than 256 MiB
  */
 export function sign(
   secret: string | readonly string[],
   body: Exclude<RawBody, null | undefined>,
   options: SignOptions = {},
 ): SignedHeaders {
-  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  checkOptions(options, ["now", "eventId"]);
   if (body === null || body === undefined) throw new TypeError("body must be what will be sent, not absent");
   const { now = Date.now } = options;
   if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
@@ -41,14 +43,21 @@ export function sign(
 function signed(secret: string | readonly string[], body: RawBody, timestamp: string): string {
   const texts = secretTexts(secret);
   if (texts.length === 0) throw unusable();
-  const delivery = writeForSigning(body, timestamp);
-  const candidates = texts.map((text) => {
-    const secrets = prepareSecrets([text]);
-    if (secrets.count === 0) throw unusable();
-    putInPlace(secrets);
-    return asciiText(places.exchange, core.sign(delivery.body));
-  });
-  return candidates.join(",");
+  try {
+    const delivery = writeForSigning(body, timestamp);
+    const candidates = texts.map((text) => {
+      const secrets = prepareSecrets([text]);
+      if (secrets.count === 0) throw unusable();
+      putInPlace(secrets);
+      return asciiText(places.exchange, core.sign(delivery.body));
+    });
+    return candidates.join(",");
+  } catch (error) {
+    abandon();
+    throw error;
+  } finally {
+    shrink();
+  }
 }
 
 function unusable(): TypeError {

@@ -60,6 +60,11 @@ export type CheckResult = { ok: true; event: WebhookEvent } | { ok: false; code:
 export interface VerifierOptions {
   /** How far `Service-Timestamp` may lie from now, whole seconds, 1 to 3600. Default 300. */
   toleranceSeconds?: number | undefined;
+  /**
+   * The longest body that is looked at, bytes, 1 to 268,435,456. Default 16 MiB (16,777,216). A longer one is refused with
+   * `invalid_payload` before anything of it is copied. Events have at most 256 KiB.
+   */
+  maxBodyBytes?: number | undefined;
   /** The current time in Unix milliseconds. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
@@ -73,6 +78,8 @@ export type CauseCode =
   | "secret_quoted"
   | "secret_prefix_missing"
   | "secret_characters"
+  | "secret_cut_off"
+  | "secret_case"
   | "secret_stray_end"
   | "header_renamed"
   | "header_dropped"
@@ -97,6 +104,7 @@ export type CauseCode =
   | "signature_form"
   | "other_secret"
   | "key_decoded"
+  | "key_encoded"
   | "key_without_prefix"
   | "signed_other_string"
   | "body_reserialized"
@@ -115,6 +123,7 @@ export type CauseCode =
   | "body_cut_off"
   | "body_length_differs"
   | "body_too_large"
+  | "body_over_limit"
   | "other_secret_or_bytes"
   | "json_bom"
   | "json_utf8"

@@ -10,17 +10,20 @@ import {
   HEADERS_ONLY,
   VALID,
   VALID_ASCII,
+  abandon,
   asciiText,
   codeEntry,
   core,
   places,
+  shrink,
 } from "./core.js";
-import { type Delivery, bodyText, write } from "./delivery.js";
+import { type Delivery, type Request, bodyText, refusedLength, requestOf, write } from "./delivery.js";
 import { takeEnvelope } from "./envelope.js";
 import { VerificationError } from "./error.js";
 import { explainDelivery } from "./explain.js";
 import { hostDigestPays, leaveHostDigests } from "./host-digest.js";
-import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
+import { checkOptions } from "./known-options.js";
+import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts, warnUnlessUsable } from "./secrets.js";
 import type {
   CheckResult,
   Envelope,
@@ -33,37 +36,45 @@ import type {
 } from "./types.js";
 
 const TOLERANCE_SECONDS = 300;
+const BODY_BYTES = 16 << 20;
+const OPTIONS = ["toleranceSeconds", "maxBodyBytes", "now"];
 /** The number of the first code that speaks of the text itself: `invalid_json` (contract 10.2). */
 const INVALID_JSON = 7;
 
 /** Verifies deliveries against one or more trusted signing secrets. */
 export class Verifier {
-  /** Said here because the package is shipped with short names inside. */
+  /** Said here because bundlers shorten names. */
   static readonly name: string = "Verifier";
   readonly #secrets: PreparedSecrets;
   /** As configured, for `explain` alone. */
   readonly #secretTexts: readonly string[];
   readonly #toleranceSeconds: number;
+  readonly #maxBodyBytes: number;
   readonly #now: () => number;
 
   /**
    * @param secret The signing secret, or up to eight of them during a rotation. A missing or unusable secret does
-   *   not throw here: every delivery is then answered with `invalid_secret`, so that the receiver logs why.
-   * @throws {TypeError} an argument has the wrong type
-   * @throws {RangeError} more than eight secrets, or a tolerance outside 1 to 3600
+   *   not throw here: every delivery is then answered with `invalid_secret`, so that the receiver logs why. The
+   *   console is told of it once.
+   * @throws {TypeError} an argument has the wrong type, or there is no such option
+   * @throws {RangeError} more than eight secrets, a tolerance outside 1 to 3600, or a bound outside 1 to 268,435,456
    */
   constructor(secret: string | readonly string[], options: VerifierOptions = {}) {
-    if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
-    const { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = options;
+    checkOptions(options, OPTIONS);
+    const { toleranceSeconds = TOLERANCE_SECONDS, maxBodyBytes = BODY_BYTES, now = Date.now } = options;
     if (typeof toleranceSeconds !== "number") throw new TypeError("toleranceSeconds must be a number");
+    if (typeof maxBodyBytes !== "number") throw new TypeError("maxBodyBytes must be a number");
     if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
     if (!Number.isInteger(toleranceSeconds)) throw new RangeError("toleranceSeconds must be a whole number");
+    if (!Number.isInteger(maxBodyBytes)) throw new RangeError("maxBodyBytes must be a whole number");
     this.#now = now;
     this.#toleranceSeconds = toleranceSeconds;
+    this.#maxBodyBytes = maxBodyBytes;
     const texts = secretTexts(secret);
-    const refusal = core.configure(texts.length, toleranceSeconds);
+    const refusal = core.configure(texts.length, toleranceSeconds, maxBodyBytes);
     if (refusal > 0) throw new RangeError(asciiText(places.exchange, refusal));
     this.#secrets = prepareSecrets(texts);
+    warnUnlessUsable(this.#secrets, texts);
     this.#secretTexts = texts;
   }
 
@@ -95,21 +106,33 @@ export class Verifier {
    * @throws {TypeError} the body or the headers have a form that cannot be a request's
    */
   verifyEnvelope(body: RawBody, headers: RequestHeaders): Envelope {
-    const now = this.#seconds();
-    const delivery = write(body, headers);
-    const verdict = this.#judge(delivery, now, FIELDS_WANTED);
-    if (!isValid(verdict)) throw new VerificationError(codeEntry(verdict).code);
-    return takeEnvelope(bodyText(body, delivery.body, verdict === VALID_ASCII));
+    const result = this.#envelope(body, headers);
+    if (typeof result === "number") throw new VerificationError(codeEntry(result).code);
+    return result;
   }
 
   /** The event, or the number of the code that it is refused with. */
   #event(body: RawBody, headers: RequestHeaders): WebhookEvent | number {
     const now = this.#seconds();
-    const delivery = write(body, headers);
+    const request = requestOf(body, headers);
+    const refused = refusedLength(request, this.#maxBodyBytes);
+    if (refused !== 0) return refused;
+    try {
+      return this.#parsed(request, now);
+    } catch (error) {
+      abandon();
+      throw error;
+    } finally {
+      shrink();
+    }
+  }
+
+  #parsed(request: Request, now: number): WebhookEvent | number {
+    const delivery = write(request);
     let verdict = this.#judge(delivery, now, BESIDE_PARSER);
     if (isValid(verdict)) {
       try {
-        return parsed(body, delivery, verdict);
+        return parsed(request, delivery, verdict);
       } catch {
         // The core left the grammar to the parser, which has found a fault: the core has to say which.
         verdict = this.#judge(delivery, now, 0);
@@ -118,24 +141,43 @@ export class Verifier {
       // What a text is refused with when it is looked at beside a parser is not the last word.
       verdict = this.#judge(delivery, now, 0);
     }
-    return isValid(verdict) ? parsed(body, delivery, verdict) : verdict;
+    return isValid(verdict) ? parsed(request, delivery, verdict) : verdict;
+  }
+
+  /** The envelope, or the number of the code that it is refused with. */
+  #envelope(body: RawBody, headers: RequestHeaders): Envelope | number {
+    const now = this.#seconds();
+    const request = requestOf(body, headers);
+    const refused = refusedLength(request, this.#maxBodyBytes);
+    if (refused !== 0) return refused;
+    try {
+      const delivery = write(request);
+      const verdict = this.#judge(delivery, now, FIELDS_WANTED);
+      return isValid(verdict) ? takeEnvelope(textOf(request, delivery, verdict)) : verdict;
+    } catch (error) {
+      abandon();
+      throw error;
+    } finally {
+      shrink();
+    }
   }
 
   /**
    * Says why a delivery is refused: the code that `check` answers, and likely causes, each with what was seen and what
    * to do. For you while you develop, in a test, a log or a debugger; never send it to whoever sent the request. It
-   * takes much longer than `verify`, and holds nothing of a secret or of an expected signature. A bundle for browsers
-   * has it only with `import "verify-wasm/explain"`; elsewhere that import does nothing.
+   * takes much longer than `verify`, and holds nothing of a secret or of an expected signature. A bundle has it only with
+   * `import "verify-wasm/explain"`; a program that is not bundled needs no such import.
    *
    * @param body The body as your receiver has it.
    * @param headers The request's headers, all of them: others than the three show what a proxy did.
    * @throws {TypeError} an argument has the wrong type
    * @throws {RangeError} more than eight secrets for comparison, or a delivery too large for the module's memory
-   * @throws {Error} in a bundle for browsers that does not import `verify-wasm/explain`
+   * @throws {Error} in a bundle that does not import `verify-wasm/explain`
    */
   explain(body: RawBody, headers: RequestHeaders, options: ExplainOptions = {}): Explanation {
     const now = this.#seconds();
-    return explainDelivery(body, headers, options, this.#secretTexts, this.#toleranceSeconds, now);
+    const trust = { secrets: this.#secretTexts, toleranceSeconds: this.#toleranceSeconds, maxBodyBytes: this.#maxBodyBytes };
+    return explainDelivery(body, headers, options, trust, now);
   }
 
   /** Asks the core about the delivery in its memory. The digest is the host's where that is faster. */
@@ -166,6 +208,10 @@ function isValid(verdict: number): boolean {
   return verdict === VALID || verdict === VALID_ASCII;
 }
 
-function parsed(body: RawBody, delivery: Delivery, verdict: number): WebhookEvent {
-  return JSON.parse(bodyText(body, delivery.body, verdict === VALID_ASCII)) as WebhookEvent;
+function parsed(request: Request, delivery: Delivery, verdict: number): WebhookEvent {
+  return JSON.parse(textOf(request, delivery, verdict)) as WebhookEvent;
+}
+
+function textOf({ content }: Request, delivery: Delivery, verdict: number): string {
+  return bodyText(content, delivery.body, verdict === VALID_ASCII);
 }

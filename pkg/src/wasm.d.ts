@@ -9,3 +9,11 @@ declare module "*.wasm?module" {
   const module: WebAssembly.Module;
   export default module;
 }
+
+// What is used of Node, so that the package compiles without Node's own declarations.
+declare module "node:fs" {
+  export function readFileSync(file: URL): Uint8Array<ArrayBuffer>;
+}
+declare module "node:url" {
+  export function pathToFileURL(path: string): URL;
+}

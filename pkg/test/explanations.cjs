@@ -27,7 +27,7 @@ exports.cases = file.cases.map((entry) => ({
   ].filter(([, value]) => value !== null),
   secrets: entry.secrets,
   otherSecrets: entry.other_secrets,
-  options: { toleranceSeconds: entry.tolerance, now: () => entry.now * 1000 },
+  options: { toleranceSeconds: entry.tolerance, maxBodyBytes: entry.max_body_bytes, now: () => entry.now * 1000 },
 }));
 
 /** What the table expects of a case, to be compared with an explanation's details. */

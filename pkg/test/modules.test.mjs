@@ -17,7 +17,7 @@ const modules = new Map(files.filter((name) => name.endsWith(".wasm")).map((name
 /** The linker's own. */
 const LAYOUT = ["global __data_end", "global __heap_base", "memory memory"];
 const EXPORTS = {
-  "esm/core.wasm": ["configure", "facts", "place", "prepare", "reserve", "sign", "status", "verify"],
+  "esm/core.wasm": ["admit", "configure", "facts", "place", "prepare", "reserve", "sign", "status", "verify"],
   "esm/explain.wasm": ["explain_address", "explain_reserve", "explain_run"],
 };
 

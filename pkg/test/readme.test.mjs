@@ -39,6 +39,7 @@ test("the README's receiver accepts a delivery and refuses an altered one", asyn
   assert.equal(await post(port, headers, body), 200);
   assert.equal((await lines.next()).value, "evt_readme order.confirmed");
   assert.equal(await post(port, headers, body.replace("evt_readme", "evt_forged")), 401);
+  assert.equal(await post(port, headers, " ".repeat((1 << 20) + 1)), 413);
   await broken(port, headers);
   assert.equal(await post(port, headers, body), 200); // an upload that breaks off harms nobody else
 });

@@ -1,6 +1,7 @@
 // What comes out: events, envelopes, errors, and signed headers.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -79,11 +80,41 @@ test("an error has a name, a code, its status, and nothing of the secret", () =>
       assert.equal(error.name, "VerificationError");
       assert.equal(error.code, "invalid_signature");
       assert.deepEqual([error.status, error.statusCode, error.expose], [401, 401, true]);
-      assert.equal(error.message, "webhook verification failed: invalid_signature");
+      assert.equal(
+        error.message,
+        "webhook verification failed: invalid_signature. No v1= signature of Service-Signature fits: it was made with " +
+          "another secret, or over other bytes. verifier.explain(body, headers) tells what went wrong.",
+      );
       assert.deepEqual(Object.keys(error).sort(), ["code", "expose", "name", "status", "statusCode"]);
       return true;
     },
   );
+});
+
+test("the message of every code is a sentence of its own that names explain", () => {
+  const codes = new Set(cases.map(({ expect }) => expect).filter((expect) => expect !== "ok"));
+  const sentences = [...codes].map((code) => {
+    const { message } = new VerificationError(code);
+    const [, sentence] = message.match(/^webhook verification failed: (?:[a-z_]+)\. (.*\.) verifier\.explain\(body, headers\) /);
+    assert.match(sentence, /^[A-Z].{10,}\.$/, code);
+    return sentence;
+  });
+  assert.equal(new Set(sentences).size, codes.size);
+});
+
+test("an error that nobody catches prints a few lines, among them the names of the code", () => {
+  const script = `import { Verifier } from "verify-wasm"; new Verifier("whsec_a").verify("{}", {});`;
+  const scriptCjs = `const { Verifier } = require("verify-wasm"); new Verifier("whsec_a").verify("{}", {});`;
+  for (const [type, code] of [["module", script], ["commonjs", scriptCjs]]) {
+    for (const flags of [[], ["--enable-source-maps"]]) {
+      const words = [...flags, `--input-type=${type}`, "--eval", code];
+      const { stderr } = spawnSync(process.execPath, words, { cwd: new URL(".", import.meta.url), encoding: "utf8" });
+      assert.ok(stderr.length < 4000, `${stderr.length} characters`);
+      assert.match(stderr, /VerificationError: webhook verification failed: invalid_timestamp\. /);
+      assert.match(stderr, /at Verifier\.verify /);
+      if (flags.length > 0) assert.match(stderr, /src\/verifier\.ts:\d+/);
+    }
+  }
 });
 
 test("every code has the status of contract 11.1", () => {

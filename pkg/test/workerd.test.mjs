@@ -33,9 +33,9 @@ const explainer = `
 
   export default {
     async fetch(request) {
-      const explanations = (await request.json()).map(({ body, headers, secrets, otherSecrets, tolerance, now }) => {
+      const explanations = (await request.json()).map(({ body, headers, secrets, otherSecrets, tolerance, maxBodyBytes, now }) => {
         const bytes = body === null ? null : Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-        const verifier = new Verifier(secrets, { toleranceSeconds: tolerance, now: () => now });
+        const verifier = new Verifier(secrets, { toleranceSeconds: tolerance, maxBodyBytes, now: () => now });
         return verifier.explain(bytes, headers, { otherSecrets });
       });
       return Response.json(explanations);
@@ -76,6 +76,7 @@ test("every case of the table is explained in workerd", async (t) => {
     secrets,
     otherSecrets,
     tolerance: options.toleranceSeconds,
+    maxBodyBytes: options.maxBodyBytes,
     now: options.now(),
   }));
   const response = await runtime.dispatchFetch("http://worker/", { method: "POST", body: JSON.stringify(cases) });

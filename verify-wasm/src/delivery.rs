@@ -3,7 +3,7 @@
 use verify_core::json::Diligence;
 use verify_core::mac::DIGEST_LEN;
 use verify_core::verify::Claim;
-use verify_core::{Envelope, Headers, Tolerance, VerificationCode, event};
+use verify_core::{BodyLimit, Envelope, Headers, Tolerance, VerificationCode, event};
 
 use crate::facts::number;
 use crate::memory::{self, Place};
@@ -24,7 +24,7 @@ const BESIDE_PARSER: u32 = 8;
 /// What is answered for a valid delivery whose body is ASCII.
 const BODY_IS_ASCII: u32 = 0x100;
 
-/// What is answered instead of a code when the tolerance is none that [`secrets::configure`] lets pass.
+/// What is answered instead of a code to a tolerance or a bound that [`secrets::configure`] does not let pass.
 const NOT_CONFIGURED: u32 = u32::MAX;
 
 /// The parts of a delivery, as they lie there.
@@ -50,6 +50,11 @@ impl Delivery {
         };
         Self { headers, body: body.map(part(Place::Body, 0)) }
     }
+}
+
+pub(crate) fn admit(length: f64, body_limit: f64) -> u32 {
+    let Ok(limit) = BodyLimit::new(body_limit as i64) else { return NOT_CONFIGURED };
+    limit.admit(length as usize).map_or_else(number, |()| 0)
 }
 
 pub(crate) fn judge(

@@ -37,8 +37,15 @@ extern "C" fn status(number: usize) -> u32 {
 
 /// Judges a configuration. The length of what is wrong with it, in the exchange area; 0 when nothing is.
 #[unsafe(no_mangle)]
-extern "C" fn configure(secret_count: usize, tolerance_seconds: f64) -> usize {
-    secrets::configure(secret_count, tolerance_seconds)
+extern "C" fn configure(secret_count: usize, tolerance_seconds: f64, body_limit: f64) -> usize {
+    secrets::configure(secret_count, tolerance_seconds, body_limit)
+}
+
+/// Whether a body of so many bytes is looked at under this bound, to be asked before anything of it is written. 0, or the
+/// number of the code that it is refused with.
+#[unsafe(no_mangle)]
+extern "C" fn admit(length: f64, body_limit: f64) -> u32 {
+    delivery::admit(length, body_limit)
 }
 
 /// Prepares the secret of so many bytes in the exchange area. 1 when it is usable: then its states and its inner pad

@@ -104,16 +104,30 @@ pub(crate) fn bytes(place: Place, skip: usize, length: usize) -> &'static [u8] {
 
 /// Writes to the beginning of a place, as much as there is room for before the next one.
 pub(crate) fn write(place: Place, content: &[u8]) {
-    let room = match place {
+    write_behind(place, 0, content);
+}
+
+/// The same, `skip` bytes behind the beginning.
+pub(crate) fn write_behind(place: Place, skip: usize, content: &[u8]) {
+    for (byte, from) in room(place).iter_mut().skip(skip).zip(content) {
+        *byte = *from;
+    }
+}
+
+/// Overwrites all of a place with zeros.
+pub(crate) fn wipe(place: Place) {
+    room(place).fill(0);
+}
+
+/// The bytes of a place that functions write to.
+fn room(place: Place) -> &'static mut [u8] {
+    let length = match place {
         Place::Exchange => Place::Numbers.offset() - Place::Exchange.offset(),
         Place::Numbers => Place::Pad.offset() - Place::Numbers.offset(),
         _ => 0,
     };
-    // SAFETY: see `bytes`; source and destination differ, because no slice of these two places is kept.
-    let target = unsafe { slice::from_raw_parts_mut(place.address() as *mut u8, room) };
-    for (byte, from) in target.iter_mut().zip(content) {
-        *byte = *from;
-    }
+    // SAFETY: see `bytes`; the callers hold no slice of these two places when they write, and hand this one to nobody.
+    unsafe { slice::from_raw_parts_mut(place.address() as *mut u8, length) }
 }
 
 /// The bytes as text, if they are UTF-8, and whether all of it is ASCII.

@@ -1,17 +1,19 @@
 //! Secrets on their way in, and what is signed with them.
 
 use verify_core::mac::STATES_LEN;
+use verify_core::secret::Prepared;
 use verify_core::sign::SCHEME;
 use verify_core::verify::MAX_SECRETS;
-use verify_core::{ConfigError, Secret, Tolerance, secret};
+use verify_core::{BodyLimit, ConfigError, Secret, Tolerance};
 
 use crate::memory::{self, Place};
 
-pub(crate) fn configure(secret_count: usize, tolerance_seconds: f64) -> usize {
-    // A float beyond the integers saturates, and so stays out of range.
-    let refused = match Tolerance::new(tolerance_seconds as i64) {
-        Err(error) => Some(error),
-        Ok(_) => (secret_count > MAX_SECRETS).then_some(ConfigError::TooManySecrets),
+pub(crate) fn configure(secret_count: usize, tolerance_seconds: f64, body_limit: f64) -> usize {
+    // Floats beyond the integers saturate, and so stay out of range.
+    let refused = if secret_count > MAX_SECRETS {
+        Some(ConfigError::TooManySecrets)
+    } else {
+        Tolerance::new(tolerance_seconds as i64).err().or(BodyLimit::new(body_limit as i64).err())
     };
     let message = refused.map_or("", ConfigError::message);
     memory::write(Place::Exchange, message.as_bytes());
@@ -19,16 +21,15 @@ pub(crate) fn configure(secret_count: usize, tolerance_seconds: f64) -> usize {
 }
 
 pub(crate) fn prepare(length: usize) -> bool {
-    let text = memory::bytes(Place::Exchange, 0, length);
-    let prepared = Secret::parse_bytes(text).and_then(|secret| Ok((secret, secret::inner_pad(text)?)));
-    let mut answer = [0; secret::MAX_CHARS];
-    if let Ok((secret, pad)) = &prepared {
-        for (place, byte) in answer.iter_mut().zip(secret.to_states().iter().chain(pad)) {
-            *place = *byte;
-        }
+    let mut prepared = Prepared::new();
+    let usable = prepared.prepare(memory::bytes(Place::Exchange, 0, length)).is_ok();
+    // Of an unusable secret nothing stays either, however long it was.
+    memory::wipe(Place::Exchange);
+    if usable {
+        memory::write(Place::Exchange, &prepared.states);
+        memory::write_behind(Place::Exchange, STATES_LEN, &prepared.inner_pad);
     }
-    memory::write(Place::Exchange, &answer);
-    prepared.is_ok()
+    usable
 }
 
 /// The secret whose states stand at this place among those of the receiver.

@@ -4,6 +4,7 @@
 // they differ in what a verified event leads to. Only types are imported: the receiver and the verifier are the
 // application's, so there is never a second core.
 
+import { checkOptions } from "../known-options.js";
 import { type ReceiverAnswer, rejected } from "../receiver/answers.js";
 import { BODY_BYTES_DEFAULT } from "../receiver/bounded-body.js";
 import { isRefusal, silently } from "../receiver/refusal.js";
@@ -17,6 +18,9 @@ export interface Delivery {
   readonly body: Uint8Array | null;
   readonly headers: RequestHeaders;
 }
+
+/** The settings of the forms that only verify, by name. */
+export const VERIFIED_OPTIONS: readonly string[] = ["maxBodyBytes", "onRefused"];
 
 /** What `createReceiver` returns, as far as an adapter uses it. */
 export interface DeliveryReceiver {
@@ -71,10 +75,11 @@ export function verifiedEndpoint<Context extends unknown[]>(
   verifier: EventVerifier,
   handler: (event: WebhookEvent, ...context: Context) => unknown,
   options: VerifiedOptions = {},
+  known = VERIFIED_OPTIONS,
 ): Endpoint<Context> {
   if (typeof verifier?.verify !== "function") throw new TypeError("verifier must be a Verifier");
   if (typeof handler !== "function") throw new TypeError("handler must be a function that takes the event");
-  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  checkOptions(options, known);
   const { maxBodyBytes = BODY_BYTES_DEFAULT, onRefused = () => {} } = options;
   if (typeof onRefused !== "function") throw new TypeError("onRefused must be a function");
   if (typeof maxBodyBytes !== "number") throw new TypeError("maxBodyBytes must be a number");

@@ -7,12 +7,14 @@ import {
   type DeliveryReceiver,
   type Endpoint,
   type EventVerifier,
+  VERIFIED_OPTIONS,
   type VerifiedOptions,
   receiverEndpoint,
   verifiedEndpoint,
 } from "./endpoint.js";
 import { type NodeResponse, exchange, write, writeOk } from "./node-exchange.js";
 import type { NodeRequest } from "./node-request.js";
+import { checkOptions } from "../known-options.js";
 import { INTERNAL_ERROR } from "../receiver/answers.js";
 import type { WebhookEvent } from "../types.js";
 
@@ -30,6 +32,7 @@ export interface ListenerOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
+const LISTENER_OPTIONS = ["onError"];
 const ADVICE = "Call this listener before anything reads the request, or keep the bytes as request.rawBody.";
 
 /**
@@ -42,6 +45,7 @@ export function toListener(
   receiver: DeliveryReceiver,
   options?: ListenerOptions,
 ): RequestListener<NodeRequest, NodeResponse> {
+  if (options !== undefined) checkOptions(options, LISTENER_OPTIONS);
   return listenerOf(receiverEndpoint(receiver), options);
 }
 
@@ -58,7 +62,7 @@ export function verified<Request extends NodeRequest, Response extends NodeRespo
   handler: (event: WebhookEvent, request: Request, response: Response) => unknown,
   options?: VerifiedOptions & ListenerOptions,
 ): RequestListener<Request, Response> {
-  return listenerOf(verifiedEndpoint(verifier, handler, options), options);
+  return listenerOf(verifiedEndpoint(verifier, handler, options, [...VERIFIED_OPTIONS, ...LISTENER_OPTIONS]), options);
 }
 
 function listenerOf<Request extends NodeRequest, Response extends NodeResponse>(

@@ -23,8 +23,8 @@ export const PROCESSING_FAILED = answer(500, "processing_failed");
 export const IN_PROGRESS = answer(500, "in_progress");
 export const METHOD_NOT_ALLOWED = answer(405, "method_not_allowed", { allow: "POST" });
 export const UNSUPPORTED_MEDIA_TYPE = answer(415, "unsupported_media_type");
-/** The body is compressed. The service never does that, and the signature is over the bytes as it sent them. */
-export const UNSUPPORTED_CONTENT_ENCODING = answer(415, "unsupported_content_encoding", { "accept-encoding": "identity" });
+/** The same for a compressed body. The service sends none, and the signature is over the bytes as it sent them. */
+export const UNSUPPORTED_CONTENT_ENCODING = answer(415, "unsupported_media_type", { "accept-encoding": "identity" });
 /** The body is longer than the receiver reads. */
 export const PAYLOAD_TOO_LARGE = answer(413, "payload_too_large");
 /** Verified, but the claim could not be stored: the sender must come again. */

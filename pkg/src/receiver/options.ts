@@ -5,6 +5,8 @@ import type { ClaimStore } from "../stores/claim-store.js";
 import type { Signal } from "../fetch-types.js";
 import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
 import { Verifier } from "../verifier.js";
+import { BODY_BYTES_MAX } from "../core.js";
+import { checkOptions } from "../known-options.js";
 import { silently } from "./refusal.js";
 import { type LeasingStore, leasing } from "./single-process.js";
 
@@ -54,7 +56,10 @@ export interface ReceiverSettings {
    * again by its schedule; the redelivery is the next attempt.
    */
   onFailure?: OnFailure | undefined;
-  /** The longest body that is read, bytes, at least 1. Default 1 MiB (1,048,576); one more byte is answered 413. */
+  /**
+   * The longest body that is read, bytes, 1 to 268,435,456. Default 1 MiB (1,048,576); one more byte is answered 413. A
+   * verifier of your own has a bound too (its `maxBodyBytes`, 16 MiB by default).
+   */
   maxBodyBytes?: number | undefined;
   /**
    * How long the sender waits for `store` and `onEvent`, seconds, above 0, at most 3600. Default 10; the sender gives
@@ -117,6 +122,19 @@ export interface Setup {
 
 type Duration = "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds";
 
+const OPTIONS = [
+  "secret",
+  "verifier",
+  "store",
+  "onEvent",
+  "onFailure",
+  "maxBodyBytes",
+  "answerWithinSeconds",
+  "leaseSeconds",
+  "retryDelaySeconds",
+  "onError",
+  "onRefused",
+];
 const ABOVE_ZERO = Number.MIN_VALUE;
 const ANSWER_SECONDS_DEFAULT = 10;
 const ANSWER_SECONDS_MAX = 3600;
@@ -127,7 +145,7 @@ const RETRY_SECONDS_MAX = 3600;
 
 /** Checks the settings and fills in the defaults. Throws a `TypeError` or a `RangeError` that names the setting. */
 export function setUp(options: ReceiverOptions): Setup {
-  if (typeof options !== "object" || options === null) throw new TypeError("options must be an object");
+  checkOptions(options, OPTIONS);
   const { onEvent, onFailure = "retry-internally", onError = toConsole, onRefused = () => {} } = options;
   if (typeof onEvent !== "function") throw new TypeError("onEvent must be a function");
   if (typeof onError !== "function") throw new TypeError("onError must be a function");
@@ -135,13 +153,12 @@ export function setUp(options: ReceiverOptions): Setup {
   if (onFailure !== "retry-internally" && onFailure !== "ask-for-redelivery") {
     throw new TypeError('onFailure must be "retry-internally" or "ask-for-redelivery"');
   }
-  const maxBodyBytes = number("maxBodyBytes", options.maxBodyBytes ?? BODY_BYTES_DEFAULT, 1, Number.MAX_SAFE_INTEGER);
+  const maxBodyBytes = number("maxBodyBytes", options.maxBodyBytes ?? BODY_BYTES_DEFAULT, 1, BODY_BYTES_MAX);
   if (!Number.isInteger(maxBodyBytes)) throw new RangeError("maxBodyBytes must be a whole number");
-  // Rounded up: a time above 0 stays one.
   const milliseconds = (name: Duration, initial: number, min: number, max: number) =>
     Math.ceil(number(name, options[name] ?? initial, min, max) * 1000);
   return {
-    verifier: trusted(options),
+    verifier: trusted(options, maxBodyBytes),
     store: leasing(checkedStore(options.store)),
     onEvent,
     onFailure,
@@ -154,12 +171,12 @@ export function setUp(options: ReceiverOptions): Setup {
   };
 }
 
-function trusted(options: ReceiverTrust): Setup["verifier"] {
+function trusted(options: ReceiverTrust, maxBodyBytes: number): Setup["verifier"] {
   const { verifier } = options;
   if (verifier === undefined) {
     if (!("secret" in options)) throw new TypeError("options must have a secret or a verifier");
     // An absent secret (an environment variable that is not set) is a verdict, not a mistake of the caller's code.
-    return new Verifier(options.secret as string | readonly string[]);
+    return new Verifier(options.secret as string | readonly string[], { maxBodyBytes });
   }
   if (options.secret !== undefined) throw new TypeError("options must have a secret or a verifier, not both");
   if (typeof verifier?.verifyEnvelope !== "function") throw new TypeError("verifier must be a Verifier");

@@ -104,9 +104,9 @@ export type FulfillmentStatus =
  * - `unpaid`: Nothing was paid.
  * - `pending`: A payment is under way.
  * - `authorized`: The whole is reserved.
- * - `partially_paid`: A part is captured.
+ * - `partially_paid`: A part is captured; some of it may have gone back.
  * - `paid`: The whole is captured.
- * - `partially_refunded`: A part of what was captured went back.
+ * - `partially_refunded`: The whole was captured, and a part of it went back.
  * - `refunded`: All that was captured went back.
  * - `failed`: The newest payment failed.
  * - `voided`: The newest payment was cancelled.

@@ -28,6 +28,8 @@ export interface Payment {
   amount_refunded: number;
   /** In refunds that are requested or processing, in minor units. */
   amount_refund_pending: number;
+  /** Whether the money came after the checkout or the order that it was for had ended. */
+  late: boolean;
   /** Whether an authorization is captured by itself. */
   capture_method: CaptureMethod;
   /** How it is paid. */

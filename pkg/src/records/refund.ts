@@ -10,8 +10,8 @@ export interface Refund {
   id: string;
   /** Where the refund stands. */
   status: RefundStatus;
-  /** The order it belongs to. */
-  order_number: string;
+  /** The order it belongs to; `null` where the payment came too late to make one. */
+  order_number: string | null;
   /** The one payment that is given back, wholly or in part. */
   payment_id: string;
   /** What is given back, in minor units. */

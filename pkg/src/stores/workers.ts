@@ -5,6 +5,7 @@
 // processed: to find it there is proof, which spares a late duplicate the way to the object; not to find it is no proof
 // of anything. Without KV the answers are the same, so its failures are misses, noted on the console.
 
+import { checkOptions } from "../known-options.js";
 import type { Claim, DurableClaimStore } from "./claim-store.js";
 import { BODY, MESSAGE, type Operations, bytes } from "./claim-object.js";
 import { PURGE_BATCH, purgeBound } from "./purge-bound.js";
@@ -41,9 +42,11 @@ type Stub = { fetch(url: string, init: { method: string; body: FormData }): Prom
 /**
  * Makes a store over a Worker's bindings. Nothing is sent before its first use.
  *
- * @throws {TypeError} a binding is missing or is of another kind
+ * @throws {TypeError} a binding is missing, is of another kind, or is none of these
  */
-export function createWorkersStore({ claims, markers }: WorkersStoreOptions): DurableClaimStore {
+export function createWorkersStore(options: WorkersStoreOptions): DurableClaimStore {
+  checkOptions(options, ["claims", "markers"]);
+  const { claims, markers } = options;
   if (typeof claims?.idFromName !== "function") {
     throw new TypeError("claims must be a Durable Object namespace: bind the class ClaimObject, see the README");
   }

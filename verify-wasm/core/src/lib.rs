@@ -22,6 +22,7 @@ extern crate alloc;
 pub mod base62;
 pub mod catalog;
 pub mod code;
+pub mod configuration;
 pub mod event;
 pub mod event_list;
 pub mod header;
@@ -35,7 +36,8 @@ pub mod verify;
 
 pub use catalog::{API_VERSION, CONTRACT_VERSION, EventType};
 pub use code::VerificationCode;
+pub use configuration::{BodyLimit, ConfigError, Tolerance};
 pub use event::Envelope;
 pub use receiver::Verdict;
 pub use secret::{Secret, UnusableSecret};
-pub use verify::{Claim, ConfigError, Headers, Tolerance, Verifier};
+pub use verify::{Claim, Headers, Verifier};

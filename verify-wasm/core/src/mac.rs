@@ -3,12 +3,19 @@
 //! The key fills one block before the message and one before the inner digest. Both blocks are hashed when the
 //! secret is read, so that a message costs its own blocks and one more. The states are plain words here, because
 //! a host without objects of ours (the WebAssembly module) keeps them between calls, and because a host with a
-//! faster SHA-256 may compute the inner digest itself.
+//! faster SHA-256 may compute the inner digest itself. The `hmac` crate hands out neither; where nothing crosses
+//! into JavaScript (the authority's signing), it is used instead.
 //!
 //! The compression function is that of the `sha2` crate, which takes the processor's own instructions where they
-//! exist. Deliberately absent: any other key handling, and comparison (see [`crate::verify`]).
+//! exist; buffer and padding are those of its `digest` crate. Deliberately absent: any other key handling, and
+//! comparison (see [`crate::verify`]).
+
+use core::slice;
 
 use sha2::block_api::compress256;
+use sha2::digest::array::Array;
+use sha2::digest::block_buffer::EagerBuffer;
+use sha2::digest::consts::U64;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Bytes of one block of SHA-256, and so of a pad.
@@ -17,6 +24,10 @@ pub const BLOCK_LEN: usize = 64;
 pub const DIGEST_LEN: usize = 32;
 /// Bytes of two prepared states, the inner one first.
 pub const STATES_LEN: usize = 2 * DIGEST_LEN;
+
+/// What the two pads have on every byte of the key (RFC 2104).
+const INNER: u8 = 0x36;
+const OUTER: u8 = 0x5c;
 
 /// What SHA-256 starts from (FIPS 180-4, 5.3.3).
 const START: [u32; 8] =
@@ -34,13 +45,23 @@ impl KeyStates {
     /// [`Secret`](crate::Secret) to say.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
-        let key = Zeroizing::new(key_block(key));
-        let after = |pad: u8| {
-            let mut state = START;
-            compress256(&mut state, &[*Zeroizing::new(key.map(|byte| byte ^ pad))]);
-            state
-        };
-        Self { inner: after(0x36), outer: after(0x5c) }
+        let mut states = Self::of_nothing();
+        states.prepare(key);
+        states
+    }
+
+    pub(crate) const fn of_nothing() -> Self {
+        Self { inner: START, outer: START }
+    }
+
+    /// Takes the key in place: what is handed on by value leaves copies behind, which nobody wipes.
+    pub(crate) fn prepare(&mut self, key: &[u8]) {
+        let mut block = Zeroizing::new([0; BLOCK_LEN]);
+        for (state, mask) in [(&mut self.inner, INNER), (&mut self.outer, OUTER)] {
+            write_pad(&mut block, key, mask);
+            *state = START;
+            compress256(state, slice::from_ref(&block));
+        }
     }
 
     /// The code of the message that `parts` make together.
@@ -60,17 +81,15 @@ impl KeyStates {
         outer.finish()
     }
 
-    pub(crate) fn to_bytes(&self) -> [u8; STATES_LEN] {
-        let mut bytes = [0; STATES_LEN];
+    pub(crate) fn write_to(&self, bytes: &mut [u8; STATES_LEN]) {
         let words = self.inner.iter().chain(&self.outer);
         for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
             *place = word.to_be_bytes();
         }
-        bytes
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; STATES_LEN]) -> Self {
-        let mut states = Self { inner: START, outer: START };
+        let mut states = Self::of_nothing();
         let words = states.inner.iter_mut().chain(&mut states.outer);
         for (word, place) in words.zip(bytes.as_chunks().0) {
             *word = u32::from_be_bytes(*place);
@@ -79,90 +98,60 @@ impl KeyStates {
     }
 }
 
-/// The block that stands before the message, for a host that hashes it itself.
-pub(crate) fn inner_pad(key: &[u8]) -> [u8; BLOCK_LEN] {
-    key_block(key).map(|byte| byte ^ 0x36)
+/// Writes the block that stands before the message, for a host that hashes it itself.
+pub(crate) fn write_inner_pad(block: &mut [u8; BLOCK_LEN], key: &[u8]) {
+    write_pad(block, key, INNER);
 }
 
-/// A key of any length as one block: itself, or its digest when it is longer, and zeros.
-fn key_block(key: &[u8]) -> [u8; BLOCK_LEN] {
-    let mut block = [0; BLOCK_LEN];
+/// A key of any length as one block (itself, or its digest when it is longer, and zeros), with `mask` on every byte.
+fn write_pad(block: &mut [u8; BLOCK_LEN], key: &[u8], mask: u8) {
+    block.fill(0);
     if let Some(place) = block.get_mut(..key.len()) {
         place.copy_from_slice(key);
     } else {
-        let mut hash = Stream { state: START, block: [0; BLOCK_LEN], used: 0, length: 0 };
+        let mut hash = Stream { state: START, buffer: EagerBuffer::default(), length: 0 };
         hash.update(key);
-        for (place, byte) in block.iter_mut().zip(hash.finish()) {
-            *place = byte;
+        let digest = Zeroizing::new(hash.finish());
+        for (place, byte) in block.iter_mut().zip(digest.iter()) {
+            *place = *byte;
         }
     }
-    block
+    for byte in block {
+        *byte ^= mask;
+    }
 }
 
-/// SHA-256 of parts that come one after the other.
+/// SHA-256 of parts that come one after the other. The buffer wipes itself, as the state is wiped here. Its functions are
+/// called in several places; a copy in each would make the module 0.7 KB larger.
 struct Stream {
     state: [u32; 8],
-    /// The last bytes, as long as they do not fill a block.
-    block: [u8; BLOCK_LEN],
-    used: usize,
+    buffer: EagerBuffer<U64>,
     /// Bytes so far.
     length: u64,
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // The message is no secret; what the key has become is.
         self.state.zeroize();
     }
 }
 
 impl Stream {
     fn after_one_block(state: [u32; 8]) -> Self {
-        Self { state, block: [0; BLOCK_LEN], used: 0, length: BLOCK_LEN as u64 }
+        Self { state, buffer: EagerBuffer::default(), length: BLOCK_LEN as u64 }
     }
 
-    fn update(&mut self, mut data: &[u8]) {
+    #[inline(never)]
+    fn update(&mut self, data: &[u8]) {
         self.length += data.len() as u64;
-        if self.used > 0 {
-            let (start, rest) = data.split_at(data.len().min(BLOCK_LEN - self.used));
-            self.keep(start);
-            data = rest;
-            if self.used < BLOCK_LEN {
-                return;
-            }
-            compress256(&mut self.state, &[self.block]);
-            self.used = 0;
-        }
-        let (blocks, rest) = data.as_chunks();
-        compress256(&mut self.state, blocks);
-        self.keep(rest);
+        let state = &mut self.state;
+        self.buffer.digest_blocks(data, |blocks| compress256(state, Array::cast_slice_to_core(blocks)));
     }
 
-    /// Keeps what is no longer than the room that is left.
-    fn keep(&mut self, data: &[u8]) {
-        let end = self.used + data.len();
-        if let Some(place) = self.block.get_mut(self.used..end) {
-            place.copy_from_slice(data);
-            self.used = end;
-        }
-    }
-
-    /// Ends with a one bit, zeros and the length in bits (FIPS 180-4, 5.1.1).
+    #[inline(never)]
     fn finish(mut self) -> [u8; DIGEST_LEN] {
-        const LENGTH_AT: usize = BLOCK_LEN - size_of::<u64>();
-        let mut block = [0; BLOCK_LEN];
-        let kept = self.block.iter().take(self.used).copied().chain([0x80]);
-        for (place, byte) in block.iter_mut().zip(kept) {
-            *place = byte;
-        }
-        if self.used >= LENGTH_AT {
-            compress256(&mut self.state, &[block]);
-            block = [0; BLOCK_LEN];
-        }
-        if let Some(place) = block.last_chunk_mut() {
-            *place = (self.length * 8).to_be_bytes();
-        }
-        compress256(&mut self.state, &[block]);
+        let state = &mut self.state;
+        self.buffer.len64_padding_be(self.length * 8, |block| compress256(state, slice::from_ref(&block.0)));
         let mut digest = [0; DIGEST_LEN];
         for (place, word) in digest.as_chunks_mut().0.iter_mut().zip(self.state) {
             *place = word.to_be_bytes();

@@ -7,7 +7,7 @@
 use alloc::string::String;
 use core::fmt;
 
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::base62;
 use crate::mac::{self, KeyStates};
@@ -56,34 +56,60 @@ impl Secret {
     ///
     /// As [`Secret::parse`].
     pub fn parse_bytes(text: &[u8]) -> Result<Self, UnusableSecret> {
-        Ok(Self { states: KeyStates::new(usable(text)?) })
+        Ok(Self { states: KeyStates::new(key(text)?) })
     }
 
-    /// The prepared states as bytes, for a host that keeps them between calls. They are as secret as the text.
-    #[must_use]
-    pub fn to_states(&self) -> [u8; mac::STATES_LEN] {
-        self.states.to_bytes()
-    }
-
-    /// The secret whose states [`Secret::to_states`] gave.
+    /// The secret whose states are those of a [`Prepared`].
     #[must_use]
     pub fn from_states(states: &[u8; mac::STATES_LEN]) -> Self {
         Self { states: KeyStates::from_bytes(states) }
     }
 }
 
-/// What a host that has a faster SHA-256 puts before the message, so that its plain digest of both is what
-/// [`Secret::sign_digest`] takes (RFC 2104: the key, exclusive-or 0x36).
+/// What a host keeps of a secret between calls. It is as secret as the text, and zeroed on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Prepared {
+    /// The inner and the outer state, for [`Secret::from_states`].
+    pub states: [u8; mac::STATES_LEN],
+    /// What a host that has a faster SHA-256 puts before the message, so that its plain digest of both is what
+    /// [`Secret::sign_digest`] takes (RFC 2104: the key, exclusive-or 0x36).
+    pub inner_pad: [u8; mac::BLOCK_LEN],
+}
+
+impl Prepared {
+    /// Room for one secret.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { states: [0; mac::STATES_LEN], inner_pad: [0; mac::BLOCK_LEN] }
+    }
+
+    /// Prepares a secret in this room, so that no copy stays anywhere else.
+    ///
+    /// # Errors
+    ///
+    /// As [`Secret::parse`].
+    pub fn prepare(&mut self, text: &[u8]) -> Result<(), UnusableSecret> {
+        let key = self::key(text)?;
+        let mut states = KeyStates::of_nothing();
+        states.prepare(key);
+        states.write_to(&mut self.states);
+        mac::write_inner_pad(&mut self.inner_pad, key);
+        Ok(())
+    }
+}
+
+impl Default for Prepared {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The key that a secret is for HMAC-SHA256: all bytes of its text (contract 10.5).
 ///
 /// # Errors
 ///
 /// As [`Secret::parse`].
-pub fn inner_pad(text: &[u8]) -> Result<[u8; mac::BLOCK_LEN], UnusableSecret> {
-    Ok(mac::inner_pad(usable(text)?))
-}
-
-/// The text again, if contract 10.5 allows it.
-fn usable(text: &[u8]) -> Result<&[u8], UnusableSecret> {
+pub fn key(text: &[u8]) -> Result<&[u8], UnusableSecret> {
     let rest = text.strip_prefix(PREFIX.as_bytes()).ok_or(UnusableSecret)?;
     if rest.is_empty() || text.len() > MAX_CHARS || !rest.iter().all(u8::is_ascii_graphic) {
         return Err(UnusableSecret);

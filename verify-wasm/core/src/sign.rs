@@ -22,7 +22,7 @@ impl Secret {
         to_hex(self.states.mac([timestamp, b".", body]))
     }
 
-    /// The same signature, when a host has computed the SHA-256 of [`crate::secret::inner_pad`], timestamp, full
+    /// The same signature, when a host has computed the SHA-256 of the key padded for the inner hash (RFC 2104), timestamp, full
     /// stop and body by other means.
     #[must_use]
     pub fn sign_digest(&self, inner: &[u8; mac::DIGEST_LEN]) -> Signature {
@@ -36,13 +36,19 @@ pub fn signature_header<'s>(
     timestamp: &str,
     body: &[u8],
 ) -> String {
+    header_value(secrets.into_iter().map(|secret| secret.states.mac([timestamp.as_bytes(), b".", body])))
+}
+
+/// The same of digests that a host has computed by other means: HMAC-SHA256 with the key that [`crate::secret::key`] says,
+/// over the timestamp, a full stop and the body.
+pub fn header_value(digests: impl IntoIterator<Item = [u8; mac::DIGEST_LEN]>) -> String {
     let mut value = String::new();
-    for secret in secrets {
+    for digest in digests {
         if !value.is_empty() {
             value.push(',');
         }
         value.push_str(SCHEME);
-        value.extend(secret.sign(timestamp.as_bytes(), body).map(char::from));
+        value.extend(to_hex(digest).map(char::from));
     }
     value
 }

@@ -8,89 +8,15 @@
 //! Steps that look only at headers come before the HMAC, and the body is not parsed until a signature holds.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::code::VerificationCode;
+pub use crate::configuration::{BodyLimit, ConfigError, MAX_SECRETS, Tolerance};
 use crate::event::{self, Envelope};
 use crate::header;
 use crate::secret::Secret;
 use crate::sign::{SCHEME, Signature};
-
-/// The most secrets a verifier takes.
-pub const MAX_SECRETS: usize = 8;
-
-/// A configuration that no request could ever be judged by. Not one of the codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConfigError {
-    /// The tolerance is not within 1 to 3600 seconds.
-    ToleranceOutOfRange,
-    /// More than [`MAX_SECRETS`] secrets.
-    TooManySecrets,
-}
-
-impl ConfigError {
-    /// The error's name for machines.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ToleranceOutOfRange => "tolerance_out_of_range",
-            Self::TooManySecrets => "too_many_secrets",
-        }
-    }
-
-    /// What is wrong, as a phrase for people.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::ToleranceOutOfRange => "the tolerance must be 1 to 3600 seconds",
-            Self::TooManySecrets => "at most 8 signing secrets can be trusted at once",
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
-/// How far a timestamp may lie from `now`, in whole seconds, 1 to 3600, both directions inclusive. Zero does
-/// not mean "off" and is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tolerance(u32);
-
-impl Tolerance {
-    /// 300 seconds.
-    pub const DEFAULT: Self = Self(300);
-
-    /// A tolerance of so many seconds.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::ToleranceOutOfRange`] unless 1 to 3600.
-    pub fn new(seconds: i64) -> Result<Self, ConfigError> {
-        match u32::try_from(seconds) {
-            Ok(seconds @ 1..=3600) => Ok(Self(seconds)),
-            _ => Err(ConfigError::ToleranceOutOfRange),
-        }
-    }
-
-    /// The tolerance in seconds.
-    #[must_use]
-    pub const fn seconds(self) -> u32 {
-        self.0
-    }
-}
-
-impl Default for Tolerance {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
 
 /// The headers of a delivery, each absent or its normalised value ([`header::join_lines`]).
 #[derive(Debug, Clone, Copy, Default)]
@@ -103,12 +29,13 @@ pub struct Headers<'a> {
     pub event_id: Option<&'a [u8]>,
 }
 
-/// A receiver's trusted secrets, prepared, and its tolerance.
+/// A receiver's trusted secrets, prepared, its tolerance, and its bound for bodies.
 #[derive(Debug, Clone)]
 pub struct Verifier {
     /// Empty when there is nothing to verify with: no secret, or an unusable one among them.
     secrets: Vec<Secret>,
     tolerance: Tolerance,
+    body_limit: BodyLimit,
 }
 
 impl Verifier {
@@ -123,20 +50,28 @@ impl Verifier {
             return Err(ConfigError::TooManySecrets);
         }
         let secrets = secrets.iter().map(|text| Secret::parse(text.as_ref())).collect::<Result<_, _>>();
-        Ok(Self { secrets: secrets.unwrap_or_default(), tolerance })
+        Ok(Self { secrets: secrets.unwrap_or_default(), tolerance, body_limit: BodyLimit::DEFAULT })
+    }
+
+    /// The same verifier with another bound for bodies than [`BodyLimit::DEFAULT`].
+    #[must_use]
+    pub fn with_body_limit(self, body_limit: BodyLimit) -> Self {
+        Self { body_limit, ..self }
     }
 
     /// Judges one delivery. `body` is the raw bytes as transmitted, `now` the receiver's time in Unix seconds.
     ///
     /// # Errors
     ///
-    /// The first code of contract 10.2 whose condition holds.
+    /// [`VerificationCode::InvalidPayload`] for a body above the bound, whatever else is wrong; then the first code of
+    /// contract 10.2 whose condition holds.
     pub fn verify<'b>(
         &self,
         body: Option<&'b [u8]>,
         headers: &Headers<'_>,
         now: i64,
     ) -> Result<Envelope<'b>, VerificationCode> {
+        self.body_limit.admit(body.map_or(0, <[u8]>::len))?;
         let claim = Claim::check(body, headers, !self.secrets.is_empty(), self.tolerance, now)?;
         claim.check_signature(self.secrets.iter().map(|secret| claim.sign(secret)))?;
         claim.read(event::read)

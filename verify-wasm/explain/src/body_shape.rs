@@ -9,6 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::cause::Cause;
+use crate::numbers::is_rounded;
 use crate::report::Finding;
 use crate::text::{count, find, trim};
 use crate::tree::{self, Fault, Kind, Node, Why};
@@ -132,6 +133,8 @@ fn rewritten(body: &[u8], root: &Node<'_>) -> Option<Finding> {
         String::from("The members are in alphabetical order; the service begins with id and type.")
     } else if root.get("id").is_some() && names.first() != Some(&"\"id\"") {
         String::from("The first member is not id, with which the service begins.")
+    } else if has_rounded_number(root) {
+        String::from("A number looks rounded: parsers that know doubles alone lose digits of long integers.")
     } else if has_needless_escape(root) {
         String::from("Characters are written as \\u escapes or slashes escaped; the service does neither.")
     } else {
@@ -154,6 +157,15 @@ fn blank_between_tokens(body: &[u8]) -> Option<usize> {
         }
         blank
     })
+}
+
+fn has_rounded_number(node: &Node<'_>) -> bool {
+    match &node.kind {
+        Kind::Number => is_rounded(node.raw),
+        Kind::Array(items) => items.iter().any(has_rounded_number),
+        Kind::Object(members) => members.iter().any(|member| has_rounded_number(&member.value)),
+        Kind::Null | Kind::Boolean | Kind::String => false,
+    }
 }
 
 fn has_needless_escape(node: &Node<'_>) -> bool {

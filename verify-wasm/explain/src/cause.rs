@@ -35,7 +35,7 @@ macro_rules! causes {
 causes! {
     /// There is no body, because something had read it before.
     BodyConsumed = "body_consumed" =>
-        "Read the raw body once, before any parser does, and hand in those bytes: express.raw() on this route, request.arrayBuffer(), or the adapter of your framework.",
+        "Read the raw body once, before any parser does, and hand in those bytes: the adapter of your framework, express.raw() on this route, or the request's chunks collected up to a bound.",
     /// The request had no body.
     BodyNotSent = "body_not_sent" =>
         "Check that the request is the POST of a delivery, and that no redirect or proxy on the way drops its body.",
@@ -55,6 +55,12 @@ causes! {
     /// Blanks or other impossible characters in a secret, or far too many.
     SecretCharacters = "secret_characters" =>
         "Copy the secret again: it is whsec_ and visible ASCII characters, at most 512 in all.",
+    /// Characters of a secret are missing, here or at the sender.
+    SecretCutOff = "secret_cut_off" =>
+        "Copy the whole secret again: it is whsec_ and 43 characters. A selection by double click, a column that is too narrow, or a shell that reads $ cuts it off.",
+    /// A secret whose letters are in another case.
+    SecretCase = "secret_case" =>
+        "Copy the secret again as it was shown, and change no letter's case: some stores of settings write values in one case.",
     /// Characters behind a secret that do not belong to it.
     SecretStrayEnd = "secret_stray_end" =>
         "Remove what stands behind the secret: a quotation mark, comma or semicolon, or a line end written as backslash and n.",
@@ -131,6 +137,9 @@ causes! {
     /// The sender's key was decoded from the secret.
     KeyDecoded = "key_decoded" =>
         "Take the UTF-8 bytes of the whole secret, whsec_ included, as the HMAC key; do not decode it.",
+    /// The secret, or what follows `whsec_`, is in base64, hexadecimal or percent signs, here or at the sender.
+    KeyEncoded = "key_encoded" =>
+        "Configure and use the secret exactly as it was shown, as text: encode nothing of it (some stores of secrets hand out base64).",
     /// The sender's key leaves out `whsec_`.
     KeyWithoutPrefix = "key_without_prefix" =>
         "Take the whole secret, whsec_ included, as the HMAC key.",
@@ -186,6 +195,9 @@ causes! {
     /// The body is too large to try changes of it.
     BodyTooLarge = "body_too_large" =>
         "Try again with a body of at most 1 MiB; events of this service are at most 256 KiB.",
+    /// The body is longer than the verifier's bound.
+    BodyOverLimit = "body_over_limit" =>
+        "Bound what the receiver collects: events of this service are at most 256 KiB. If you do mean to verify longer bodies, raise maxBodyBytes.",
     /// Nothing that is known fits.
     OtherSecretOrBytes = "other_secret_or_bytes" =>
         "Compare the last three characters of the secret with the hint that the endpoint shows (live and test mode, and every endpoint, have secrets of their own), and the body with the bytes on the wire. Earlier secrets can be handed in for comparison.",

@@ -118,6 +118,30 @@ pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Base64, with padding or without.
+pub(crate) fn encode_base64(bytes: &[u8], padding: bool) -> Vec<u8> {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let group =
+            chunk.iter().chain(&[0; 2]).take(3).fold(0, |group, byte| group << 8 | usize::from(*byte));
+        for place in 0..4 {
+            if place <= chunk.len() {
+                text.extend(DIGITS.get(group >> (18 - 6 * place) & 63));
+            } else if padding {
+                text.push(b'=');
+            }
+        }
+    }
+    text
+}
+
+/// Lowercase hexadecimal digits.
+pub(crate) fn encode_hex(bytes: &[u8]) -> Vec<u8> {
+    let digit = |value: u8| char::from_digit(value.into(), 16).map_or(b'0', |digit| digit as u8);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// Whether this is a signature as the contract has it: `v1=` and 64 lowercase hexadecimal digits.
 pub(crate) fn is_exact(item: &[u8]) -> bool {
     item.strip_prefix(SCHEME.as_bytes()).is_some_and(|digits| {

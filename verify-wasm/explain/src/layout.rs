@@ -2,8 +2,9 @@
 //!
 //! A body that was parsed and written again has the same values in the same order, and other blanks, other escapes, a
 //! line feed more or less. The usual writers are few, so the bytes that were signed can be tried: five ways of spacing,
-//! four ways of writing strings, with and without a line feed at the end. What cannot be undone (numbers that were
-//! rounded, members that were sorted) is left to [`crate::body_shape`].
+//! four ways of writing strings, with and without a line feed at the end; then the same with the numbers in other ways
+//! (`numbers.rs`). What cannot be undone (numbers that were rounded, members that were sorted) is left to
+//! [`crate::body_shape`].
 
 use alloc::format;
 use alloc::string::String;
@@ -11,12 +12,16 @@ use alloc::vec::Vec;
 
 use crate::BODY_LIMIT;
 use crate::cause::Cause;
+use crate::numbers::{ALL_AT_ONCE, Numbers, SINGLE_FORMS};
 use crate::report::Finding;
 use crate::search::Fits;
 use crate::tree::{self, Kind, Node, unescape};
 
 /// Indenting can make a body many times as long. Beyond this it is given up.
 const SIZE_MAX: usize = 4 * BODY_LIMIT;
+/// In longer bodies other ways of writing numbers are not tried, and in no body those of more numbers one by one.
+const NUMBERS_BODY_MAX: usize = 64 << 10;
+const NUMBERS_MAX: usize = 64;
 
 /// What stands between tokens.
 #[derive(Clone, Copy)]
@@ -58,28 +63,76 @@ const STRINGS: [(Strings, &str); 4] = [
 /// The way of writing the body's JSON that fits.
 pub(crate) fn undone(body: &[u8], fits: Fits<'_>) -> Option<Finding> {
     let root = tree::read(body).ok()?;
-    let mut text = Vec::new();
+    let mut attempt = Attempt { root: &root, text: Vec::new(), fits };
     for (strings, escapes) in STRINGS {
         for (spacing, blanks) in SPACINGS {
-            text.clear();
-            if (Writer { spacing, strings, text: &mut text }).value(&root, 0).is_none() {
-                continue;
-            }
-            let plain = fits(&text);
-            text.push(b'\n');
-            if plain || fits(&text) {
-                let end = if plain { "" } else { ", with a line feed at its end" };
-                let evidence = format!("The signature is that of the same JSON {blanks}{escapes}{end}.");
-                return Some(Finding::new(Cause::BodyReserialized, evidence));
+            if let Some(end) = attempt.fits(spacing, strings, Numbers::AsTheyAre) {
+                return Some(found(blanks, escapes, "", end));
             }
         }
     }
-    None
+    if body.len() <= NUMBERS_BODY_MAX { attempt.other_numbers() } else { None }
+}
+
+fn found(blanks: &str, escapes: &str, numbers: &str, end: &str) -> Finding {
+    let evidence = format!("The signature is that of the same JSON {blanks}{escapes}{numbers}{end}.");
+    Finding::new(Cause::BodyReserialized, evidence)
+}
+
+/// The body in one way of writing after the other.
+struct Attempt<'a, 't> {
+    root: &'a Node<'t>,
+    text: Vec<u8>,
+    fits: Fits<'a>,
+}
+
+impl Attempt<'_, '_> {
+    /// Whether the body fits when it is written so, and if it does, how it ends.
+    fn fits(&mut self, spacing: Spacing, strings: Strings, numbers: Numbers) -> Option<&'static str> {
+        self.text.clear();
+        let mut writer =
+            Writer { spacing, strings, numbers, seen: 0, rewritten: false, text: &mut self.text };
+        writer.value(self.root, 0)?;
+        if numbers != Numbers::AsTheyAre && !writer.rewritten {
+            return None;
+        }
+        if (self.fits)(&self.text) {
+            return Some("");
+        }
+        self.text.push(b'\n');
+        (self.fits)(&self.text).then_some(", with a line feed at its end")
+    }
+
+    fn other_numbers(&mut self) -> Option<Finding> {
+        for (numbers, told) in ALL_AT_ONCE {
+            for (strings, escapes) in STRINGS {
+                for (spacing, blanks) in SPACINGS {
+                    if let Some(end) = self.fits(spacing, strings, numbers) {
+                        return Some(found(blanks, escapes, told, end));
+                    }
+                }
+            }
+        }
+        let (spacing, blanks) = (Spacing::Compact, "without blanks between its tokens");
+        for index in 0..NUMBERS_MAX {
+            for form in 0..SINGLE_FORMS {
+                if let Some(end) = self.fits(spacing, Strings::AsTheyAre, Numbers::One { index, form }) {
+                    return Some(found(blanks, "", ", with one number written in another way", end));
+                }
+            }
+        }
+        None
+    }
 }
 
 struct Writer<'w> {
     spacing: Spacing,
     strings: Strings,
+    numbers: Numbers,
+    /// Numbers so far.
+    seen: usize,
+    /// Whether one of them was written otherwise than it stands.
+    rewritten: bool,
     text: &'w mut Vec<u8>,
 }
 
@@ -102,11 +155,22 @@ impl Writer<'_> {
                 self.string(node.raw);
                 Some(())
             }
-            Kind::Null | Kind::Boolean | Kind::Number => {
+            Kind::Number => {
+                self.number(node.raw, depth);
+                Some(())
+            }
+            Kind::Null | Kind::Boolean => {
                 self.push(node.raw);
                 Some(())
             }
         }
+    }
+
+    fn number(&mut self, raw: &str, depth: usize) {
+        let other = self.numbers.rewritten(raw, self.seen, depth);
+        self.seen += 1;
+        self.rewritten |= other.is_some();
+        self.push(other.as_deref().unwrap_or(raw));
     }
 
     fn container<T>(

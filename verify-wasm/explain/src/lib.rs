@@ -31,6 +31,7 @@ mod json_fault;
 mod keys;
 mod layout;
 mod member;
+mod numbers;
 mod plain_bytes;
 mod report;
 mod search;
@@ -41,11 +42,12 @@ mod time;
 mod tree;
 mod wrapping;
 
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use verify_core::verify::MAX_SECRETS;
-use verify_core::{ConfigError, Headers, Tolerance, VerificationCode, Verifier};
+use verify_core::{BodyLimit, ConfigError, Headers, Tolerance, VerificationCode, Verifier};
 
 pub use cause::Cause;
 pub use report::{Explanation, Finding};
@@ -92,13 +94,41 @@ pub struct Trust<'a> {
 ///
 /// [`ConfigError::TooManySecrets`] for more than [`MAX_SECRETS`] of either kind.
 pub fn explain(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Result<Explanation, ConfigError> {
+    explain_within(delivery, trust, BodyLimit::DEFAULT)
+}
+
+/// The same for a verifier with this bound for bodies.
+///
+/// # Errors
+///
+/// As [`explain`].
+pub fn explain_within(
+    delivery: &Delivery<'_>,
+    trust: &Trust<'_>,
+    body_limit: BodyLimit,
+) -> Result<Explanation, ConfigError> {
     if trust.other_secrets.len() > MAX_SECRETS {
         return Err(ConfigError::TooManySecrets);
     }
-    let verifier = Verifier::new(trust.secrets, trust.tolerance)?;
+    let verifier = Verifier::new(trust.secrets, trust.tolerance)?.with_body_limit(body_limit);
+    let body_bytes = delivery.body.map_or(0, <[u8]>::len);
+    if body_limit.admit(body_bytes).is_err() {
+        return Ok(body_over_limit(body_bytes, body_limit));
+    }
     let verdict = verifier.verify(delivery.body, &delivery.headers, trust.now).map(|_| ());
     let causes = verdict.err().map_or_else(Vec::new, |code| causes(code, delivery, trust));
     Ok(Explanation { verdict, causes })
+}
+
+/// What is to be said of a body above the bound, of which a verifier sees nothing but the length.
+#[must_use]
+pub fn body_over_limit(body_bytes: usize, body_limit: BodyLimit) -> Explanation {
+    let evidence =
+        format!("The body has {body_bytes} bytes, and the verifier takes {} at most.", body_limit.bytes());
+    Explanation {
+        verdict: Err(VerificationCode::InvalidPayload),
+        causes: vec![Finding::new(Cause::BodyOverLimit, evidence)],
+    }
 }
 
 fn causes(code: VerificationCode, delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding> {

@@ -15,7 +15,10 @@ use crate::digest::{Claimed, Key};
 use crate::report::Finding;
 use crate::text::{count, trim};
 use crate::{BODY_LIMIT, Delivery, Trust};
-use crate::{body_shape, keys, layout, plain_bytes, signature_form, wrapping};
+use crate::{body_shape, keys, layout, plain_bytes, secret_form, signature_form, wrapping};
+
+/// With longer bodies a few hundred keys take too long.
+const LENGTHS_BODY_MAX: usize = 64 << 10;
 
 /// Tells whether a signature of the header is that of such a body.
 pub(crate) type Fits<'f> = &'f mut dyn FnMut(&[u8]) -> bool;
@@ -43,6 +46,7 @@ pub(crate) fn causes(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding>
         causes.insert(0, found);
         return causes;
     }
+    causes.extend(secret_form::suspicions(trust));
     causes.extend(body_shape::suspicions(delivery));
     if search.body.len() > BODY_LIMIT {
         let evidence = format!("The body has {} bytes; changes of it were not tried.", search.body.len());
@@ -113,12 +117,28 @@ impl<'a> Search<'a> {
                 return Some(Finding::new(cause, evidence));
             }
         }
+        if let Some(found) = self.other_length() {
+            return Some(found);
+        }
         let mut place = 0;
         let string = keys::other_strings(self.timestamp, self.event_id, self.body, &mut |parts| {
             self.fits(parts).map(|index| place = index).is_some()
         })?;
         let evidence = format!("The signature is that of {string}{}.", self.of_secret(place));
         Some(Finding::new(Cause::SignedOtherString, evidence))
+    }
+
+    /// A secret with a character more, or with characters less at the sender.
+    fn other_length(&self) -> Option<Finding> {
+        if self.body.len() > LENGTHS_BODY_MAX {
+            return None;
+        }
+        let parts = self.signed_parts(self.body);
+        self.trust.secrets.iter().enumerate().find_map(|(index, text)| {
+            let key = keys::other_length(text, &mut |key| self.claimed.holds(&Key::new(key).digest(&parts)))?;
+            let evidence = format!("The signature fits when the key is {key}{}.", self.of_secret(index));
+            Some(Finding::new(Cause::SecretCutOff, evidence))
+        })
     }
 
     /// The body with one change undone, under a configured secret.

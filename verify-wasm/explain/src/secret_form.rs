@@ -9,6 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use verify_core::Secret;
+use verify_core::base62;
 use verify_core::secret::{MAX_CHARS, PREFIX};
 use zeroize::Zeroizing;
 
@@ -18,6 +19,9 @@ use crate::report::Finding;
 use crate::text::find;
 use crate::{Delivery, Trust};
 
+/// A shorter one is somebody's own, for a test.
+const SUSPICIOUS_CHARS: usize = 24;
+
 /// What is wrong with each secret that is unusable.
 pub(crate) fn causes(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding> {
     if trust.secrets.is_empty() {
@@ -25,6 +29,25 @@ pub(crate) fn causes(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding>
     }
     let unusable = trust.secrets.iter().enumerate().filter(|(_, text)| Secret::parse(text).is_err());
     unusable.map(|(index, text)| fault(&name(index, trust.secrets.len()), text, delivery)).collect()
+}
+
+/// What about usable secrets is suspicious when no signature fits them. Those of the service are 43 digits and letters of
+/// both cases behind `whsec_`; only secrets that are like them are spoken of.
+pub(crate) fn suspicions(trust: &Trust<'_>) -> Vec<Finding> {
+    let of = trust.secrets.len();
+    let suspicion = |(index, text): (usize, &&str)| {
+        let rest = text.strip_prefix(PREFIX)?;
+        let has = |is: fn(&u8) -> bool| rest.as_bytes().iter().any(is);
+        let (cause, problem) = if (SUSPICIOUS_CHARS..base62::WIDTH).contains(&rest.len()) {
+            (Cause::SecretCutOff, "is shorter than those that the service issues")
+        } else if rest.len() == base62::WIDTH && has(u8::is_ascii_uppercase) != has(u8::is_ascii_lowercase) {
+            (Cause::SecretCase, "has letters of one case alone, where the service issues both")
+        } else {
+            return None;
+        };
+        Some(Finding::new(cause, format!("{} {problem}.", name(index, of))))
+    };
+    trust.secrets.iter().enumerate().filter_map(suspicion).collect()
 }
 
 /// `The secret`, or which of several.

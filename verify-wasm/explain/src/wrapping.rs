@@ -94,7 +94,7 @@ fn from_text(text: &[u8]) -> Option<Wrapped> {
 }
 
 /// `None` when nothing is encoded, or not well.
-fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;
     let mut encoded = false;

@@ -2,7 +2,7 @@
 
 use crate::delivery::{BODY, Delivery, NOW, S1, S2};
 use base64::Engine;
-use verify_core::{ConfigError, Secret, Tolerance, UnusableSecret, Verifier, header};
+use verify_core::{BodyLimit, ConfigError, Secret, Tolerance, UnusableSecret, Verifier, header};
 
 const GOOD: &str = "885c9a72f68a9c6eb1d1e063bc1795894d0fcfe1b1417a571e569d957ee16abe";
 
@@ -226,6 +226,13 @@ fn configuration_that_cannot_be_meant_is_refused_at_construction() {
         assert_eq!(i64::from(Tolerance::new(seconds).unwrap().seconds()), seconds);
     }
     assert_eq!(Tolerance::default(), Tolerance::new(300).unwrap());
+    for bytes in [i64::MIN, -1, 0, (256 << 20) + 1, i64::MAX] {
+        assert_eq!(BodyLimit::new(bytes), Err(ConfigError::BodyLimitOutOfRange), "{bytes}");
+    }
+    for bytes in [1, 16 << 20, 256 << 20] {
+        assert_eq!(i64::from(BodyLimit::new(bytes).unwrap().bytes()), bytes);
+    }
+    assert_eq!(BodyLimit::default(), BodyLimit::new(16 << 20).unwrap());
     assert!(Verifier::new(&[S1; 8], Tolerance::DEFAULT).is_ok());
     assert_eq!(Verifier::new(&[S1; 9], Tolerance::DEFAULT).unwrap_err(), ConfigError::TooManySecrets);
     assert_eq!(Verifier::new(&["whsec_"; 9], Tolerance::DEFAULT).unwrap_err(), ConfigError::TooManySecrets);

@@ -3,7 +3,7 @@
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
-use verify_core::secret::{self, Secret};
+use verify_core::secret::{Prepared, Secret};
 
 /// The same by the `hmac` crate.
 fn reference(key: &[u8], parts: &[&[u8]]) -> String {
@@ -41,19 +41,23 @@ proptest! {
         let expected = secret.sign(timestamp.as_bytes(), &body);
         prop_assert_eq!(text(expected), reference(key.as_bytes(), &[timestamp.as_bytes(), b".", &body]));
 
-        let kept = Secret::from_states(&secret.to_states());
+        let mut prepared = Prepared::new();
+        prepared.prepare(key.as_bytes()).unwrap();
+        let kept = Secret::from_states(&prepared.states);
         prop_assert_eq!(kept.sign(timestamp.as_bytes(), &body), expected);
 
-        let pad = secret::inner_pad(key.as_bytes()).unwrap();
+        let pad = prepared.inner_pad;
         let elsewhere = Sha256::new().chain_update(pad).chain_update(&timestamp).chain_update(b".").chain_update(&body);
         prop_assert_eq!(kept.sign_digest(&elsewhere.finalize().into()), expected);
     }
 }
 
 #[test]
-fn an_unusable_secret_has_no_pad() {
+fn an_unusable_secret_is_not_prepared() {
     for text in ["", "whsec_", "whsec_a\n", "WHSEC_a"] {
-        assert!(secret::inner_pad(text.as_bytes()).is_err(), "{text:?}");
+        let mut prepared = Prepared::new();
+        assert!(prepared.prepare(text.as_bytes()).is_err(), "{text:?}");
+        assert_eq!((prepared.states, prepared.inner_pad), ([0; 64], [0; 64]), "{text:?}");
         assert!(Secret::parse_bytes(text.as_bytes()).is_err(), "{text:?}");
     }
     assert!(Secret::parse_bytes(b"whsec_\xff").is_err());

@@ -1,7 +1,7 @@
 //! The order of the codes (contract 10.2): whatever else is wrong, the first condition that holds answers.
 
 use crate::delivery::{BODY, Delivery, NOW};
-use verify_core::{Secret, VerificationCode, sign};
+use verify_core::{BodyLimit, Headers, Secret, Tolerance, VerificationCode, Verifier, sign};
 
 /// Breaks the body so that this code applies. Later members stay as they are.
 fn break_body(code: VerificationCode, body: &str) -> String {
@@ -105,4 +105,34 @@ fn the_order_of_the_codes_is_that_of_the_contract() {
         assert_eq!(VerificationCode::from_str(code.as_str()), Some(code));
     }
     assert_eq!(VerificationCode::from_str("resource_version_conflict"), None);
+}
+
+#[test]
+fn a_body_above_the_bound_is_refused_by_its_length_alone() {
+    let refused = Err(VerificationCode::InvalidPayload);
+    let limit = BodyLimit::new(1000).unwrap();
+    let delivery = Delivery::of(format!("{BODY:1000}"));
+    let headers = Headers {
+        timestamp: delivery.timestamp.as_deref(),
+        signature: delivery.signature.as_deref(),
+        event_id: delivery.event_id.as_deref(),
+    };
+    let body = delivery.body.unwrap();
+    let longer = [&body[..], b" "].concat();
+    let verifier = Verifier::new(&delivery.secrets, Tolerance::DEFAULT).unwrap().with_body_limit(limit);
+    assert_eq!(
+        verifier.verify(Some(&body), &headers, NOW).map(|event| event.id.into_owned()),
+        Ok("evt_1".into())
+    );
+    assert_eq!(verifier.verify(Some(&longer), &headers, NOW), refused);
+    // Whatever else is wrong, there being no secret included.
+    let nothing = Verifier::new::<&str>(&[], Tolerance::DEFAULT).unwrap();
+    let sixteen_mebibytes = vec![b' '; 16 << 20];
+    for (verifier, body, expected) in [
+        (&nothing, &sixteen_mebibytes[..], Err(VerificationCode::InvalidSecret)),
+        (&nothing, &[&sixteen_mebibytes[..], b" "].concat(), refused.clone()),
+        (&verifier, &longer, refused),
+    ] {
+        assert_eq!(verifier.verify(Some(body), &Headers::default(), NOW), expected);
+    }
 }

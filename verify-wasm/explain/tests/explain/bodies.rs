@@ -67,6 +67,31 @@ fn reserialized() -> Vec<Case> {
             cause,
         ),
         changed("characters became escapes", |body| body.replace('é', "\\u00e9"), cause),
+        total("a number lost its decimal place", "1250.0", "1250"),
+        total("a number lost two decimal places", "1250.00", "1250"),
+        total("a number lost its last zero", "12.50", "12.5"),
+        total("a number lost its exponent", "125e1", "1250"),
+        total("a number lost its capital exponent", "125E+1", "1250"),
+        total("a number got a decimal place", "1250", "1250.0"),
+        total("a number got an exponent", "1250", "1.25E3"),
+        received(
+            "all numbers became doubles, and blanks came",
+            BODY,
+            &BODY.replace("7,", "7.0, ").replace("1250", "1250.0"),
+            cause,
+        ),
+        received(
+            "prices lost their places",
+            &BODY.replace("1250", "[12.00,13.50]"),
+            &BODY.replace("1250", "[12,13.5]"),
+            cause,
+        ),
+        Case::of(BODY.replace("1250", "12345678901234567891")).when(
+            "a number was rounded",
+            |case| case.body = Some(BODY.replace("1250", "12345678901234567000").into_bytes()),
+            FAILED,
+            &[cause, "other_secret_or_bytes"],
+        ),
         Case::right().when(
             "written anew, and signed with the second of two secrets",
             |case| {
@@ -77,6 +102,11 @@ fn reserialized() -> Vec<Case> {
             &[cause],
         ),
     ]
+}
+
+/// The total was sent in one way and received in another.
+fn total(name: &str, sent: &str, arrived: &str) -> Case {
+    received(name, &BODY.replace("1250", sent), &BODY.replace("1250", arrived), "body_reserialized")
 }
 
 fn undone() -> Vec<Case> {

@@ -2,8 +2,8 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer};
-use verify_core::{Headers, Secret, Tolerance, sign};
-use verify_explain::{Delivery, Explanation, HeaderLine, Trust, explain};
+use verify_core::{BodyLimit, Headers, Secret, Tolerance, sign};
+use verify_explain::{Delivery, Explanation, HeaderLine, Trust, explain_within};
 
 /// S1 of contract 10.8.
 pub(crate) const S1: &str = "whsec_4fQ2mZr8Kc0VtYb7NwXh1LpJd5Ss9RgAeUoTiCnEq3M";
@@ -28,6 +28,7 @@ pub(crate) struct Case {
     pub(crate) secrets: Vec<String>,
     pub(crate) other_secrets: Vec<String>,
     pub(crate) tolerance: i64,
+    pub(crate) max_body_bytes: i64,
     pub(crate) now: i64,
     pub(crate) code: String,
     /// The causes in order.
@@ -55,6 +56,7 @@ impl Case {
             secrets: vec![S1.to_owned()],
             other_secrets: Vec::new(),
             tolerance: 300,
+            max_body_bytes: i64::from(BodyLimit::DEFAULT.bytes()),
             now: NOW,
             code: String::new(),
             causes: Vec::new(),
@@ -89,7 +91,9 @@ impl Case {
         };
         let tolerance = Tolerance::new(self.tolerance).unwrap();
         let trust = Trust { secrets: &secrets, other_secrets: &other_secrets, tolerance, now: self.now };
-        explain(&Delivery { body: self.body.as_deref(), headers, lines: &lines }, &trust).unwrap()
+        let limit = BodyLimit::new(self.max_body_bytes).unwrap();
+        let delivery = Delivery { body: self.body.as_deref(), headers, lines: &lines };
+        explain_within(&delivery, &trust, limit).unwrap()
     }
 
     pub(crate) fn line(&mut self, name: &str, value: &str) {

@@ -4,7 +4,12 @@ use crate::case::{BODY, Case};
 
 /// Everything that can be wrong with what was signed.
 pub(crate) fn cases() -> Vec<Case> {
-    [texts(), members()].concat()
+    [texts(), members(), vec![over_limit()]].concat()
+}
+
+fn over_limit() -> Case {
+    let damage = |case: &mut Case| case.max_body_bytes = BODY.len() as i64 - 1;
+    Case::right().when("longer than the verifier's bound", damage, "invalid_payload", &["body_over_limit"])
 }
 
 fn signed(name: &str, body: impl AsRef<[u8]>, code: &str, cause: &str) -> Case {

@@ -84,6 +84,86 @@ fn mistaken() -> Vec<Case> {
             "key_decoded",
         ),
         made(
+            "the last character of the secret is missing",
+            |case| case.secrets = vec![S1[..S1.len() - 1].to_owned()],
+            "secret_cut_off",
+        ),
+        made(
+            "the first character of the secret is missing",
+            |case| case.secrets = vec![format!("whsec_{}", &S1[7..])],
+            "secret_cut_off",
+        ),
+        made(
+            "the sender's secret is cut off",
+            |case| sign(case, &[&S1.as_bytes()[..20]], &signed()),
+            "secret_cut_off",
+        ),
+        made(
+            "the sender's secret lacks its beginning",
+            |case| sign(case, &[b"whsec_", &S1.as_bytes()[9..]], &signed()),
+            "secret_cut_off",
+        ),
+        Case::right().when(
+            "several characters of the secret are missing",
+            |case| case.secrets = vec![S1[..40].to_owned()],
+            failed,
+            &["secret_cut_off", "other_secret_or_bytes"],
+        ),
+        made(
+            "the sender's secret is in lowercase",
+            |case| sign(case, &[S1.to_lowercase().as_bytes()], &signed()),
+            "secret_case",
+        ),
+        made(
+            "the sender's secret is in capitals",
+            |case| sign(case, &[S1.to_uppercase().as_bytes()], &signed()),
+            "secret_case",
+        ),
+        made(
+            "the sender's secret has capitals behind the prefix",
+            |case| sign(case, &[b"whsec_", S1[6..].to_uppercase().as_bytes()], &signed()),
+            "secret_case",
+        ),
+        Case::right().when(
+            "the configured secret is in lowercase",
+            |case| case.secrets = vec![S1.to_lowercase()],
+            failed,
+            &["secret_case", "other_secret_or_bytes"],
+        ),
+        made(
+            "the sender encodes what follows the prefix",
+            |case| sign(case, &[b"whsec_", encoded(&S1[6..]).as_bytes()], &signed()),
+            "key_encoded",
+        ),
+        made(
+            "the sender encodes the whole secret",
+            |case| sign(case, &[encoded(S1).trim_end_matches('=').as_bytes()], &signed()),
+            "key_encoded",
+        ),
+        made(
+            "the sender writes hexadecimal digits",
+            |case| sign(case, &[b"whsec_", hex::encode(&S1[6..]).as_bytes()], &signed()),
+            "key_encoded",
+        ),
+        made(
+            "the configured secret has its rest in base64",
+            |case| case.secrets = vec![format!("whsec_{}", encoded(&S1[6..]))],
+            "key_encoded",
+        ),
+        made(
+            "the configured secret is the whole one in base64",
+            |case| case.secrets = vec![format!("whsec_{}", encoded(S1))],
+            "key_encoded",
+        ),
+        made(
+            "the configured secret has percent signs",
+            |case| {
+                case.secrets = vec!["whsec_a%2Bb%2Fc".to_owned()];
+                sign(case, &[b"whsec_a+b/c"], &signed());
+            },
+            "key_encoded",
+        ),
+        made(
             "the sender's key has a line feed",
             |case| sign(case, &[S1.as_bytes(), b"\n"], &signed()),
             "secret_blanks",
@@ -132,6 +212,11 @@ fn hmac(key: &[u8], signed: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<sha2::Sha256>::new_from_slice(key).unwrap();
     mac.update(signed);
     mac.finalize().into_bytes().into()
+}
+
+fn encoded(text: &str) -> String {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    BASE64_STANDARD.encode(text)
 }
 
 /// Leniently, as senders decode what was never meant to be decoded.

@@ -10,6 +10,8 @@
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 
+use crate::Settings;
+
 struct Place(UnsafeCell<Vec<u8>>);
 
 // SAFETY: the module is built without threads, so there is nobody to share with; `exchange` is the only one that looks
@@ -37,11 +39,13 @@ pub extern "C" fn explain_reserve(length: usize) -> *const u8 {
     address
 }
 
-/// Answers the question that was written, with this tolerance and time in seconds. Returns the answer's length in bytes;
-/// 0 when the bytes were no question, or one with a configuration that is refused.
+/// Answers the question that was written, with this tolerance and time in seconds, about a body of so many bytes under this
+/// bound. Returns the answer's length in bytes; 0 when the bytes were no question, or one with a configuration that is
+/// refused.
 #[unsafe(no_mangle)]
-pub extern "C" fn explain_run(tolerance_seconds: f64, now: f64) -> usize {
-    let answer = crate::replace_by_answer(exchange(Vec::new()), tolerance_seconds, now);
+pub extern "C" fn explain_run(tolerance_seconds: f64, now: f64, body_bytes: f64, body_limit: f64) -> usize {
+    let settings = Settings { tolerance_seconds, now, body_bytes, body_limit };
+    let answer = crate::replace_by_answer(exchange(Vec::new()), &settings);
     let length = answer.len();
     exchange(answer);
     length

@@ -7,7 +7,7 @@
 //! A question is a sequence of parts, each its length in four bytes, lowest first, and its bytes; all bits set as length
 //! says that there is no such part. First `Service-Timestamp`, `Service-Signature`, `Service-Event-Id` and the body;
 //! then three lists, each a number in four bytes and so many parts: the secrets, the secrets for comparison, and names
-//! and values of header lines in turn.
+//! and values of header lines in turn. A body above the verifier's bound is not written; its length is told beside.
 
 #![cfg_attr(target_family = "wasm", no_std)]
 
@@ -20,8 +20,8 @@ mod runtime;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use verify_core::{Headers, Tolerance};
-use verify_explain::{Delivery, HeaderLine, Trust, explain};
+use verify_core::{BodyLimit, Headers, Tolerance};
+use verify_explain::{Delivery, HeaderLine, Trust, body_over_limit, explain_within};
 use zeroize::Zeroizing;
 
 pub use exchange::{explain_address, explain_reserve, explain_run};
@@ -29,8 +29,16 @@ pub use exchange::{explain_address, explain_reserve, explain_run};
 /// The length of a part that is not there.
 const ABSENT: u32 = u32::MAX;
 
+/// What of a question are numbers.
+struct Settings {
+    tolerance_seconds: f64,
+    now: f64,
+    body_bytes: f64,
+    body_limit: f64,
+}
+
 /// The answer to a question, or nothing when it is not one or its configuration could not be meant.
-fn answer(question: &[u8], tolerance_seconds: f64, now: f64) -> Option<String> {
+fn answer(question: &[u8], settings: &Settings) -> Option<String> {
     let mut rest = Rest(question);
     let headers = Headers { timestamp: rest.part()?, signature: rest.part()?, event_id: rest.part()? };
     let body = rest.part()?;
@@ -38,9 +46,15 @@ fn answer(question: &[u8], tolerance_seconds: f64, now: f64) -> Option<String> {
     let other_secrets = rest.texts()?;
     let lines = rest.lines()?;
     // Doubles saturate: what is no integer of this size is out of every range, or as far from any time as can be.
-    let tolerance = Tolerance::new(tolerance_seconds as i64).ok()?;
-    let trust = Trust { secrets: &secrets, other_secrets: &other_secrets, tolerance, now: now as i64 };
-    let explanation = explain(&Delivery { body, headers, lines: &lines }, &trust).ok()?;
+    let tolerance = Tolerance::new(settings.tolerance_seconds as i64).ok()?;
+    let body_limit = BodyLimit::new(settings.body_limit as i64).ok()?;
+    let body_bytes = settings.body_bytes as usize;
+    if body_limit.admit(body_bytes).is_err() {
+        return Some(body_over_limit(body_bytes, body_limit).to_json());
+    }
+    let trust =
+        Trust { secrets: &secrets, other_secrets: &other_secrets, tolerance, now: settings.now as i64 };
+    let explanation = explain_within(&Delivery { body, headers, lines: &lines }, &trust, body_limit).ok()?;
     Some(explanation.to_json())
 }
 
@@ -82,7 +96,7 @@ impl<'q> Rest<'q> {
 }
 
 /// Answers what was written, and wipes it.
-fn replace_by_answer(question: Vec<u8>, tolerance_seconds: f64, now: f64) -> Vec<u8> {
+fn replace_by_answer(question: Vec<u8>, settings: &Settings) -> Vec<u8> {
     let question = Zeroizing::new(question);
-    answer(&question, tolerance_seconds, now).unwrap_or_default().into_bytes()
+    answer(&question, settings).unwrap_or_default().into_bytes()
 }
