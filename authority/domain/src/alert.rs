@@ -26,7 +26,7 @@ text_enum! {
         ApiVersionDeprecated = "api_version_deprecated",
         /// Due deliveries wait too long.
         OutboxDelayed = "outbox_delayed",
-        /// Operator: a payment succeeded after its checkout had ended (contract 3.4).
+        /// Operator: a payment succeeded after its checkout or order had ended (contract 18.3).
         LatePayment = "late_payment",
         /// Operator: a processor's or carrier's report was refused (contract 3.5, 6.2).
         ReportRefused = "report_refused",
@@ -45,6 +45,16 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Whether an alert still stands.
+    AlertStatus {
+        /// Nobody has closed it, and its condition is not gone.
+        Open = "open",
+        /// Somebody has looked, or its condition is gone.
+        Closed = "closed",
+    }
+}
+
 /// An alert to be raised.
 #[derive(Clone, Debug)]
 pub struct NewAlert {
@@ -60,7 +70,7 @@ pub struct NewAlert {
     pub message: String,
 }
 
-/// An open alert.
+/// An alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the members are those of contract 2.12
 pub struct Alert {
@@ -72,9 +82,16 @@ pub struct Alert {
     pub count: i64,
     pub first_seen_at: Timestamp,
     pub last_seen_at: Timestamp,
+    pub closed_at: Option<Timestamp>,
 }
 
 impl Alert {
+    /// Whether it still stands.
+    #[must_use]
+    pub fn status(&self) -> AlertStatus {
+        if self.closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed }
+    }
+
     /// The endpoint, when the alert is about one.
     #[must_use]
     pub fn endpoint_id(&self) -> Option<EndpointId> {

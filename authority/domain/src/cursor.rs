@@ -97,6 +97,10 @@ list_kinds! {
     OperatorAuditLog = 37;
     /// Operator: outbox
     OperatorOutbox = 38;
+    /// Operator: alerts
+    OperatorAlerts = 39;
+    /// Operator: payments
+    OperatorPayments = 40;
 }
 
 /// Whose list a cursor was given out for.

@@ -5,13 +5,12 @@
 use serde::{Deserialize, Serialize};
 use verify_core::catalog::EventType;
 
+use crate::endpoint_hold::HoldReason;
 use crate::id::EndpointId;
+use crate::merchant_limits::MaxInFlight;
 use crate::parts::Metadata;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
-
-/// How many endpoints one merchant may have per mode.
-pub const ENDPOINTS_MAX: i64 = 16;
 
 text_enum! {
     /// Whether deliveries are made for an endpoint.
@@ -88,6 +87,7 @@ pub struct Health {
         "url": Text(2048),
         "description": Text(255),
         "enabled_events": Items(1, 64),
+        "max_in_flight": Between(1, crate::merchant_limits::IN_FLIGHT_MAX),
     ))
 )]
 pub struct Endpoint {
@@ -99,6 +99,8 @@ pub struct Endpoint {
     pub description: Option<String>,
     /// 1 to 64 of `*`, event types and `<category>.*`; sorted.
     pub enabled_events: Vec<String>,
+    /// The most requests that may be in flight to it: 128, or what its merchant is allowed, where none is set.
+    pub max_in_flight: MaxInFlight,
     /// Whether deliveries are made.
     pub status: EndpointStatus,
     /// Who or what disabled it.
@@ -115,6 +117,10 @@ pub struct Endpoint {
     pub secret_rotated_at: Option<Timestamp>,
     /// What recent attempts say.
     pub health: Health,
+    /// Until when no request is sent to it, because its receiver cannot take any now.
+    pub held_until: Option<Timestamp>,
+    /// Why no request is sent to it.
+    pub held_reason: Option<HoldReason>,
     /// Free key-value pairs, written by the merchant; at most 50.
     pub metadata: Metadata,
     /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.

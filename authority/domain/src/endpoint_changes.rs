@@ -29,6 +29,8 @@ pub struct EndpointPatch {
     pub enabled_events: Option<Vec<String>>,
     /// `Some(None)` clears it.
     pub description: Option<Option<String>>,
+    /// `Some(None)` leaves it to the default.
+    pub max_in_flight: Option<Option<i64>>,
     /// Disabled by the merchant, or enabled whoever disabled it.
     pub status: Option<EndpointStatus>,
     /// Entries to set and, where `None`, to remove; `Some(None)` removes them all.
@@ -39,12 +41,16 @@ impl Endpoint {
     /// The endpoint after `patch`; `None` when it says what the endpoint is already.
     ///
     /// # Errors
-    /// `validation_failed` when more metadata would be left than an endpoint may have.
+    /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
+    /// the merchant may have.
     pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Result<Option<Self>, Refusal> {
         let mut next = self.clone();
         next.url = patch.url.unwrap_or(next.url);
         next.enabled_events = patch.enabled_events.unwrap_or(next.enabled_events);
         next.description = patch.description.unwrap_or(next.description);
+        if let Some(own) = patch.max_in_flight {
+            next.max_in_flight = next.max_in_flight.set(own)?;
+        }
         if let Some(metadata) = patch.metadata {
             next.metadata = merged(next.metadata, metadata)?;
         }
@@ -115,10 +121,12 @@ impl Endpoint {
     }
 
     /// The endpoint as it shows at `now`: an overlap that has run out is over, whether or not the old secret has been
-    /// removed yet.
+    /// removed yet, and so is a hold.
     #[must_use]
     pub fn seen_at(mut self, now: Timestamp) -> Self {
         self.previous_secret_expires_at = self.overlap_open_until(now);
+        self.held_until = self.held_until.filter(|until| *until > now);
+        self.held_reason = self.held_reason.filter(|_| self.held_until.is_some());
         self
     }
 

@@ -12,7 +12,7 @@
 //! Deliberately absent: the history of attempts. Everything that is decided here is decided from the condition alone.
 
 use crate::endpoint::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
-use crate::endpoint_hold::{Hold, holds_back};
+use crate::endpoint_hold::{Hold, hold_reason};
 use crate::id::EventId;
 use crate::outcome::AttemptOutcome;
 use crate::time::Timestamp;
@@ -73,7 +73,7 @@ impl Condition {
             self.health.last_response_status = ended.status.map(i64::from).or(health.last_response_status);
         }
         if ended.outcome == AttemptOutcome::Success {
-            self.note_success(ended.ended_at);
+            self.note_success(ended.started_at, ended.ended_at);
         } else {
             self.note_failure(ended);
         }
@@ -98,11 +98,11 @@ impl Condition {
             && self.first_failure_at.is_some_and(|first| now >= first.plus_ms(ms))
     }
 
-    fn note_success(&mut self, at: Timestamp) {
+    fn note_success(&mut self, started_at: Timestamp, at: Timestamp) {
         let health = &mut self.health;
         let known_newer = health.last_success_at.is_some_and(|success| success > at);
         health.last_success_at = health.last_success_at.max(Some(at));
-        self.hold.lift(at);
+        self.hold.lift(started_at, at);
         if known_newer || self.first_failure_at.is_some_and(|first| first > at) {
             // None of the failures that count is from before it.
             return;
@@ -131,8 +131,8 @@ impl Condition {
         if health.consecutive_failures >= DEGRADED_AFTER && health.state != HealthState::Failing {
             health.state = HealthState::Degraded;
         }
-        if holds_back(ended.outcome, ended.status) {
-            self.hold.lengthen(ended.started_at, at, ended.retry_after_ms);
+        if let Some(reason) = hold_reason(ended.outcome, ended.status) {
+            self.hold.lengthen(reason, ended.started_at, at, ended.retry_after_ms);
         }
         self.passes(at);
     }

@@ -120,6 +120,8 @@ catalogue! {
     ConnectionNotActive => "connection_not_active", 409, "Connection not active";
     /// The order is already shared on this connection.
     ShareExists => "share_exists", 409, "Share exists";
+    /// The merchant is closed: it gets no new keys, orders, checkouts or endpoints (operator root; contract 18.3).
+    MerchantEnded => "merchant_closed", 409, "Merchant closed";
     /// A report contradicts what the authority holds (operator root; contract 5.2, 6.2).
     ProcessorConflict => "processor_conflict", 409, "Processor conflict";
     /// The recovery to cancel has ended (contract 15).
@@ -158,6 +160,8 @@ catalogue! {
     HeaderFieldsTooLarge => "request_header_fields_too_large", 431, "Request header fields too large";
     /// A fault of the service; nothing about the cause.
     InternalError => "internal_error", 500, "Internal error";
+    /// The message needs a part of HTTP that this service does not have (transport; RFC 9112 section 6.1).
+    NotImplemented => "not_implemented", 501, "Not implemented";
     /// Overload, database away, shutting down.
     ServiceUnavailable => "service_unavailable", 503, "Service unavailable";
 }
@@ -187,6 +191,7 @@ mod tests {
         (409, "endpoint_disabled endpoint_limit_reached no_eligible_endpoint rotation_in_progress"),
         (409, "checkpoint_regression checkpoint_limit_reached external_reference_conflict"),
         (409, "connection_exists connection_not_active share_exists processor_conflict recovery_finished"),
+        (409, "merchant_closed"),
         (410, "cursor_expired"),
         (413, "payload_too_large"),
         (415, "unsupported_media_type"),
@@ -205,6 +210,7 @@ mod tests {
         (408, "request_timeout"),
         (414, "uri_too_long"),
         (431, "request_header_fields_too_large"),
+        (501, "not_implemented"),
     ];
 
     #[test]

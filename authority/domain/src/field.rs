@@ -1,7 +1,7 @@
 //! What a member turned out to be, and what the operation makes of its presence.
 //!
 //! [`crate::members`] reads a member by its rule and hands back a [`Field`]; the caller ends the line with the one
-//! word that says whether the member must be there: `required`, `optional`, `or`, `patch`.
+//! word that says whether the member must be there: `required`, `optional`, `or`, `or_null`. Only the last takes a null.
 
 use serde_json::Value;
 
@@ -69,39 +69,32 @@ impl<'e, T> Field<'e, T> {
         self.value
     }
 
-    /// The member may be absent or null; both mean "none".
+    /// The member may be absent. A null is refused: a client whose variable was not set must not be granted the default.
     pub fn optional(self) -> Option<T> {
-        shape::nullable(&self.pointer);
         match self.state {
-            State::Absent | State::Null => None,
+            State::Absent => None,
+            State::Null => {
+                let detail = "This member cannot be null; leave it out instead.";
+                self.errors.push(self.pointer, MemberCode::Required, detail);
+                None
+            }
             State::Good | State::Wrong => Some(self.value),
         }
     }
 
-    /// The member may be absent or null; both mean `default`.
+    /// The member may be absent, which means `default`.
     pub fn or(self, default: T) -> T {
         self.optional().unwrap_or(default)
     }
 
-    /// For updates: `None` leaves the record's value, `Some(None)` clears it, `Some(Some(value))` sets it.
-    pub fn patch(self) -> Option<Option<T>> {
+    /// The member may be absent or null, where the contract says "or null": `None` leaves the record's value,
+    /// `Some(None)` clears it, `Some(Some(value))` sets it.
+    pub fn or_null(self) -> Option<Option<T>> {
         shape::nullable(&self.pointer);
         match self.state {
             State::Absent => None,
             State::Null => Some(None),
             State::Good | State::Wrong => Some(Some(self.value)),
-        }
-    }
-
-    /// For updates of a member that cannot be cleared: `None` leaves the record's value.
-    pub fn patch_not_null(self) -> Option<T> {
-        match self.state {
-            State::Absent => None,
-            State::Null => {
-                self.errors.push(self.pointer, MemberCode::Required, "This member cannot be null.");
-                None
-            }
-            State::Good | State::Wrong => Some(self.value),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The fulfilment update: the merchant says how far an order has come (contract 3.3, 4.6).
 //!
 //! A target raises or takes back whole quantities, lines set single ones; with both, the lines decide and the target
-//! must be what they result in. Marking an order shipped is remembered per line ([`Marked`]), because cancelling a
-//! parcel later must not take back what was marked without it. Setting `delivered` delivers the order's open parcels
+//! must be what they result in. What is set is remembered per line ([`Marked`]), because cancelling a parcel later must
+//! not take back what was set without it. Setting `delivered` delivers the order's open parcels
 //! first. Deliberately absent: setting a single line's shipped quantity; that is what parcels are for.
 
 use verify_core::catalog::EventType;
@@ -11,8 +11,8 @@ use crate::change::Change;
 use crate::error_code::ErrorCode;
 use crate::fulfillment_status::FulfillmentStatus;
 use crate::id::LineItemId;
-use crate::line_quantities::Marked;
-use crate::order::{Order, OrderStatus};
+use crate::line_quantities::{Marked, Marks};
+use crate::order::{ConfirmedBy, Order, OrderStatus};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::shipment::Shipment;
@@ -45,7 +45,7 @@ pub struct Updated {
     pub order: Order,
     /// Empty when nothing changed.
     pub changes: Vec<Change>,
-    /// What is marked as shipped from now on.
+    /// What is set from now on.
     pub marked: Marked,
 }
 
@@ -90,23 +90,24 @@ fn cell(from: FulfillmentStatus, target: FulfillmentStatus) -> Cell {
 }
 
 /// Applies a fulfilment update: `shipment.delivered` of every parcel it delivers, then the order's event (contract 3.9
-/// row 9). `parcels` are all shipments of the order, `marked` what earlier updates marked as shipped.
+/// row 9). `parcels` are all shipments of the order, `marked` what earlier updates set.
 ///
 /// # Errors
 /// In this order: `validation_failed` for unknown and repeated lines; `order_not_fulfillable` unless the order is
-/// confirmed (a completed one takes what changes nothing); `invalid_state_transition` by the table of contract 3.3;
+/// confirmed, and by the operator where its payments failed (a completed one takes what changes nothing); `invalid_state_transition` by the table of contract 3.3;
 /// `validation_failed` for quantities outside their range, for lines that are missing, and for a target that the lines
 /// do not result in.
 pub fn update(
     order: Order,
     parcels: &[Shipment],
     marked: Marked,
+    confirmed_by: ConfirmedBy,
     update: &FulfillmentUpdate,
     now: Timestamp,
 ) -> Result<Updated, Refusal> {
     check_references(&order, update.line_items.as_deref().unwrap_or_default())?;
     let (status, not_fulfillable) = (order.status, order.not_fulfillable());
-    if !order.is_fulfillable() {
+    if !order.is_fulfillable(confirmed_by) {
         return Err(not_fulfillable);
     }
     let applied = apply(order, parcels, marked, update, now);
@@ -135,6 +136,9 @@ fn apply(
         (Some(targets), target) => {
             let lines = with_lines(&order, targets)?;
             agree(&lines, target)?;
+            for target in targets {
+                marked.entry(target.id.clone()).or_default().fulfilled = target.fulfilled_quantity;
+            }
             lines
         }
         (None, Some(_)) if allowed == Cell::WithLines => {
@@ -146,8 +150,9 @@ fn apply(
                 changes.extend(delivered(parcels, now));
             }
             let lines: Vec<OrderLine> = order.line_items.iter().map(|line| moved(line, target)).collect();
-            if matches!(target, FulfillmentStatus::Shipped | FulfillmentStatus::Delivered) {
-                marked = lines.iter().map(|line| (line.id.clone(), line.shipped_quantity)).collect();
+            for line in &lines {
+                let marks = marked.entry(line.id.clone()).or_default();
+                *marks = marks_of(line, target, *marks);
             }
             lines
         }
@@ -246,6 +251,13 @@ fn moved(line: &OrderLine, target: FulfillmentStatus) -> OrderLine {
         line.delivered_quantity = line.quantity;
     }
     line
+}
+
+/// What a line's marks are when the order as a whole was set to `target`, which made `line` of it.
+fn marks_of(line: &OrderLine, target: FulfillmentStatus, before: Marks) -> Marks {
+    let ships = matches!(target, FulfillmentStatus::Shipped | FulfillmentStatus::Delivered);
+    let shipped = if ships { line.shipped_quantity } else { before.shipped };
+    Marks { fulfilled: line.fulfilled_quantity, shipped }
 }
 
 /// `shipment.delivered` of every parcel that is still on its way, oldest first.

@@ -9,8 +9,18 @@ use crate::id::LineItemId;
 use crate::parts::OrderLine;
 use crate::shipment::{Shipment, ShipmentStatus};
 
-/// Per line, the quantity that the fulfilment update marked as shipped. Not part of the order's record; never falls.
-pub type Marked = BTreeMap<LineItemId, i64>;
+/// What the fulfilment update said of a line, beside what parcels hold: cancelling a parcel does not take that back. Not
+/// part of the order's record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The quantity that it set as fulfilled.
+    pub fulfilled: i64,
+    /// The quantity that it marked as shipped; never falls.
+    pub shipped: i64,
+}
+
+/// The marks of an order's lines; a line without any has none set.
+pub type Marked = BTreeMap<LineItemId, Marks>;
 
 /// Σ quantity per line over all parcels that were not cancelled.
 pub(crate) fn held(parcels: &[Shipment]) -> BTreeMap<LineItemId, i64> {
@@ -26,8 +36,9 @@ pub(crate) fn with_parcels(lines: &[OrderLine], marked: &Marked, parcels: &[Ship
         .iter()
         .map(|line| {
             let mut next = line.clone();
-            next.shipped_quantity = of(marked, line).max(of(&held, line));
-            next.fulfilled_quantity = line.fulfilled_quantity.max(next.shipped_quantity);
+            let marks = marked.get(&line.id).copied().unwrap_or_default();
+            next.shipped_quantity = marks.shipped.max(of(&held, line));
+            next.fulfilled_quantity = marks.fulfilled.max(next.shipped_quantity);
             next.delivered_quantity = line.delivered_quantity.max(of(&arrived, line));
             next
         })

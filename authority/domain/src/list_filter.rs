@@ -57,6 +57,8 @@ pub struct EventFilter {
 /// Filters of `GET /payments`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaymentFilter {
+    /// Whether the money came late.
+    pub late: Option<bool>,
     /// Of this order.
     pub order_number: Option<String>,
     /// Any of these statuses.

@@ -29,10 +29,10 @@ pub const METADATA_ENTRIES: usize = 50;
 const METADATA_KEY_LIMIT: usize = 40;
 const METADATA_VALUE_LIMIT: usize = 500;
 
-/// No C0 controls, no U+007F.
-const LINE_CHARACTERS: &str = "^[^\\u0000-\\u001f\\u007f]*$";
+/// No control characters: Unicode's category Cc.
+const LINE_CHARACTERS: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 /// The same, but for line feeds and tabs.
-const NOTE_CHARACTERS: &str = "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$";
+const NOTE_CHARACTERS: &str = "^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$";
 
 /// How long a string may be, in characters, and whether it may have several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Text {
     /// An identifier of any kind: 1–128 characters (contract 1.1).
     pub const ID: Self = Self::line(1, 128);
 
-    /// One line of `min` to `max` characters, without C0 controls and U+007F.
+    /// One line of `min` to `max` characters, without control characters.
     #[must_use]
     pub const fn line(min: usize, max: usize) -> Self {
         Self { min, max, multiline: false }
@@ -79,7 +79,7 @@ impl Text {
         if length > self.max {
             return wrong(MemberCode::TooLong, format!("Must have at most {} characters.", self.max));
         }
-        let allowed = |c: char| !c.is_ascii_control() || (self.multiline && (c == '\n' || c == '\t'));
+        let allowed = |c: char| !c.is_control() || (self.multiline && (c == '\n' || c == '\t'));
         if !text.chars().all(allowed) {
             return wrong(MemberCode::ControlCharacter, "Must not contain control characters.");
         }
@@ -181,13 +181,17 @@ impl Members<'_> {
         })
     }
 
-    /// An ISO 4217 alphabetic code, uppercase.
+    /// An ISO 4217 alphabetic code, uppercase, of a currency that money is counted in: those without a minor unit, such
+    /// as metals and codes for testing, are none.
     pub fn currency(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, String::new(), |value| {
             shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{3}$" }));
             match value.as_str() {
-                Some(text) if iso_currency::Currency::from_code(text).is_some() => Ok(text.to_owned()),
-                Some(_) => wrong(MemberCode::InvalidCurrency, "Must be an ISO 4217 code, uppercase."),
+                Some(text) if has_minor_unit(text) => Ok(text.to_owned()),
+                Some(_) => wrong(
+                    MemberCode::InvalidCurrency,
+                    "Must be the ISO 4217 code, uppercase, of a currency that has a minor unit.",
+                ),
                 None => wrong(MemberCode::WrongType, "Must be a string."),
             }
         })
@@ -261,6 +265,10 @@ fn https_url(value: &Value) -> Checked<String> {
             url.scheme() == "https" && url.has_host() && url.username().is_empty() && url.password().is_none()
         });
     if good { Ok(text.clone()) } else { wrong(MemberCode::InvalidUrl, "Must be an absolute https URL.") }
+}
+
+fn has_minor_unit(code: &str) -> bool {
+    iso_currency::Currency::from_code(code).is_some_and(|currency| currency.exponent().is_some())
 }
 
 fn is_country(text: &str) -> bool {

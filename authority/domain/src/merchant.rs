@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error_code::ErrorCode;
 use crate::event::MerchantContext;
 use crate::id::MerchantId;
+use crate::merchant_limits::Limits;
 use crate::order::ConfirmOn;
 use crate::refusal::Refusal;
 use crate::text_enum::text_enum;
@@ -75,6 +76,9 @@ pub struct Merchant {
     pub api_version: String,
     /// What an operator can set.
     pub settings: Settings,
+    /// What an operator allows it; where it says null, the platform's default holds.
+    #[serde(default)]
+    pub limits: Limits,
     #[serde(default = "first_version")]
     /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
     pub resource_version: i64,
@@ -98,6 +102,8 @@ pub struct MerchantChange {
     pub status: Option<MerchantStatus>,
     /// All of them.
     pub settings: Option<Settings>,
+    /// All of them.
+    pub limits: Option<Limits>,
 }
 
 impl Merchant {
@@ -105,6 +111,17 @@ impl Merchant {
     #[must_use]
     pub fn context(&self) -> MerchantContext {
         MerchantContext { id: self.id.clone(), slug: self.slug.clone() }
+    }
+
+    /// Refuses what a closed merchant gets no more: keys, orders, checkouts, endpoints (contract 18.3).
+    ///
+    /// # Errors
+    /// `merchant_closed`.
+    pub fn check_not_closed(&self) -> Result<(), Refusal> {
+        if self.status == MerchantStatus::Closed {
+            return Err(Refusal::new(ErrorCode::MerchantEnded, "The merchant is closed."));
+        }
+        Ok(())
     }
 
     /// The merchant after `change`, one version on; the same when nothing is different.
@@ -122,6 +139,7 @@ impl Merchant {
             name: change.name.unwrap_or_else(|| self.name.clone()),
             status,
             settings: change.settings.unwrap_or_else(|| self.settings.clone()),
+            limits: change.limits.unwrap_or(self.limits),
             ..self.clone()
         };
         if changed != *self {

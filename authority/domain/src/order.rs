@@ -98,6 +98,15 @@ pub struct ExternalReference {
     pub updated_at: Timestamp,
 }
 
+/// Whose word an order was confirmed on. Kept beside the order's record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfirmedBy {
+    /// That of its payments, or because it costs nothing.
+    Payments,
+    /// The operator's: cash on delivery, an invoice.
+    Operator,
+}
+
 /// An order, in the member order of contract 2.2. Every order event has it as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "order")]
@@ -187,12 +196,10 @@ impl Order {
         let before = self.clone();
         let mut next = self;
         next.take_over(payments);
-        // What costs nothing has nothing to wait for (contract 3.1).
-        let confirms = match next.payment_status {
-            PaymentStatus::Paid => true,
-            PaymentStatus::Authorized => confirm_on == ConfirmOn::Authorized,
-            _ => next.amounts.total == 0,
-        };
+        // What was captured counts, whatever of it went back since; what costs nothing has nothing to wait for (contract
+        // 3.1).
+        let confirms = next.payment_summary.captured >= next.amounts.total
+            || (next.payment_status == PaymentStatus::Authorized && confirm_on == ConfirmOn::Authorized);
         let mut event = EventType::OrderUpdated;
         if next.status == OrderStatus::Pending && confirms {
             next.status = OrderStatus::Confirmed;
@@ -241,10 +248,18 @@ impl Order {
         Some((next.next_version(now), event))
     }
 
-    /// Merchants may prepare and ship only what is confirmed (contract 3.3).
+    /// Merchants may prepare and ship only what is confirmed (contract 3.3), and what no money will come for only when
+    /// the operator confirmed it (contract 18.3).
     #[must_use]
-    pub fn is_fulfillable(&self) -> bool {
+    pub fn is_fulfillable(&self, confirmed_by: ConfirmedBy) -> bool {
         matches!(self.status, OrderStatus::Confirmed | OrderStatus::Completed)
+            && (confirmed_by == ConfirmedBy::Operator || !self.is_given_up_by_payments())
+    }
+
+    /// Whether what was to pay for the order has failed or been cancelled.
+    #[must_use]
+    pub fn is_given_up_by_payments(&self) -> bool {
+        matches!(self.payment_status, PaymentStatus::Failed | PaymentStatus::Voided)
     }
 
     /// What the order shows of its payments; derived from its status as well, so to be called after that changed.
@@ -256,11 +271,16 @@ impl Order {
 
     /// What a fulfilment or shipment of this order is refused with in its present status.
     pub(crate) fn not_fulfillable(&self) -> Refusal {
-        Refusal::new(
-            ErrorCode::OrderNotFulfillable,
-            format!("The order is {}; only a confirmed order can be fulfilled.", self.status),
-        )
-        .with("current_status", self.status.as_str())
+        let refused = |detail: String| {
+            Refusal::new(ErrorCode::OrderNotFulfillable, detail).with("current_status", self.status.as_str())
+        };
+        let (status, payments) = (self.status, self.payment_status);
+        if status == OrderStatus::Confirmed && self.is_given_up_by_payments() {
+            let detail =
+                format!("The payment status is {payments}; the operator has to confirm the order first.");
+            return refused(detail).with("payment_status", payments.as_str());
+        }
+        refused(format!("The order is {status}; only a confirmed order can be fulfilled."))
     }
 
     /// The times of the states that hold now; those of states that were left are cleared.

@@ -1,19 +1,16 @@
-//! The payment and its state machine (contract 2.3, 3.5). Only the operator side moves a payment.
-//!
-//! A processor may report out of order: statuses are ranked, a lower rank than the present one changes nothing, and
-//! two different ends of the same rank contradict each other and are refused.
+//! The payment (contract 2.3). Only the operator side moves it: reports of processors
+//! ([`crate::payment_report`]), refunds, and the end of what it was to pay for.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order_number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
-use crate::refusal::{MemberCode, Refusal};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
 pub use crate::payment_method::{CaptureMethod, Method, MethodType, Processor};
+pub use crate::payment_report::{PaymentReport, Reported};
 
 text_enum! {
     /// Where a payment stands.
@@ -38,18 +35,6 @@ text_enum! {
 }
 
 impl PaymentStatus {
-    /// How far along a status is (contract 3.5); reports of a lower rank are late.
-    fn rank(self) -> u8 {
-        match self {
-            Self::Created => 0,
-            Self::Pending => 1,
-            Self::Authorized => 2,
-            Self::Succeeded | Self::Failed | Self::Cancelled => 3,
-            Self::PartiallyRefunded => 4,
-            Self::Refunded => 5,
-        }
-    }
-
     /// Money may still arrive through this payment.
     #[must_use]
     pub fn is_open(self) -> bool {
@@ -88,6 +73,9 @@ pub struct Payment {
     pub amount_refunded: Money,
     /// In refunds that are requested or processing, in minor units.
     pub amount_refund_pending: Money,
+    /// Whether the money came after the checkout or the order that it was for had ended.
+    #[serde(default)]
+    pub late: bool,
     /// Whether an authorization is captured by itself.
     pub capture_method: CaptureMethod,
     /// How it is paid.
@@ -141,32 +129,6 @@ pub struct NewPayment {
     pub metadata: Metadata,
 }
 
-/// One report of the processor about a payment.
-#[derive(Clone, Debug)]
-pub struct PaymentReport {
-    /// The status the processor saw; refunds are reported elsewhere.
-    pub status: PaymentStatus,
-    /// Defaults to the whole amount.
-    pub amount_authorized: Option<Money>,
-    /// Defaults to the authorized amount.
-    pub amount_captured: Option<Money>,
-    /// Why it failed.
-    pub failure: Option<Failure>,
-    /// When it happened at the processor; defaults to now.
-    pub occurred_at: Option<Timestamp>,
-    /// The processor's own id of the payment, when it was not known before.
-    pub processor_reference: Option<String>,
-}
-
-/// What a report did to a payment.
-#[derive(Clone, Debug)]
-pub enum Reported {
-    /// The next version.
-    Changed(Box<Payment>),
-    /// The payment is already there or further: nothing happens.
-    Unchanged,
-}
-
 impl Payment {
     /// Version 1, `created`.
     #[must_use]
@@ -189,6 +151,7 @@ impl Payment {
             amount_captured: 0,
             amount_refunded: 0,
             amount_refund_pending: 0,
+            late: false,
             capture_method: new.capture_method,
             method: new.method,
             processor: new.processor,
@@ -205,43 +168,6 @@ impl Payment {
         }
     }
 
-    /// Applies a processor's report.
-    ///
-    /// # Errors
-    /// `processor_conflict` when the report contradicts an end that was already reported; `validation_failed` when an
-    /// amount breaks I3 (`captured ≤ authorized ≤ amount`).
-    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<Reported, Refusal> {
-        if report.status == self.status || report.status.rank() < self.status.rank() {
-            return Ok(Reported::Unchanged);
-        }
-        if report.status.rank() == self.status.rank() {
-            return Err(self.contradicted_by(report.status));
-        }
-        self.check_amounts_told(report)?;
-        let at = report.occurred_at.unwrap_or(now);
-        let mut next = self;
-        match report.status {
-            PaymentStatus::Pending => {}
-            PaymentStatus::Authorized => next.authorize(report, at)?,
-            PaymentStatus::Succeeded => next.capture(report, at)?,
-            PaymentStatus::Failed => {
-                next.failure = report.failure.clone();
-                next.failed_at = Some(at);
-            }
-            PaymentStatus::Cancelled => next.cancelled_at = Some(at),
-            PaymentStatus::Created | PaymentStatus::PartiallyRefunded | PaymentStatus::Refunded => {
-                return Err(next.contradicted_by(report.status));
-            }
-        }
-        next.status = report.status;
-        if let Some(reference) = &report.processor_reference {
-            next.processor.reference = Some(reference.clone());
-        }
-        next.resource_version += 1;
-        next.updated_at = now.max(next.updated_at);
-        Ok(Reported::Changed(Box::new(next)))
-    }
-
     /// The next version of an open payment: given up, because what it was to pay for has ended (contract 3.1, 3.4).
     #[must_use]
     pub(crate) fn cancel(mut self, now: Timestamp) -> Self {
@@ -250,44 +176,6 @@ impl Payment {
         self.resource_version += 1;
         self.updated_at = now.max(self.updated_at);
         self
-    }
-
-    /// An amount that the status leaves no room for is money that would go unrecorded: refused, never passed over.
-    fn check_amounts_told(&self, report: &PaymentReport) -> Result<(), Refusal> {
-        let refused =
-            |pointer: &str, detail: String| Err(Refusal::member(pointer, MemberCode::Inconsistent, detail));
-        if report.status != PaymentStatus::Succeeded && report.amount_captured.is_some_and(|told| told > 0) {
-            return refused(
-                "/amount_captured",
-                format!("nothing is captured of a payment that is {}", report.status),
-            );
-        }
-        match report.amount_authorized {
-            Some(told) if self.authorized_at.is_some() && told != self.amount_authorized => {
-                refused("/amount_authorized", format!("{} were authorized before", self.amount_authorized))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn authorize(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {
-        self.amount_authorized =
-            within(report.amount_authorized.unwrap_or(self.amount), self.amount, "/amount_authorized")?;
-        self.authorized_at = Some(at);
-        Ok(())
-    }
-
-    fn capture(&mut self, report: &PaymentReport, at: Timestamp) -> Result<(), Refusal> {
-        // An automatic capture authorizes and captures in one step; a manual one captures what was authorized.
-        if self.authorized_at.is_none() {
-            let authorized = report.amount_authorized.or(report.amount_captured).unwrap_or(self.amount);
-            self.amount_authorized = within(authorized, self.amount, "/amount_authorized")?;
-            self.authorized_at = Some(at);
-        }
-        let captured = report.amount_captured.unwrap_or(self.amount_authorized);
-        self.amount_captured = within(captured, self.amount_authorized, "/amount_captured")?;
-        self.captured_at = Some(at);
-        Ok(())
     }
 
     /// What can still be asked back: captured, not returned, and in no open refund (contract 2.2).
@@ -309,22 +197,5 @@ impl Payment {
         self.resource_version += 1;
         self.updated_at = now.max(self.updated_at);
         self
-    }
-
-    fn contradicted_by(&self, requested: PaymentStatus) -> Refusal {
-        Refusal::new(
-            ErrorCode::ProcessorConflict,
-            format!("The payment is {}; the report says {requested}.", self.status),
-        )
-        .with("current_status", self.status.as_str())
-        .with("requested_status", requested.as_str())
-    }
-}
-
-fn within(amount: Money, limit: Money, pointer: &str) -> Result<Money, Refusal> {
-    if (1..=limit).contains(&amount) {
-        Ok(amount)
-    } else {
-        Err(Refusal::member(pointer, MemberCode::OutOfRange, format!("must be between 1 and {limit}")))
     }
 }

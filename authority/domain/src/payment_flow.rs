@@ -9,7 +9,7 @@ use verify_core::catalog::EventType;
 use crate::change::Change;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::error_code::ErrorCode;
-use crate::order::{ConfirmOn, NewOrder, Order};
+use crate::order::{ConfirmOn, NewOrder, Order, OrderStatus};
 use crate::order_number::OrderNumber;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal};
@@ -42,6 +42,31 @@ pub enum Surroundings {
     },
     /// The checkout ended without an order: the payment alone is recorded.
     Ended,
+}
+
+/// What a payment was to pay for, when a report of late money comes.
+#[derive(Clone, Copy, Debug)]
+pub enum PaidFor<'a> {
+    /// Its checkout, which has made no order.
+    Checkout(&'a Checkout),
+    /// Its order.
+    Order(&'a Order),
+}
+
+/// Whether a payment was cancelled because its checkout or its order ended, and not by its processor (contract 18.3). A
+/// checkout that ends names the attempt that it cancels; an order that is cancelled cancels its payments at that time.
+#[must_use]
+pub fn was_given_up(payment: &Payment, paid_for: PaidFor<'_>) -> bool {
+    let ended = match paid_for {
+        PaidFor::Checkout(checkout) => {
+            matches!(checkout.status, CheckoutStatus::Expired | CheckoutStatus::Cancelled)
+                && checkout.payment_id.as_ref() == Some(&payment.id)
+        }
+        PaidFor::Order(order) => {
+            order.status == OrderStatus::Cancelled && order.cancelled_at == payment.cancelled_at
+        }
+    };
+    ended && payment.status == PaymentStatus::Cancelled
 }
 
 /// Whether a payment that reached `status` completes an open checkout.
@@ -115,7 +140,7 @@ pub fn settle(
             }
             changes
         }
-        Surroundings::Overdue(checkout) => expire(before, &payment, *checkout, now),
+        Surroundings::Overdue(checkout) => expire(before, *payment, *checkout, now),
         Surroundings::Order { order, mut payments } => {
             let mut changes = vec![told(&payment)];
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
@@ -158,15 +183,17 @@ fn complete(
     changes
 }
 
-/// The report came after the checkout's time. An end of the payment is recorded as it is; what would still be open is
-/// cancelled with the checkout (contract 3.4), and the report changes nothing.
-fn expire(before: &Payment, payment: &Payment, checkout: Checkout, now: Timestamp) -> Vec<Change> {
-    let expired = checkout.end(CheckoutEnd::Expired, Some(payment.id.clone()), now);
-    let expired = Change::checkout(EventType::CheckoutExpired, &expired);
+/// The report came after the checkout's time. An end of the payment is recorded as it is, and success as late money; what
+/// would still be open is cancelled with the checkout (contract 3.4), and the report changes nothing. The checkout does
+/// not name an attempt that its processor cancelled: such an end is the processor's own ([`was_given_up`]).
+fn expire(before: &Payment, payment: Payment, checkout: Checkout, now: Timestamp) -> Vec<Change> {
+    let attempt = (payment.status != PaymentStatus::Cancelled).then(|| payment.id.clone());
+    let expired =
+        Change::checkout(EventType::CheckoutExpired, &checkout.end(CheckoutEnd::Expired, attempt, now));
     match payment.status {
-        PaymentStatus::Succeeded => vec![expired, told(payment)],
+        PaymentStatus::Succeeded => vec![expired, told(&Payment { late: true, ..payment })],
         status if status.is_open() => vec![told(&before.clone().cancel(now)), expired],
-        _ => vec![told(payment), expired],
+        _ => vec![told(&payment), expired],
     }
 }
 

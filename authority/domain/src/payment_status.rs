@@ -16,11 +16,11 @@ text_enum! {
         Pending = "pending",
         /// The whole is reserved.
         Authorized = "authorized",
-        /// A part is captured.
+        /// A part is captured; some of it may have gone back.
         PartiallyPaid = "partially_paid",
         /// The whole is captured.
         Paid = "paid",
-        /// A part of what was captured went back.
+        /// The whole was captured, and a part of it went back.
         PartiallyRefunded = "partially_refunded",
         /// All that was captured went back.
         Refunded = "refunded",
@@ -94,7 +94,7 @@ pub fn derive(total: Money, status: OrderStatus, payments: &[Payment]) -> Paymen
     });
     if captured > 0 && refunded == captured {
         PaymentStatus::Refunded
-    } else if refunded > 0 {
+    } else if refunded > 0 && captured >= total {
         PaymentStatus::PartiallyRefunded
     } else if captured > 0 && captured >= total {
         PaymentStatus::Paid

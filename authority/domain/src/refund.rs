@@ -115,8 +115,8 @@ pub struct Refund {
     pub id: RefundId,
     /// Where the refund stands.
     pub status: RefundStatus,
-    /// The order it belongs to.
-    pub order_number: OrderNumber,
+    /// The order it belongs to; `null` where the payment came too late to make one.
+    pub order_number: Option<OrderNumber>,
     /// The one payment that is given back, wholly or in part.
     pub payment_id: PaymentId,
     /// What is given back, in minor units.

@@ -8,6 +8,9 @@
 //! A payment's version counts its own events only. A reservation changes what the payment shows and not its version;
 //! such a payment is handed back beside the changes, to be stated again under the version it has.
 //!
+//! Money that came too late for its checkout belongs to no order (contract 18.3): it is given back by its payment, and no
+//! order tells of it.
+//!
 //! Deliberately absent: a rule about the order's status. Captured money can be returned whatever became of the order.
 
 use std::collections::BTreeMap;
@@ -24,10 +27,10 @@ use crate::refund::{NewRefund, Refund, RefundReport, RefundStatus, Reported, Req
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
-/// What a refund is decided on: an order and its payments.
+/// What a refund is decided on: an order and its payments, or a payment without an order.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    order: Order,
+    order: Option<Order>,
     payments: Vec<Payment>,
 }
 
@@ -50,7 +53,13 @@ impl Standing {
         for payment in &mut payments {
             payment.amount_refund_pending = reserved.get(&payment.id).copied().unwrap_or(0);
         }
-        Self { order, payments }
+        Self { order: Some(order), payments }
+    }
+
+    /// A payment that belongs to no order, as it is stored.
+    #[must_use]
+    pub fn without_order(payment: Payment) -> Self {
+        Self { order: None, payments: vec![payment] }
     }
 }
 
@@ -76,7 +85,7 @@ pub fn request(
     let refund = Refund {
         id,
         status: RefundStatus::Requested,
-        order_number: order.order_number.clone(),
+        order_number: order.as_ref().map(|order| order.order_number.clone()),
         payment_id: restated.id.clone(),
         amount,
         currency: restated.currency.clone(),
@@ -91,7 +100,7 @@ pub fn request(
         failed_at: None,
         metadata: new.metadata,
         resource_version: 1,
-        livemode: order.livemode,
+        livemode: restated.livemode,
         created_at: now,
         updated_at: now,
     };
@@ -139,14 +148,14 @@ pub fn report(
     Ok(Some(Outcome { refund, changes, restated }))
 }
 
-/// What the body says against the order, whatever state that is in.
+/// What the body says against the order and its payments, whatever state these are in.
 fn check_body(standing: &Standing, new: &NewRefund) -> Result<(), Refusal> {
-    let order = &standing.order;
+    let lines = standing.order.as_ref().map_or(&[][..], |order| &order.line_items);
     for (index, line) in new.line_items.iter().enumerate() {
         let pointer = |member: &str| format!("/line_items/{index}/{member}");
         let repeated =
             new.line_items.iter().take(index).any(|earlier| earlier.line_item_id == line.line_item_id);
-        let refusal = match order.line_items.iter().find(|known| known.id == line.line_item_id) {
+        let refusal = match lines.iter().find(|known| known.id == line.line_item_id) {
             None => {
                 (pointer("line_item_id"), MemberCode::UnknownReference, "is no line of this order".into())
             }
@@ -170,10 +179,10 @@ fn check_body(standing: &Standing, new: &NewRefund) -> Result<(), Refusal> {
         ));
     }
     match &new.currency {
-        Some(currency) if *currency != order.currency => Err(Refusal::new(
-            ErrorCode::CurrencyMismatch,
-            format!("The order is in {}, the refund in {currency}.", order.currency),
-        )),
+        Some(currency) if standing.payments.iter().any(|payment| payment.currency != *currency) => {
+            let detail = format!("The refund is in {currency}, and what was paid is not.");
+            Err(Refusal::new(ErrorCode::CurrencyMismatch, detail))
+        }
         _ => Ok(()),
     }
 }
@@ -189,7 +198,7 @@ fn chosen<'p>(payments: &'p mut [Payment], named: Option<&PaymentId>) -> Result<
         (_, []) => {
             return Err(Refusal::new(
                 ErrorCode::OrderNotRefundable,
-                "Nothing of this order's payments can be refunded.",
+                "Nothing that was paid can be refunded.",
             ));
         }
         (Some(named), _) => named,
@@ -229,10 +238,10 @@ fn granted(payment: &Payment, new: &NewRefund) -> Result<Money, Refusal> {
 }
 
 fn told_by_order(
-    order: Order,
+    order: Option<Order>,
     payments: &[Payment],
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Option<Change> {
-    order.after_payments(payments, confirm_on, now).map(|(order, event)| Change::order(event, &order))
+    order?.after_payments(payments, confirm_on, now).map(|(order, event)| Change::order(event, &order))
 }

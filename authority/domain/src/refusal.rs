@@ -162,7 +162,7 @@ pub struct MemberError {
 text_enum! {
     /// What is wrong with a member.
     MemberCode {
-        /// A required member is absent or null.
+        /// A required member is absent, or a member is null that may not be.
         Required = "required",
         /// The JSON type is another one.
         WrongType = "wrong_type",
@@ -182,7 +182,7 @@ text_enum! {
         InvalidUrl = "invalid_url",
         /// Not an ISO 3166-1 alpha-2 code.
         InvalidCountry = "invalid_country",
-        /// Not an ISO 4217 code.
+        /// Not an ISO 4217 code of a currency with a minor unit.
         InvalidCurrency = "invalid_currency",
         /// Names something that does not exist or is not part of the addressed record.
         UnknownReference = "unknown_reference",

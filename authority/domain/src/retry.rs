@@ -3,7 +3,8 @@
 //! After each attempt the dispatcher asks [`RetryPolicy::next_attempt`] with the number of the attempt that ended
 //! and the class of its outcome. The answer is a time or an end. The schedule's waits run from the end of the failed
 //! attempt, each varied at random so that deliveries that failed together do not come back together. A receiver's
-//! `Retry-After` moves the next attempt later, never earlier.
+//! `Retry-After` moves the next attempt later, never earlier; and since it says "not now" of itself and nothing of the
+//! event, such an attempt does not use up the schedule, until the schedule's whole time has passed (contract 18.4-5).
 //!
 //! Deliberately absent: the hold-back of a whole endpoint ([`crate::endpoint_hold`]), and the clock and the dice, which
 //! are handed in.
@@ -26,6 +27,20 @@ pub const MAX_ATTEMPTS: usize = 100;
 
 /// The longest single wait a schedule may have: 30 days.
 pub const MAX_WAIT_S: u32 = 30 * 24 * 60 * 60;
+
+/// Attempts that a receiver may put off; later ones use up the schedule whatever it asks for. It bounds attempt rows.
+pub const PUT_OFF_MAX: u32 = 90;
+
+/// How often a delivery was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tried {
+    /// The number of the attempt that has ended, from 1.
+    pub number: u32,
+    /// Attempts before it that the receiver put off with `Retry-After`.
+    pub put_off: u32,
+    /// When the delivery was made, in Unix milliseconds.
+    pub created_at_ms: i64,
+}
 
 /// When to try again.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +74,8 @@ pub enum Next {
     Succeeded,
     /// Another attempt at this time, in Unix milliseconds.
     At(i64),
+    /// The same, as the receiver asked: the attempt did not use up the schedule.
+    PutOff(i64),
     /// It has failed.
     GiveUp(FailureReason),
 }
@@ -103,14 +120,14 @@ impl RetryPolicy {
         created_at_ms.saturating_add(i64::from(wait_s) * 1000)
     }
 
-    /// What follows attempt number `finished` (from 1), which ended at `finished_at_ms` (Unix milliseconds).
+    /// What follows an attempt that ended at `finished_at_ms` (Unix milliseconds).
     ///
     /// `retry_after_ms` is the wait the receiver asked for, given only for the statuses that
     /// [`crate::outcome::honours_retry_after`]; it is honoured exactly, without variation, up to
     /// [`MAX_RETRY_AFTER_MS`], when it is later than the schedule's wait.
     pub fn next_attempt(
         &self,
-        finished: u32,
+        tried: Tried,
         class: OutcomeClass,
         retry_after_ms: Option<u64>,
         finished_at_ms: i64,
@@ -122,17 +139,21 @@ impl RetryPolicy {
             OutcomeClass::Rejected => FailureReason::Rejected,
             OutcomeClass::Retryable | OutcomeClass::Blocked => FailureReason::AttemptsExhausted,
         };
-        if class == OutcomeClass::Rejected && finished >= self.rejected_attempts {
+        let step = tried.number.saturating_sub(tried.put_off);
+        if class == OutcomeClass::Rejected && step >= self.rejected_attempts {
             return Next::GiveUp(reason);
         }
         // The wait before attempt n + 1 stands at index n.
-        let index = usize::try_from(finished).unwrap_or(usize::MAX);
+        let index = usize::try_from(step).unwrap_or(usize::MAX);
         let Some(wait_s) = self.waits_s.get(index) else {
             return Next::GiveUp(reason);
         };
         let asked_ms = retry_after_ms.filter(|_| class == OutcomeClass::Retryable).unwrap_or(0);
         let wait_ms = self.varied_ms(*wait_s, dice).max(asked_ms.min(MAX_RETRY_AFTER_MS));
-        Next::At(finished_at_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX)))
+        let at = finished_at_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
+        let lasts_ms = self.waits_s.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum();
+        let young = finished_at_ms.saturating_sub(tried.created_at_ms) < lasts_ms;
+        if asked_ms > 0 && young && tried.put_off < PUT_OFF_MAX { Next::PutOff(at) } else { Next::At(at) }
     }
 
     /// The wait in milliseconds × (1 ± jitter), uniformly.

@@ -4,7 +4,9 @@
 //! `delivered`, `returned` and `cancelled` are ends: nothing more is written to a parcel that reached one.
 
 use crate::error_code::ErrorCode;
+use crate::occurrence;
 use crate::parts::Failure;
+use crate::party_name;
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::{Shipment, ShipmentStatus};
 use crate::time::Timestamp;
@@ -58,6 +60,7 @@ impl Shipment {
     /// `validation_failed` when an exception is given with another status, or the delivery is estimated before the
     /// parcel was shipped; `invalid_state_transition` when the parcel cannot move there, or has come to its end.
     pub fn report(self, report: &ShipmentReport, now: Timestamp) -> Result<Reported, Refusal> {
+        occurrence::check(report.occurred_at, self.created_at)?;
         let to = report.status.unwrap_or(self.status);
         if report.exception.is_some() && to != ShipmentStatus::Exception {
             let detail = "goes with the status exception alone";
@@ -97,7 +100,9 @@ impl Shipment {
     }
 
     fn correct(&mut self, report: &ShipmentReport) -> Result<(), Refusal> {
-        if let Some(carrier) = &report.carrier {
+        if let Some(carrier) =
+            report.carrier.as_ref().filter(|told| !party_name::is_same(told, &self.carrier))
+        {
             self.carrier.clone_from(carrier);
         }
         if let Some(level) = &report.service_level {

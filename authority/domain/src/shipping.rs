@@ -12,8 +12,9 @@ use crate::change::Change;
 use crate::error_code::ErrorCode;
 use crate::id::{LineItemId, ShipmentId};
 use crate::line_quantities::{self, Marked};
-use crate::order::Order;
+use crate::order::{ConfirmedBy, Order};
 use crate::parts::OrderLine;
+use crate::party_name;
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
 use crate::shipment_report::{Reported, ShipmentReport};
@@ -28,6 +29,7 @@ use crate::time::Timestamp;
 pub fn create(
     order: Order,
     existing: &[Shipment],
+    confirmed_by: ConfirmedBy,
     id: ShipmentId,
     new: NewShipment,
     now: Timestamp,
@@ -35,7 +37,7 @@ pub fn create(
     if let Some(asked) = &new.line_items {
         check_lines(&order, asked)?;
     }
-    if !order.is_fulfillable() {
+    if !order.is_fulfillable(confirmed_by) {
         return Err(order.not_fulfillable());
     }
     refuse_same_parcel(existing.iter(), &new.carrier, new.tracking_number.as_deref())?;
@@ -70,7 +72,7 @@ pub fn create(
 
 /// Carries a carrier's report to the parcel and, where quantities change, to its order: `shipment.delivered` or
 /// `shipment.updated`, then the order's event (contract 3.9 rows 12 and 13). `parcels` are all shipments of the order,
-/// the reported one in its former version among them; `marked` is what the fulfilment update marked as shipped.
+/// the reported one in its former version among them; `marked` is what the fulfilment update set.
 /// Without changes the parcel is already as reported.
 ///
 /// # Errors
@@ -133,9 +135,9 @@ fn refuse_same_parcel<'s>(
     tracking_number: Option<&str>,
 ) -> Result<(), Refusal> {
     let Some(number) = tracking_number else { return Ok(()) };
-    let same = others
-        .into_iter()
-        .find(|other| other.carrier == carrier && other.tracking_number.as_deref() == Some(number));
+    let same = others.into_iter().find(|other| {
+        party_name::is_same(&other.carrier, carrier) && other.tracking_number.as_deref() == Some(number)
+    });
     match same {
         None => Ok(()),
         Some(shipment) => Err(Refusal::new(

@@ -12,6 +12,7 @@ use verify_core::catalog::EventType;
 use crate::change::Change;
 use crate::error_code::ErrorCode;
 use crate::id::LineItemId;
+use crate::occurrence;
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{
     Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
@@ -139,9 +140,10 @@ impl Ongoing {
     ///
     /// # Errors
     /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of what does not
-    /// go on; `validation_failed` for an item that is not there, amounts out of range, or a period that overlaps the
-    /// one before.
+    /// go on; `validation_failed` for an item that is not there, amounts out of range, a period that overlaps the
+    /// one before, or a time before the subscription was made.
     pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<Reported, Refusal> {
+        occurrence::check(report.occurred_at, self.record.created_at)?;
         let from = self.record.status;
         let to = report.status.unwrap_or(from);
         if from == SubscriptionStatus::Cancelled && to == from && report.status.is_some() {

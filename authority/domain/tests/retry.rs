@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use authority_domain::outcome::{FailureReason, OutcomeClass};
-use authority_domain::retry::{MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError};
+use authority_domain::retry::{MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, Tried};
 use proptest::prelude::*;
 use rand_core::TryRng;
 
@@ -41,13 +41,13 @@ fn run(policy: &RetryPolicy, class: OutcomeClass) -> (Vec<i64>, FailureReason) {
     let mut now_ms = policy.first_attempt_at(0);
     let mut attempts_s = vec![now_ms / 1000];
     for finished in 1.. {
-        match policy.next_attempt(finished, class, None, now_ms, &mut Loaded(MIDDLE)) {
+        match policy.next_attempt(tried(finished), class, None, now_ms, &mut Loaded(MIDDLE)) {
             Next::At(at_ms) => {
                 now_ms = at_ms;
                 attempts_s.push(now_ms / 1000);
             }
             Next::GiveUp(reason) => return (attempts_s, reason),
-            Next::Succeeded => panic!("a failing delivery cannot succeed"),
+            Next::PutOff(_) | Next::Succeeded => panic!("nobody asked, and nothing succeeds"),
         }
     }
     unreachable!("the schedule is finite")
@@ -91,7 +91,8 @@ fn the_rejected_budget_can_be_the_whole_schedule_and_never_more() {
 
 #[test]
 fn a_refusal_after_the_short_budget_ends_the_delivery_at_once() {
-    let next = |finished| steady().next_attempt(finished, OutcomeClass::Rejected, None, 0, &mut Loaded(0));
+    let next =
+        |finished| steady().next_attempt(tried(finished), OutcomeClass::Rejected, None, 0, &mut Loaded(0));
     assert_eq!(next(3), Next::At(1_800_000));
     assert_eq!(next(4), Next::GiveUp(FailureReason::Rejected));
     assert_eq!(next(7), Next::GiveUp(FailureReason::Rejected));
@@ -113,7 +114,7 @@ fn a_test_delivery_gets_three_attempts() {
 #[test]
 fn success_and_gone_end_it_whatever_is_left() {
     for finished in [1, 2, 10, 11] {
-        let next = |class| steady().next_attempt(finished, class, Some(1), 0, &mut Loaded(0));
+        let next = |class| steady().next_attempt(tried(finished), class, Some(1), 0, &mut Loaded(0));
         assert_eq!(next(OutcomeClass::Success), Next::Succeeded);
         assert_eq!(next(OutcomeClass::Gone), Next::GiveUp(FailureReason::Gone));
     }
@@ -122,7 +123,8 @@ fn success_and_gone_end_it_whatever_is_left() {
 #[test]
 fn the_variation_reaches_a_fifth_either_way() {
     let standard = RetryPolicy::standard();
-    let next = |dice| standard.next_attempt(1, OutcomeClass::Retryable, None, 1_000, &mut Loaded(dice));
+    let next =
+        |dice| standard.next_attempt(tried(1), OutcomeClass::Retryable, None, 1_000, &mut Loaded(dice));
     assert_eq!(next(LOWEST), Next::At(1_000 + 4_000));
     assert_eq!(next(MIDDLE), Next::At(1_000 + 5_000));
     assert_eq!(next(HIGHEST), Next::At(1_000 + 6_000));
@@ -145,20 +147,50 @@ fn retry_after_moves_later_only_exactly_and_up_to_a_day() {
         (1, Some(120_000), OutcomeClass::Blocked, 5_000),
     ];
     for (finished, asked, class, wait_ms) in table {
-        let next = steady().next_attempt(finished, class, asked, 7, &mut Loaded(MIDDLE));
-        assert_eq!(next, Next::At(7 + wait_ms), "after attempt {finished}, {asked:?}, {class:?}");
+        let next = steady().next_attempt(tried(finished), class, asked, 7, &mut Loaded(MIDDLE));
+        let put_off = asked != Some(0) && class == OutcomeClass::Retryable;
+        let expected = if put_off { Next::PutOff(7 + wait_ms) } else { Next::At(7 + wait_ms) };
+        assert_eq!(next, expected, "after attempt {finished}, {asked:?}, {class:?}");
     }
-    let exhausted = steady().next_attempt(10, OutcomeClass::Retryable, Some(1_000), 0, &mut Loaded(0));
+    let exhausted = steady().next_attempt(tried(10), OutcomeClass::Retryable, Some(1_000), 0, &mut Loaded(0));
     assert_eq!(exhausted, Next::GiveUp(FailureReason::AttemptsExhausted));
     // The last wait may vary beyond a day by itself; the bound on Retry-After does not shorten it.
     let last = RetryPolicy::standard().next_attempt(
-        9,
+        tried(9),
         OutcomeClass::Retryable,
         Some(u64::MAX),
         0,
         &mut Loaded(HIGHEST),
     );
-    assert_eq!(last, Next::At(day_ms * 12 / 10));
+    assert_eq!(last, Next::PutOff(day_ms * 12 / 10));
+}
+
+/// An attempt of a delivery that was made just before and never put off.
+fn tried(number: u32) -> Tried {
+    Tried { number, put_off: 0, created_at_ms: 0 }
+}
+
+#[test]
+fn what_a_receiver_puts_off_does_not_use_up_the_schedule() {
+    let lasts_ms: i64 =
+        authority_domain::retry::STANDARD_SCHEDULE_S.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum();
+    // (number, put off before, finished at, asked wait) → what follows, in ms from then.
+    let table = [
+        (2, 1, 1_000, Some(1_000), Next::PutOff(6_000)),
+        (12, 11, 1_000, Some(7_000), Next::PutOff(8_000)),
+        (12, 11, 1_000, None, Next::At(6_000)),
+        (12, 10, 1_000, Some(1_000), Next::PutOff(301_000)),
+        // Not for ever: neither in number nor in time.
+        (91, 90, 1_000, Some(1_000), Next::At(6_000)),
+        (3, 2, lasts_ms, Some(1_000), Next::At(lasts_ms + 5_000)),
+        (3, 2, lasts_ms - 1, Some(1_000), Next::PutOff(lasts_ms - 1 + 5_000)),
+        (20, 10, 1_000, Some(1_000), Next::GiveUp(FailureReason::AttemptsExhausted)),
+    ];
+    for (number, put_off, now_ms, asked, expected) in table {
+        let tried = Tried { number, put_off, created_at_ms: 0 };
+        let next = steady().next_attempt(tried, OutcomeClass::Retryable, asked, now_ms, &mut Loaded(MIDDLE));
+        assert_eq!(next, expected, "{number} {put_off} {now_ms} {asked:?}");
+    }
 }
 
 #[test]
@@ -183,8 +215,10 @@ proptest! {
     ) {
         let policy = RetryPolicy::standard();
         let table_ms = f64::from(authority_domain::retry::STANDARD_SCHEDULE_S[finished as usize]) * 1000.0;
-        let next = policy.next_attempt(finished, OutcomeClass::Retryable, asked, finished_at_ms, &mut Loaded(face));
-        let Next::At(at_ms) = next else { panic!("attempt {finished} of 10 is not the last") };
+        let next = policy.next_attempt(tried(finished), OutcomeClass::Retryable, asked, finished_at_ms, &mut Loaded(face));
+        let (Next::At(at_ms) | Next::PutOff(at_ms)) = next else {
+            panic!("attempt {finished} of 10 is not the last")
+        };
         let wait_ms = (at_ms - finished_at_ms) as f64;
         let asked_ms = asked.unwrap_or(0).min(MAX_RETRY_AFTER_MS) as f64;
         prop_assert!(wait_ms >= table_ms * 0.8 && wait_ms >= asked_ms);

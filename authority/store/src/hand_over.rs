@@ -12,15 +12,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::event::NewEvent;
-use authority_domain::id::EndpointId;
+use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 
 use crate::StoreError;
-use crate::ports::{HeldBy, Lease, LeasedDelivery, NewDelivery, Subscriber, Tx};
-use crate::slots::{Slot, Slots};
+use crate::ports::{HeldBy, Lease, LeasedDelivery, NewDelivery, Subscriber, Trigger, Tx};
+use crate::slots::{Slot, Slots, Want};
 
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
 const CLAIM_MAX: usize = 256;
+
+/// Deliveries of one endpoint per claim over all endpoints: each of them is looked at. One with more to send goes on with
+/// its outcomes.
+const CLAIM_EACH_OF_ALL: usize = 16;
 
 /// A delivery that this instance is to send.
 #[derive(Debug)]
@@ -48,21 +52,26 @@ impl HandedOver {
 /// Takes what was committed.
 pub type Begin = Box<dyn Fn(HandedOver) + Send + Sync>;
 
+/// Gives back what waits for an endpoint.
+pub type Recall = Box<dyn Fn(&EndpointId) + Send + Sync>;
+
 /// What a dispatcher tells the writer of its own instance.
 pub struct Desk {
     /// What may be sent at a time.
     pub slots: Arc<Slots>,
-    /// Holds the rows that are written leased; 128 random bits, this dispatcher's own. A delivery has it once at most,
-    /// as its first lease.
+    /// Holds the rows that are written leased; 128 random bits, this dispatcher's own, of which the first 64 begin all
+    /// its tokens. A delivery has it once at most, as its first lease.
     pub token: String,
     /// How long a lease lasts, in milliseconds.
     pub lease_ms: i64,
-    /// Requests in flight to one endpoint (contract 7.4).
-    pub per_endpoint: i64,
-    /// Makes the token of a claim: 128 random bits.
+    /// Requests in flight to an endpoint that has no setting (contract 18.4-8).
+    pub max_in_flight: i64,
+    /// Makes the token of a claim: 64 bits of the dispatcher, 64 random ones.
     pub new_token: Box<dyn Fn() -> String + Send + Sync>,
     /// Called after the commit, on the writer's task: it must not wait.
     pub begin: Begin,
+    /// Likewise, when an endpoint was changed.
+    pub recall: Recall,
 }
 
 impl Desk {
@@ -72,7 +81,8 @@ impl Desk {
     }
 
     /// Takes a fresh delivery of `event`, when its endpoint has room and this instance a slot. One that is not taken closes
-    /// the endpoint to those after it: first attempts begin in the order of events.
+    /// the endpoint to those after it: first attempts begin in the order of events. A test goes as the probe of an
+    /// endpoint that is held back (contract 18.4-6).
     pub(crate) fn take(
         self: &Arc<Self>,
         delivery: &NewDelivery,
@@ -80,12 +90,15 @@ impl Desk {
         event: &NewEvent,
         now: Timestamp,
     ) -> Option<HandedOver> {
-        let reach = to.reach.as_mut().filter(|reach| reach.room > 0)?;
-        let Some(slot) = self.slots.take(&to.owner.merchant_id, &to.endpoint_id) else {
+        let test = delivery.trigger == Trigger::Test;
+        let reach = to.reach.as_mut().filter(|reach| reach.room > 0 || test && reach.probes)?;
+        let (merchant, endpoint) = (&to.owner.merchant_id, &to.endpoint_id);
+        let Some(slot) = self.slots.take(merchant, endpoint, event.body.len(), &reach.bounds) else {
             reach.room = 0;
             return None;
         };
-        reach.room -= 1;
+        reach.room = reach.room.saturating_sub(1).max(0);
+        reach.probes = false;
         let HeldBy { token, until } = self.hold(now);
         let delivery = LeasedDelivery {
             id: delivery.id.clone(),
@@ -95,13 +108,47 @@ impl Desk {
             trigger: delivery.trigger.as_str().to_owned(),
             livemode: to.owner.livemode,
             attempt_count: 0,
+            put_off_count: 0,
             created_at: now,
             url: reach.url.clone(),
             api_version: reach.api_version.clone(),
             body: event.body.clone(),
             secrets: reach.secrets.clone(),
+            bounds: reach.bounds,
         };
         Some(HandedOver { delivery, token, until, slot, desk: Arc::clone(self) })
+    }
+
+    /// A lease that asks for nothing in particular.
+    fn lease(&self, now: Timestamp) -> Lease {
+        Lease {
+            token: (self.new_token)(),
+            now,
+            until: now.plus_ms(self.lease_ms),
+            limit: 0,
+            max_in_flight: self.max_in_flight,
+            wants: BTreeMap::new(),
+            each: 0,
+            per_merchant: 0,
+            merchants: BTreeMap::new(),
+            among: None,
+        }
+    }
+
+    /// Takes a slot for what was leased.
+    fn handed_over(
+        self: &Arc<Self>,
+        delivery: LeasedDelivery,
+        lease: &Lease,
+    ) -> Result<HandedOver, DeliveryId> {
+        let (merchant, endpoint) = (&delivery.merchant_id, &delivery.endpoint_id);
+        match self.slots.take(merchant, endpoint, delivery.body.len(), &delivery.bounds) {
+            Some(slot) => {
+                let (token, until, desk) = (lease.token.clone(), lease.until, Arc::clone(self));
+                Ok(HandedOver { delivery, token, until, slot, desk })
+            }
+            None => Err(delivery.id),
+        }
     }
 }
 
@@ -152,8 +199,8 @@ impl Drop for OpenDesk {
 pub enum Among<'e> {
     /// Everybody's.
     All,
-    /// Those of these endpoints, each with the number of places that have just become free there.
-    These(&'e BTreeMap<EndpointId, usize>),
+    /// Those of these endpoints, each with what this instance wants of it.
+    These(&'e BTreeMap<EndpointId, Want>),
 }
 
 /// Leases due deliveries to this instance, as many as there are slots and room for, to be sent after the commit. Nothing
@@ -167,68 +214,86 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
         desk.slots.note_short();
         return Ok(false);
     };
-    let token = (desk.new_token)();
-    let until = now.plus_ms(desk.lease_ms);
     let limit = free.slots.min(CLAIM_MAX);
+    let (wants, among_ids, each) = match among {
+        Among::All => (free.endpoints, None, CLAIM_EACH_OF_ALL),
+        Among::These(wants) => (wants.clone(), Some(wants.keys().cloned().collect()), CLAIM_MAX),
+    };
     let lease = Lease {
-        token: token.clone(),
-        now,
-        until,
         limit: whole(limit),
-        per_endpoint: desk.per_endpoint,
+        each: whole(each),
         per_merchant: whole(free.each),
         merchants: free.less.iter().map(|(id, room)| (id.clone(), whole(*room))).collect(),
-        among: match among {
-            Among::All => None,
-            Among::These(endpoints) => Some(endpoints.keys().cloned().collect()),
-        },
+        wants,
+        among: among_ids,
+        ..desk.lease(now)
     };
     let leased = tx.delivery_lease_due(&lease).await?;
     let may_be_more = leased.len() == CLAIM_MAX;
-    let cut_short = leased.len() == limit || desk.slots.used_up(&free, &leased);
-    let mut claimed: BTreeMap<EndpointId, usize> = BTreeMap::new();
+    let cut_short = leased.len() == limit;
+    let mut claimed: BTreeMap<EndpointId, i64> = BTreeMap::new();
     let mut too_many = Vec::new();
     for delivery in leased {
-        match desk.slots.take(&delivery.merchant_id, &delivery.endpoint_id) {
-            Some(slot) => {
-                *claimed.entry(delivery.endpoint_id.clone()).or_default() += 1;
-                let (token, desk) = (token.clone(), Arc::clone(&desk));
-                tx.hand_over(HandedOver { delivery, token, until, slot, desk });
+        let endpoint = delivery.endpoint_id.clone();
+        match desk.handed_over(delivery, &lease) {
+            Ok(handed_over) => {
+                *claimed.entry(endpoint).or_default() += 1;
+                tx.hand_over(handed_over);
             }
-            // They were closed a moment ago.
-            None => too_many.push(delivery.id),
+            // Its pool is full, or they were closed a moment ago.
+            Err(id) => {
+                desk.slots.leave_behind(&endpoint);
+                too_many.push(id);
+            }
         }
     }
     if !too_many.is_empty() {
-        tx.delivery_lease_release(&token, &too_many).await?;
+        tx.delivery_lease_release(&lease.token, &too_many).await?;
     }
     note_what_is_left(&desk.slots, among, &claimed, cut_short);
-    Ok(may_be_more)
+    Ok(may_be_more && too_many.is_empty())
 }
 
-/// Claims what the job made or hastened without asking whether there is room, in its own transaction.
-pub(crate) async fn claim_unasked(tx: &mut dyn Tx) -> Result<(), StoreError> {
+/// Claims what the job made or hastened without asking whether there is room, in its own transaction: first what goes as
+/// the probe of an endpoint that is held back. Where nobody dispatches, the hold is over for whoever comes first.
+pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
+    for (id, endpoint, now) in tx.take_probes() {
+        let Some(desk) = tx.desk() else {
+            tx.endpoint_probe_now(&endpoint).await?;
+            continue;
+        };
+        let lease = desk.lease(now);
+        let Some(delivery) = tx.delivery_lease_probe(&lease, &id).await? else { continue };
+        match desk.handed_over(delivery, &lease) {
+            Ok(handed_over) => tx.hand_over(handed_over),
+            Err(id) => {
+                tx.delivery_lease_release(&lease.token, std::slice::from_ref(&id)).await?;
+                tx.endpoint_probe_now(&endpoint).await?;
+            }
+        }
+    }
     let Some((endpoints, now)) = tx.take_unasked() else { return Ok(()) };
-    claim(tx, Among::These(&endpoints), now).await?;
+    let Some(desk) = tx.desk() else { return Ok(()) };
+    let want = |id: EndpointId| {
+        let want = desk.slots.want(&id);
+        (id, want)
+    };
+    let wants: BTreeMap<EndpointId, Want> = endpoints.into_iter().map(want).collect();
+    claim(tx, Among::These(&wants), now).await?;
     Ok(())
 }
 
 /// Where something was due there may be more, unless there was room for it. Where slots ended the claim, nobody knows.
-fn note_what_is_left(
-    slots: &Slots,
-    among: Among<'_>,
-    claimed: &BTreeMap<EndpointId, usize>,
-    cut_short: bool,
-) {
+fn note_what_is_left(slots: &Slots, among: Among<'_>, claimed: &BTreeMap<EndpointId, i64>, cut_short: bool) {
     for endpoint in claimed.keys() {
         slots.leave_behind(endpoint);
     }
     match among {
         _ if cut_short => slots.note_short(),
         Among::All => slots.looked_everywhere(),
-        Among::These(endpoints) => {
-            for (endpoint, room) in endpoints {
-                if claimed.get(endpoint).copied().unwrap_or(0) < *room {
+        Among::These(wants) => {
+            for (endpoint, want) in wants {
+                if claimed.get(endpoint).copied().unwrap_or(0) < want.most {
                     slots.caught_up(endpoint);
                 }
             }

@@ -49,6 +49,9 @@ impl Inbox {
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be opened or is not a SQLite database.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        crate::sqlite::make_private(path).map_err(|error| {
+            StoreError::Unavailable(format!("{} cannot be made: {error}", path.display()))
+        })?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)

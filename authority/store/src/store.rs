@@ -166,13 +166,19 @@ impl Store {
         Ok(())
     }
 
+    /// Whether this process is the only one that serves the database. On PostgreSQL there may be others.
+    #[must_use]
+    pub fn is_only_server(&self) -> bool {
+        self.lock.is_some()
+    }
+
     /// At the start of a service: takes back the leases of the process before it, and tells how many. Only where this
     /// process is alone with the database; elsewhere they are other instances', or run out by themselves.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the database cannot be written.
     pub async fn take_back_leases(&self) -> Result<u64, StoreError> {
-        if self.lock.is_none() {
+        if !self.is_only_server() {
             return Ok(0);
         }
         self.write(|tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_release_all().await })).await

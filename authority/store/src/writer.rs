@@ -20,7 +20,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
-use crate::hand_over::{Desk, DeskPlace, HandedOver, claim_unasked};
+use crate::hand_over::{Desk, DeskPlace, HandedOver, claim_asked_for};
 use crate::ports::{Ahead, Tx};
 use crate::queue::{Counted, Message, Queue};
 
@@ -54,6 +54,8 @@ pub(crate) struct Made {
     pub(crate) handed_over: Vec<HandedOver>,
     /// The endpoints of deliveries that nobody holds.
     pub(crate) left_behind: Vec<EndpointId>,
+    /// Endpoints that were changed.
+    pub(crate) recalled: Vec<EndpointId>,
 }
 
 impl Made {
@@ -61,6 +63,7 @@ impl Made {
         self.events += more.events;
         self.handed_over.extend(more.handed_over);
         self.left_behind.extend(more.left_behind);
+        self.recalled.extend(more.recalled);
     }
 }
 
@@ -76,6 +79,12 @@ pub(crate) struct Told {
 impl Told {
     fn committed(&self, made: Made) {
         self.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if let Some(desk) = self.desk.desk().filter(|_| !made.recalled.is_empty()) {
+            for endpoint in &made.recalled {
+                desk.slots.changed(endpoint);
+                (desk.recall)(endpoint);
+            }
+        }
         for delivery in made.handed_over {
             delivery.begin();
         }
@@ -160,7 +169,7 @@ where
             // A panic in one job must not take the writer, and with it every other request, away.
             let worked = async {
                 let value = work(tx).await?;
-                claim_unasked(tx).await?;
+                claim_asked_for(tx).await?;
                 Ok::<T, E>(value)
             };
             let (result, ran) = match AssertUnwindSafe(worked).catch_unwind().await {

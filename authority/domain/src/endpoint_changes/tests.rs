@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::endpoint_hold::HoldReason;
 use crate::endpoint_url::{UrlPolicy, UrlRules};
 use crate::id::EndpointId;
 use crate::requests::{EndpointRequest, RotationRequest, read_endpoint_patch};
@@ -42,6 +43,8 @@ fn each_member_changes_alone_and_makes_one_version() {
         (json!({"enabled_events": ["order.*", "order.*", "*"]}), json!({"enabled_events": ["*", "order.*"]})),
         (json!({"description": "new"}), json!({"description": "new"})),
         (json!({"description": null}), json!({"description": null})),
+        (json!({"max_in_flight": 1}), json!({"max_in_flight": 1})),
+        (json!({"max_in_flight": 256}), json!({"max_in_flight": 256})),
         (json!({"metadata": {"b": "3", "c": "4"}}), json!({"metadata": {"a": "1", "b": "3", "c": "4"}})),
         (json!({"metadata": {"a": null, "z": null}}), json!({"metadata": {"b": "2"}})),
         (json!({"metadata": null}), json!({"metadata": {}})),
@@ -152,4 +155,34 @@ fn a_rotation_is_asked_for_within_bounds() {
     ] {
         assert_eq!(read(body.clone()).unwrap_err().members[0].pointer, pointer, "{body}");
     }
+}
+
+#[test]
+fn as_many_requests_in_flight_as_the_merchant_may_have() {
+    let mut of_merchant = endpoint();
+    of_merchant.max_in_flight.of_merchant = Some(40);
+    let after = patched(&of_merchant, &json!({"max_in_flight": 40})).unwrap().unwrap();
+    assert_eq!((after.max_in_flight.own, after.max_in_flight.get()), (Some(40), 40));
+    let refused = patched(&of_merchant, &json!({"max_in_flight": 41})).unwrap_err();
+    assert_eq!(
+        (refused.code, refused.members[0].pointer.as_str()),
+        (ErrorCode::ValidationFailed, "/max_in_flight")
+    );
+    assert_eq!(
+        refused.members[0].detail,
+        "This merchant's limit max_in_flight is 40; the platform's operator can raise it."
+    );
+    // Null leaves it to the default; what is the default already is no change.
+    let back = patched(&after, &json!({"max_in_flight": null})).unwrap().unwrap();
+    assert_eq!((back.max_in_flight.own, back.max_in_flight.get()), (None, 40));
+    assert_eq!(patched(&back, &json!({"max_in_flight": null})).unwrap(), None);
+}
+
+#[test]
+fn a_hold_shows_until_it_is_over() {
+    let mut held = endpoint();
+    (held.held_until, held.held_reason) = (Some(at(5)), Some(HoldReason::RateLimited));
+    assert_eq!(held.clone().seen_at(at(4)), held);
+    let free = held.seen_at(at(5));
+    assert_eq!((free.held_until, free.held_reason), (None, None));
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::endpoint_hold::room;
+use crate::endpoint_hold::cap;
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -151,10 +151,10 @@ fn a_probe_that_fails_otherwise_leaves_the_hold_as_it_is() {
     for status in [500, 404, 301, 408, 410] {
         answered(&mut condition, status, 0, at(5_000));
         assert_eq!(condition.hold, hold, "{status}");
-        assert_eq!(room(&condition.hold, condition.health.state, 8, 0, at(5_000)), 1);
+        assert_eq!(cap(&condition.hold, condition.health.state, at(5_000)), Some(1));
     }
     answered(&mut condition, 204, 0, at(5_001));
-    assert_eq!(room(&condition.hold, condition.health.state, 8, 0, at(5_001)), 8);
+    assert_eq!(cap(&condition.hold, condition.health.state, at(5_001)), Some(2), "they come back one by one");
 }
 
 /// (how long the attempt took, how long after the one before it ended, its status, its event)
@@ -243,6 +243,6 @@ proptest! {
         prop_assert_eq!(condition.health.consecutive_failures, 0);
         prop_assert_eq!(condition.health.state, HealthState::Healthy);
         prop_assert_eq!((condition.first_failure_at, condition.failed_events.len()), (None, 0));
-        prop_assert_eq!(condition.hold, Hold::default());
+        prop_assert_eq!((condition.hold.until, condition.hold.step), (None, 0));
     }
 }

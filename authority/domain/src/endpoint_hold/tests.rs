@@ -9,27 +9,28 @@ fn at(ms: i64) -> Timestamp {
 }
 
 #[test]
-fn an_endpoint_has_room_as_its_hold_and_health_say() {
+fn an_endpoint_may_have_what_its_hold_and_health_say() {
     let now = Timestamp::from_ms(1_000);
     let at = |ms: i64| Some(Timestamp::from_ms(ms));
-    // (held until, step, state, in flight) → room under a cap of 8.
+    // (held until, step, successes since, state) → requests at a time.
     let table = [
-        (None, 0, HealthState::Unknown, 0, 8),
-        (None, 0, HealthState::Healthy, 7, 1),
-        (None, 0, HealthState::Degraded, 8, 0),
-        (None, 0, HealthState::Healthy, 9, 0),
-        (at(1_001), 0, HealthState::Healthy, 0, 0),
-        (at(1_001), 1, HealthState::Failing, 0, 0),
-        (at(1_000), 0, HealthState::Healthy, 0, 8),
-        (at(1_000), 1, HealthState::Healthy, 0, 1),
-        (at(999), 7, HealthState::Degraded, 1, 0),
-        (None, 0, HealthState::Failing, 0, 1),
-        (None, 0, HealthState::Failing, 1, 0),
-        (None, 3, HealthState::Unknown, 5, 0),
+        (None, 0, 0, HealthState::Unknown, None),
+        (None, 0, 0, HealthState::Degraded, None),
+        (at(1_001), 0, 0, HealthState::Healthy, Some(0)),
+        (at(1_001), 1, 0, HealthState::Failing, Some(0)),
+        (at(1_000), 0, 0, HealthState::Healthy, None),
+        (at(1_000), 1, 0, HealthState::Healthy, Some(1)),
+        (at(999), 7, 0, HealthState::Degraded, Some(1)),
+        (None, 0, 0, HealthState::Failing, Some(1)),
+        (None, 3, 0, HealthState::Unknown, Some(1)),
+        (None, 0, 1, HealthState::Healthy, Some(2)),
+        (None, 0, 2, HealthState::Healthy, Some(4)),
+        (None, 0, 3, HealthState::Healthy, Some(8)),
+        (None, 0, 3, HealthState::Failing, Some(1)),
     ];
-    for (until, step, health, in_flight, expected) in table {
-        let hold = Hold { until, step, since: None };
-        assert_eq!(room(&hold, health, 8, in_flight, now), expected, "{hold:?} {health:?} {in_flight}");
+    for (until, step, regained, health, expected) in table {
+        let hold = Hold { until, step, regained, ..Hold::default() };
+        assert_eq!(cap(&hold, health, now), expected, "{hold:?} {health:?}");
     }
 }
 
@@ -37,11 +38,20 @@ fn an_endpoint_has_room_as_its_hold_and_health_say() {
 fn these_answers_hold_an_endpoint_back() {
     for status in 100..=999 {
         let outcome = AttemptOutcome::of_status(status);
-        assert_eq!(holds_back(outcome, Some(status)), [429, 502, 503, 504].contains(&status), "{status}");
+        let expected = match status {
+            429 => Some(HoldReason::RateLimited),
+            502..=504 => Some(HoldReason::Unavailable),
+            _ => None,
+        };
+        assert_eq!(hold_reason(outcome, Some(status)), expected, "{status}");
     }
     for outcome in AttemptOutcome::ALL {
-        let answered = [AttemptOutcome::Success, AttemptOutcome::HttpError, AttemptOutcome::Redirect];
-        assert_eq!(holds_back(*outcome, None), !answered.contains(outcome), "{outcome}");
+        let expected = match outcome {
+            AttemptOutcome::Success | AttemptOutcome::HttpError | AttemptOutcome::Redirect => None,
+            AttemptOutcome::Timeout => Some(HoldReason::Timeout),
+            _ => Some(HoldReason::Unreachable),
+        };
+        assert_eq!(hold_reason(*outcome, None), expected, "{outcome}");
     }
 }
 
@@ -54,14 +64,16 @@ fn a_hold_doubles_from_a_second_to_five_minutes() {
     let mut now = at(0);
     for (nth, seconds) in seconds.into_iter().enumerate() {
         // Each probe begins when the hold is over and takes 15 s.
-        hold.lengthen(now, now.plus_ms(15_000), None);
+        hold.lengthen(HoldReason::Timeout, now, now.plus_ms(15_000), None);
         let until = now.plus_ms(15_000 + seconds * 1000);
         let step = i64::try_from(nth).unwrap() + 1;
-        assert_eq!(hold, Hold { until: Some(until), step, since: Some(now.plus_ms(15_000)) });
+        let since = Some(now.plus_ms(15_000));
+        let reason = Some(HoldReason::Timeout);
+        assert_eq!(hold, Hold { until: Some(until), step, since, reason, ..Hold::default() });
         now = until;
     }
-    hold.lift(now);
-    assert_eq!(hold, Hold::default());
+    hold.lift(now, now);
+    assert_eq!((hold.until, hold.step), (None, 0));
 }
 
 #[test]
@@ -81,8 +93,8 @@ fn what_a_receiver_asks_for_is_honoured_exactly() {
         (5, None, Some(32_000), 6),
     ];
     for (before, asked, held_ms, step) in table {
-        let mut hold = Hold { until: None, step: before, since: None };
-        hold.lengthen(at(0), at(500), asked);
+        let mut hold = Hold { step: before, ..Hold::default() };
+        hold.lengthen(HoldReason::Timeout, at(0), at(500), asked);
         assert_eq!((hold.until, hold.step), (held_ms.map(|ms| at(500 + ms)), step), "{before} {asked:?}");
     }
 }
@@ -90,22 +102,60 @@ fn what_a_receiver_asks_for_is_honoured_exactly() {
 #[test]
 fn one_that_was_in_flight_lengthens_a_hold_only_by_what_it_asks() {
     let mut hold = Hold::default();
-    hold.lengthen(at(0), at(100), None);
+    hold.lengthen(HoldReason::Timeout, at(0), at(100), None);
     let first = hold.clone();
     for (asked, until) in [(None, 1_100), (Some(0), 1_100), (Some(500), 1_100), (Some(5_000), 5_200)] {
-        hold.lengthen(at(90), at(200), asked);
-        assert_eq!(hold, Hold { until: Some(at(until)), ..first.clone() }, "{asked:?}");
+        hold.lengthen(HoldReason::RateLimited, at(90), at(200), asked);
+        let longer = until > 1_100;
+        let reason = Some(if longer { HoldReason::RateLimited } else { HoldReason::Timeout });
+        let expected = Hold { until: Some(at(until)), asked: longer, reason, ..first.clone() };
+        assert_eq!(hold, expected, "{asked:?}");
     }
 }
 
 #[test]
 fn a_hold_that_was_lifted_by_a_change_ignores_what_began_before() {
-    let changed = Hold { until: None, step: 0, since: Some(at(1_000)) };
+    let changed = Hold { since: Some(at(1_000)), ..Hold::default() };
     let mut hold = changed.clone();
-    hold.lengthen(at(999), at(5_000), Some(60_000));
+    hold.lengthen(HoldReason::Timeout, at(999), at(5_000), Some(60_000));
     assert_eq!(hold, changed);
-    hold.lengthen(at(1_000), at(5_000), None);
-    assert_eq!(hold, Hold { until: Some(at(6_000)), step: 1, since: Some(at(5_000)) });
+    hold.lengthen(HoldReason::Timeout, at(1_000), at(5_000), None);
+    let since = Some(at(5_000));
+    let reason = Some(HoldReason::Timeout);
+    assert_eq!(hold, Hold { until: Some(at(6_000)), step: 1, since, reason, ..Hold::default() });
+}
+
+#[test]
+fn after_a_hold_requests_are_given_back_one_success_at_a_time() {
+    let mut hold = Hold::default();
+    hold.lengthen(HoldReason::Timeout, at(0), at(100), None);
+    let mut caps = Vec::new();
+    for nth in 0..5 {
+        let began = at(1_100 + nth);
+        caps.push(cap(&hold, HealthState::Healthy, began));
+        hold.lift(began, began);
+    }
+    assert_eq!(caps, [Some(1), Some(2), Some(4), Some(8), None]);
+    assert_eq!(hold, Hold::default());
+    // What was in flight when the hold began gives nothing back; the next refusal takes everything again.
+    hold.lengthen(HoldReason::Timeout, at(0), at(100), None);
+    hold.lift(at(1_100), at(1_200));
+    let regaining = hold.clone();
+    hold.lift(at(99), at(1_300));
+    assert_eq!(hold, regaining);
+    hold.lengthen(HoldReason::Timeout, at(1_200), at(1_400), None);
+    assert_eq!((hold.step, hold.regained), (1, 0));
+}
+
+#[test]
+fn a_success_that_was_in_flight_lifts_a_hold_unless_a_time_was_named() {
+    for (asked, lifted) in [(None, true), (Some(5_000), false)] {
+        let mut hold = Hold::default();
+        hold.lengthen(HoldReason::Timeout, at(0), at(100), asked);
+        let held = hold.clone();
+        hold.lift(at(50), at(200));
+        assert_eq!(hold, if lifted { Hold::default() } else { held }, "{asked:?}");
+    }
 }
 
 /// An attempt as it ended: when it began, how long it took, and whether it succeeded.
@@ -119,9 +169,9 @@ struct Ended {
 
 fn note(hold: &mut Hold, ended: Ended) {
     if ended.success {
-        hold.lift(ended.ended_at);
+        hold.lift(ended.started_at, ended.ended_at);
     } else {
-        hold.lengthen(ended.started_at, ended.ended_at, ended.asked);
+        hold.lengthen(HoldReason::Timeout, ended.started_at, ended.ended_at, ended.asked);
     }
 }
 
@@ -144,7 +194,7 @@ proptest! {
             failure.asked = None;
         }
         // All of them begin within a second, when the hold before is over, and the shortest hold is a second.
-        let mut hold = Hold { until: Some(at(0)), step: steps, since: Some(at(-1_000)) };
+        let mut hold = Hold { until: Some(at(0)), step: steps, since: Some(at(-1_000)), ..Hold::default() };
         for failure in &together {
             note(&mut hold, Ended { started_at: at(0), ..*failure });
         }
@@ -160,14 +210,14 @@ proptest! {
         all.push(Ended { started_at: last, ended_at: last, success: true, asked: None });
         let mut hold = Hold::default();
         all.into_iter().for_each(|ended| note(&mut hold, ended));
-        prop_assert_eq!(hold, Hold::default());
+        prop_assert_eq!((hold.until, hold.step), (None, 0));
     }
 
     /// A success that ended before the failure does not end its hold, whenever it is told.
     #[test]
     fn a_success_from_before_lifts_nothing(all in attempts(Just(true)), asked in prop::option::of(1..100_000_u64)) {
         let mut hold = Hold::default();
-        hold.lengthen(at(2_000), at(3_000), asked);
+        hold.lengthen(HoldReason::Timeout, at(2_000), at(3_000), asked);
         let held = hold.clone();
         all.into_iter().for_each(|success| note(&mut hold, success));
         prop_assert_eq!(hold, held);
@@ -191,15 +241,14 @@ proptest! {
     #[test]
     fn a_held_endpoint_never_has_two_requests(gaps in prop::collection::vec((0..400_000_i64, 0..60_000_i64), 1..40)) {
         let (mut hold, mut now) = (Hold::default(), at(0));
-        hold.lengthen(now, now, None);
+        hold.lengthen(HoldReason::Timeout, now, now, None);
         for (wait, took) in gaps {
             now = now.plus_ms(wait);
-            let free = room(&hold, HealthState::Healthy, 8, 0, now);
-            prop_assert_eq!(free, i64::from(hold.until.unwrap() <= now));
-            prop_assert_eq!(room(&hold, HealthState::Healthy, 8, 1, now), 0);
-            if free == 1 {
+            let free = cap(&hold, HealthState::Healthy, now);
+            prop_assert_eq!(free, Some(i64::from(hold.until.unwrap() <= now)));
+            if free == Some(1) {
                 let ended = now.plus_ms(took);
-                hold.lengthen(now, ended, None);
+                hold.lengthen(HoldReason::Timeout, now, ended, None);
                 prop_assert_eq!(hold.until, Some(ended.plus_ms(hold_ms(hold.step))));
                 now = ended;
             }

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::endpoint::Health;
 use crate::id::MerchantId;
+use crate::merchant_limits::MaxInFlight;
 use crate::parts::Metadata;
 
 const NOW: i64 = 1_788_264_000_000;
@@ -20,6 +21,7 @@ fn endpoint(n: u8) -> Endpoint {
         url: "https://shop.example.com/".into(),
         description: None,
         enabled_events: vec!["*".into()],
+        max_in_flight: MaxInFlight::default(),
         status: EndpointStatus::Enabled,
         disabled_reason: None,
         disabled_at: None,
@@ -35,6 +37,8 @@ fn endpoint(n: u8) -> Endpoint {
             last_response_status: None,
             last_error: None,
         },
+        held_until: None,
+        held_reason: None,
         metadata: Metadata::new(),
         resource_version: 1,
         livemode: true,
@@ -53,6 +57,7 @@ fn alert(code: AlertCode, severity: Severity, subject: &str) -> Alert {
         count: 3,
         first_seen_at: now(),
         last_seen_at: now(),
+        closed_at: None,
     }
 }
 

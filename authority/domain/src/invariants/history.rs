@@ -221,8 +221,15 @@ fn check_next(
     }
     let (status, before) = (text(object, "status"), text(&told.object, "status"));
     let ended = before.as_deref().filter(|before| told.kind.is_terminal(before));
+    let late = |record: &Value| record.get("late").and_then(Value::as_bool).unwrap_or(false);
+    // Money that comes for a payment that was given up (contract 18.3).
+    let came_late = ended == Some("cancelled") && status.as_deref() == Some("succeeded") && late(object);
+    if late(&told.object) && !late(object) {
+        found(FindingCode::LatePaymentDiffers, format!("sequence {sequence}: it is no longer late"));
+    }
     if let Some(ended) = ended
         && status.as_deref() != Some(ended)
+        && !came_late
     {
         let now = status.as_deref().unwrap_or("nothing");
         found(FindingCode::TerminalStateLeft, format!("sequence {sequence}: {ended} became {now}"));

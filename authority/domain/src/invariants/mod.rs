@@ -15,7 +15,7 @@ mod share;
 mod stream;
 
 pub use history::{History, StoredEvent, Told};
-pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order};
+pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order, check_payment_without_order};
 pub use record::{RecordKind, StoredRecord, check_record};
 pub use share::{StoredShare, ToldShare, check_share};
 pub use stream::{EventDelivery, EventHead, StreamCheck, StreamCounter, Subscription, check_fan_out};
@@ -42,6 +42,8 @@ text_enum! {
         LineQuantitiesOutOfOrder = "line_quantities_out_of_order",
         /// I5: parcels hold more of a line than it counts as shipped.
         ParcelsExceedShipped = "parcels_exceed_shipped",
+        /// I5: a line counts more or less as fulfilled than was set or is shipped.
+        FulfilledQuantityDiffers = "fulfilled_quantity_differs",
         /// I6: the payment status is not the one that follows from the payments.
         PaymentStatusDiffers = "payment_status_differs",
         /// I6: the payment summary is not the one that follows from payments and refunds.
@@ -84,6 +86,8 @@ text_enum! {
         DeliveryUnexpected = "delivery_unexpected",
         /// I14: a record left a state that nothing leaves.
         TerminalStateLeft = "terminal_state_left",
+        /// I14: a payment is late without captured money or for an order that goes on, or is no longer late.
+        LatePaymentDiffers = "late_payment_differs",
     }
 }
 
@@ -96,7 +100,9 @@ impl FindingCode {
             Self::RefundsExceedCaptured | Self::RefundedSumDiffers => "I2",
             Self::PaymentAmountsOutOfOrder => "I3",
             Self::AmountsDoNotAddUp => "I4",
-            Self::LineQuantitiesOutOfOrder | Self::ParcelsExceedShipped => "I5",
+            Self::LineQuantitiesOutOfOrder | Self::ParcelsExceedShipped | Self::FulfilledQuantityDiffers => {
+                "I5"
+            }
             Self::PaymentStatusDiffers | Self::PaymentSummaryDiffers | Self::FulfillmentStatusDiffers => "I6",
             Self::VersionGap | Self::RecordVersionDiffers => "I7",
             Self::SequenceGap | Self::CreatedAtDecreases | Self::StreamCounterDiffers => "I8",
@@ -110,7 +116,7 @@ impl FindingCode {
             | Self::PartnerCopyUnexpected
             | Self::OrderShareDiffers => "I10",
             Self::DeliveryMissing | Self::DeliveryUnexpected => "I12",
-            Self::TerminalStateLeft => "I14",
+            Self::TerminalStateLeft | Self::LatePaymentDiffers => "I14",
         }
     }
 }

@@ -1,10 +1,12 @@
-//! An order with everything that belongs to it: sums, quantities and derived statuses (I1, I2, I4, I5, I6).
+//! An order with everything that belongs to it: sums, quantities and derived statuses (I1, I2, I4, I5, I6); and the money
+//! that belongs to none.
 
 use super::record::amounts_are_ordered;
 use super::{Finding, FindingCode};
 use crate::fulfillment_status;
 use crate::id::LineItemId;
-use crate::order::{ExternalReference, Order};
+use crate::line_quantities::Marks;
+use crate::order::{ExternalReference, Order, OrderStatus};
 use crate::parts::{Amounts, MONEY_MAX, Money, OrderLine};
 use crate::payment::Payment;
 use crate::payment_status::{self, PaymentSummary};
@@ -23,6 +25,7 @@ pub struct OrderLineRow {
     pub fulfilled_quantity: i64,
     pub shipped_quantity: i64,
     pub delivered_quantity: i64,
+    pub marks: Marks,
 }
 
 /// What a merchant's system calls the order, as it stands in columns.
@@ -67,12 +70,19 @@ pub fn check_order(facts: OrderFacts) -> Vec<Finding> {
         found(FindingCode::AmountsDoNotAddUp, what.to_owned());
     }
     for line in &order.line_items {
-        check_line(line, &shipments, &mut found);
+        let marks = lines.iter().find(|row| row.id == line.id).map(|row| row.marks).unwrap_or_default();
+        check_line(line, marks, &shipments, &mut found);
     }
     let mut currencies =
         payments.iter().map(|payment| &payment.currency).chain(refunds.iter().map(|refund| &refund.currency));
     if currencies.any(|currency| *currency != order.currency) {
         found(FindingCode::CurrencyDiffers, "a payment or refund is in another currency".to_owned());
+    }
+    if order.status != OrderStatus::Cancelled && payments.iter().any(|payment| payment.late) {
+        found(
+            FindingCode::LatePaymentDiffers,
+            "a payment is late, and the order is not cancelled".to_owned(),
+        );
     }
     check_refunds(&mut payments, &refunds, &mut found);
     check_derived(&order, &payments, &mut found);
@@ -80,14 +90,14 @@ pub fn check_order(facts: OrderFacts) -> Vec<Finding> {
 }
 
 fn rows_agree(lines: &[OrderLine], rows: &[OrderLineRow]) -> bool {
-    let row = |line: &OrderLine| OrderLineRow {
-        id: line.id.clone(),
-        quantity: line.quantity,
-        fulfilled_quantity: line.fulfilled_quantity,
-        shipped_quantity: line.shipped_quantity,
-        delivered_quantity: line.delivered_quantity,
+    let agrees = |line: &OrderLine, row: &OrderLineRow| {
+        row.id == line.id
+            && row.quantity == line.quantity
+            && row.fulfilled_quantity == line.fulfilled_quantity
+            && row.shipped_quantity == line.shipped_quantity
+            && row.delivered_quantity == line.delivered_quantity
     };
-    lines.len() == rows.len() && lines.iter().map(row).all(|expected| rows.contains(&expected))
+    lines.len() == rows.len() && lines.iter().all(|line| rows.iter().any(|row| agrees(line, row)))
 }
 
 fn references_agree(entries: &[ExternalReference], rows: &[ReferenceRow]) -> bool {
@@ -127,8 +137,13 @@ fn quantities_are_ordered(line: &OrderLine) -> bool {
     [0, delivered_quantity, shipped_quantity, fulfilled_quantity, quantity, QUANTITY_MAX].is_sorted()
 }
 
-/// I5. A parcel counts as shipped until it is cancelled; what is marked shipped without a parcel comes on top.
-fn check_line(line: &OrderLine, shipments: &[Shipment], found: &mut impl FnMut(FindingCode, String)) {
+/// I5. A parcel counts as shipped until it is cancelled, and as fulfilled; what was set without a parcel stays.
+fn check_line(
+    line: &OrderLine,
+    marks: Marks,
+    shipments: &[Shipment],
+    found: &mut impl FnMut(FindingCode, String),
+) {
     if !quantities_are_ordered(line) {
         let detail = format!("line {}: not 0 ≤ delivered ≤ shipped ≤ fulfilled ≤ quantity", line.id);
         found(FindingCode::LineQuantitiesOutOfOrder, detail);
@@ -145,6 +160,26 @@ fn check_line(line: &OrderLine, shipments: &[Shipment], found: &mut impl FnMut(F
             format!("line {}: parcels hold {parcels}, {} are shipped", line.id, line.shipped_quantity);
         found(FindingCode::ParcelsExceedShipped, detail);
     }
+    let (fulfilled, shipped) = (line.fulfilled_quantity, line.shipped_quantity);
+    if fulfilled != marks.fulfilled.max(shipped) {
+        let set = marks.fulfilled;
+        let detail =
+            format!("line {}: {fulfilled} fulfilled; {set} were set and {shipped} are shipped", line.id);
+        found(FindingCode::FulfilledQuantityDiffers, detail);
+    }
+}
+
+/// A payment that belongs to no order though its money came: the sums of its refunds (I2).
+#[must_use]
+pub fn check_payment_without_order(payment: Payment, refunds: &[Refund]) -> Vec<Finding> {
+    let id = payment.id.clone();
+    let mut findings = Vec::new();
+    let mut found = |code, detail: String| findings.push(Finding::new(code, id.as_str(), detail));
+    if refunds.iter().any(|refund| refund.currency != payment.currency) {
+        found(FindingCode::CurrencyDiffers, "a refund is in another currency".to_owned());
+    }
+    check_refunds(&mut [payment], refunds, &mut found);
+    findings
 }
 
 /// I2, per payment and so per order. Sets what is asked back on every payment, for what is derived from it.

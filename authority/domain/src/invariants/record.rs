@@ -102,8 +102,10 @@ pub fn check_record(told: &Told, stored: Option<&StoredRecord>) -> Vec<Finding> 
     } else if kind == RecordKind::Payment {
         // Computed from the refunds whenever a payment is shown (contract 3.6).
         let mut object = told.object.clone();
-        for record in [&mut body, &mut object] {
-            record.as_object_mut().map(|members| members.remove("amount_refund_pending"));
+        for members in [&mut body, &mut object].into_iter().filter_map(|record| record.as_object_mut()) {
+            members.remove("amount_refund_pending");
+            // What was told before payments could be late says nothing of it.
+            members.entry("late").or_insert(Value::Bool(false));
         }
         findings.extend(differing(told, &body, &object));
     } else {
@@ -147,7 +149,7 @@ fn expected(told: &Told, body: &str) -> Option<(Columns, Vec<Finding>)> {
         RecordKind::Checkout => checkout(&read(body)?),
         RecordKind::Payment => {
             let payment: Payment = read(body)?;
-            return Some((self::payment(&payment, first), check_payment(&payment).into_iter().collect()));
+            return Some((self::payment(&payment, first), check_payment(&payment)));
         }
         RecordKind::Order => order(&read(body)?, first, last),
         RecordKind::Refund => refund(&read(body)?, first),
@@ -161,11 +163,16 @@ fn read<T: DeserializeOwned>(body: &str) -> Option<T> {
     serde_json::from_str(body).ok()
 }
 
-/// I3.
-fn check_payment(payment: &Payment) -> Option<Finding> {
-    let detail = "not 0 ≤ amount_refunded ≤ amount_captured ≤ amount_authorized ≤ amount";
-    (!amounts_are_ordered(payment))
-        .then(|| Finding::new(FindingCode::PaymentAmountsOutOfOrder, payment.id.as_str(), detail))
+/// I3, and what is late is money.
+fn check_payment(payment: &Payment) -> Vec<Finding> {
+    let unordered = "not 0 ≤ amount_refunded ≤ amount_captured ≤ amount_authorized ≤ amount";
+    let late = "it is late, and nothing was captured";
+    let checks = [
+        (!amounts_are_ordered(payment), FindingCode::PaymentAmountsOutOfOrder, unordered),
+        (payment.late && payment.amount_captured == 0, FindingCode::LatePaymentDiffers, late),
+    ];
+    let found = checks.into_iter().filter(|(fails, ..)| *fails);
+    found.map(|(_, code, detail)| Finding::new(code, payment.id.as_str(), detail)).collect()
 }
 
 pub(super) fn amounts_are_ordered(payment: &Payment) -> bool {
@@ -195,6 +202,7 @@ fn payment(payment: &Payment, first: i64) -> Columns {
         ("amount_captured", json!(payment.amount_captured)),
         ("amount_refunded", json!(payment.amount_refunded)),
         ("amount_refund_pending", json!(payment.amount_refund_pending)),
+        ("late", json!(payment.late)),
         ("resource_version", json!(payment.resource_version)),
         ("created_sequence", json!(first)),
         ("created_at", json!(payment.created_at.as_ms())),

@@ -43,7 +43,7 @@ fn errors(body: &Value) -> Vec<String> {
 fn takes_what_the_contract_allows() {
     let table = [
         json!({"text": "a"}),
-        json!({"text": "ééééé", "note": null}),
+        json!({"text": "ééééé", "metadata": {}}),
         json!({"text": "a", "note": "two\n\tlines"}),
         json!({"text": "a", "integer": -3, "money": 0}),
         json!({"text": "a", "integer": 3, "money": 999_999_999_999_i64}),
@@ -97,6 +97,10 @@ fn names_each_wrong_member_with_its_pointer_and_code() {
         (with("country", json!("GBR")), "/country invalid_country"),
         (with("currency", json!("usd")), "/currency invalid_currency"),
         (with("currency", json!("ABC")), "/currency invalid_currency"),
+        (with("currency", json!("XXX")), "/currency invalid_currency"),
+        (with("currency", json!("XTS")), "/currency invalid_currency"),
+        (with("currency", json!("XAU")), "/currency invalid_currency"),
+        (with("currency", json!("XDR")), "/currency invalid_currency"),
         (with("metadata", json!([])), "/metadata wrong_type"),
         (with("metadata", json!({"a": 1})), "/metadata/a wrong_type"),
         (with("metadata", json!({"a": "x".repeat(501)})), "/metadata/a too_long"),
@@ -116,6 +120,24 @@ fn names_each_wrong_member_with_its_pointer_and_code() {
         (with("inner", json!([])), "/inner wrong_type"),
         (with("items", json!([{"n": 1}, {"n": true}])), "/items/1/n wrong_type"),
         (with("items", json!([1])), "/items/0 wrong_type"),
+        (with("note", json!(null)), "/note required"),
+        (with("even", json!(null)), "/even required"),
+        (with("integer", json!(null)), "/integer required"),
+        (with("money", json!(null)), "/money required"),
+        (with("flag", json!(null)), "/flag required"),
+        (with("status", json!(null)), "/status required"),
+        (with("at", json!(null)), "/at required"),
+        (with("url", json!(null)), "/url required"),
+        (with("country", json!(null)), "/country required"),
+        (with("currency", json!(null)), "/currency required"),
+        (with("metadata", json!(null)), "/metadata required"),
+        (with("metadata", json!({"a": null})), "/metadata/a wrong_type"),
+        (with("names", json!(null)), "/names required"),
+        (with("names", json!([null])), "/names/0 wrong_type"),
+        (with("inner", json!(null)), "/inner required"),
+        (with("inner", json!({"n": null})), "/inner/n required"),
+        (with("items", json!(null)), "/items required"),
+        (with("items", json!([null])), "/items/0 wrong_type"),
         (with("surplus", json!(null)), "/surplus unknown_field"),
         (with("a/b", json!(null)), "/a~1b unknown_field"),
         (with("amounts", json!({})), "/amounts field_not_writable"),
@@ -153,15 +175,18 @@ fn at_most_fifty_are_listed() {
 #[test]
 fn presence_words() {
     let parse = |body: Value| {
-        read(&body, |m| (m.integer("a", 0..=9).patch(), m.integer("b", 0..=9).or(7), m.has("c")))
+        read(&body, |m| {
+            let optional = m.integer("a", 0..=9).optional();
+            (optional, m.integer("b", 0..=9).or(7), m.integer("c", 0..=9).or_null(), m.has("c"))
+        })
     };
-    assert_eq!(parse(json!({})).unwrap(), (None, 7, false));
-    assert_eq!(parse(json!({"a": null, "b": null})).unwrap(), (Some(None), 7, false));
-    assert_eq!(parse(json!({"a": 1, "b": 2})).unwrap(), (Some(Some(1)), 2, false));
-    let not_null = |body: Value| read(&body, |m| m.integer("a", 0..=9).patch_not_null());
-    assert_eq!(not_null(json!({})).unwrap(), None);
-    assert_eq!(not_null(json!({"a": 3})).unwrap(), Some(3));
-    assert_eq!(not_null(json!({"a": null})).unwrap_err().members[0].code, MemberCode::Required);
+    assert_eq!(parse(json!({})).unwrap(), (None, 7, None, false));
+    assert_eq!(parse(json!({"a": 1, "b": 2, "c": 3})).unwrap(), (Some(1), 2, Some(Some(3)), true));
+    assert_eq!(parse(json!({"c": null})).unwrap(), (None, 7, Some(None), true));
+    let refused = parse(json!({"a": null, "b": null})).unwrap_err();
+    let told: Vec<_> = refused.members.iter().map(|member| (member.pointer.as_str(), member.code)).collect();
+    assert_eq!(told, [("/a", MemberCode::Required), ("/b", MemberCode::Required)]);
+    assert_eq!(refused.code, ErrorCode::ValidationFailed);
 }
 
 #[test]

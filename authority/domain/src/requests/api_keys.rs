@@ -70,7 +70,7 @@ impl ApiKeyRotation {
             let rotation = Self {
                 overlap_ms: overlap_s * 1000,
                 scopes: scopes(m).optional(),
-                expires_at: m.time("expires_at").patch(),
+                expires_at: m.time("expires_at").or_null(),
             };
             check_end(m, rotation.expires_at.flatten(), now);
             rotation

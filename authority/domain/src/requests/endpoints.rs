@@ -10,17 +10,20 @@ use crate::error_code::ErrorCode;
 use crate::field::Field;
 use crate::id::EndpointId;
 use crate::members::{self, Members, Text};
+use crate::merchant_limits::{IN_FLIGHT_MAX, MaxInFlight};
 use crate::parts::Metadata;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 
 /// Members of the record that nobody writes.
-const NOT_WRITABLE: [&str; 13] = [
+const NOT_WRITABLE: [&str; 15] = [
     "id",
     "object",
     "secret",
     "secret_hint",
     "health",
+    "held_until",
+    "held_reason",
     "disabled_reason",
     "disabled_at",
     "livemode",
@@ -36,13 +39,14 @@ const NOT_WRITABLE: [&str; 13] = [
 pub struct EndpointRequest {
     url: String,
     enabled_events: Vec<String>,
+    max_in_flight: MaxInFlight,
     description: Option<String>,
     status: EndpointStatus,
     metadata: Metadata,
 }
 
 impl EndpointRequest {
-    /// Reads the body.
+    /// Reads the body. What the merchant may have in flight is judged by [`EndpointRequest::within`].
     ///
     /// # Errors
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
@@ -53,12 +57,25 @@ impl EndpointRequest {
             Self {
                 url: m.string("url", Text::line(1, 2048)).required(),
                 enabled_events: enabled_events(m).or(vec!["*".to_owned()]),
+                max_in_flight: MaxInFlight {
+                    own: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).optional(),
+                    of_merchant: None,
+                },
                 description: m.string("description", Text::LINE).optional(),
                 status: m.one_of("status").or(EndpointStatus::Enabled),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })?;
         Ok(Self { url: allowed(&request.url, rules, livemode)?, ..request })
+    }
+
+    /// The same within what the operator allows the merchant to have in flight, if anything was set.
+    ///
+    /// # Errors
+    /// `validation_failed` when more is asked for.
+    pub fn within(self, of_merchant: Option<i64>) -> Result<Self, Refusal> {
+        let max_in_flight = MaxInFlight { own: None, of_merchant }.set(self.max_in_flight.own)?;
+        Ok(Self { max_in_flight, ..self })
     }
 
     /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
@@ -76,6 +93,7 @@ impl EndpointRequest {
             url: self.url,
             description: self.description,
             enabled_events: self.enabled_events,
+            max_in_flight: self.max_in_flight,
             status: self.status,
             disabled_reason: disabled.then_some(DisabledReason::Merchant),
             disabled_at: disabled.then_some(now),
@@ -91,6 +109,8 @@ impl EndpointRequest {
                 last_response_status: None,
                 last_error: None,
             },
+            held_until: None,
+            held_reason: None,
             metadata: self.metadata,
             resource_version: 1,
             livemode,
@@ -160,17 +180,29 @@ fn url_refused(code: MemberCode, detail: String) -> Refusal {
 pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
     let patch = members::read(body, |m| {
         m.not_writable(&NOT_WRITABLE);
-        api_version(m).patch_not_null();
+        api_version(m).optional();
         EndpointPatch {
-            url: m.string("url", Text::line(1, 2048)).patch_not_null(),
-            enabled_events: enabled_events(m).patch_not_null(),
-            description: m.string("description", Text::LINE).patch(),
-            status: m.one_of("status").patch_not_null(),
-            metadata: m.metadata_patch("metadata").patch(),
+            url: m.string("url", Text::line(1, 2048)).optional(),
+            enabled_events: enabled_events(m).optional(),
+            max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
+            description: m.string("description", Text::LINE).or_null(),
+            status: m.one_of("status").optional(),
+            metadata: m.metadata_patch("metadata").or_null(),
         }
     })?;
     let url = patch.url.as_deref().map(|url| allowed(url, rules, livemode)).transpose()?;
     Ok(EndpointPatch { url, ..patch })
+}
+
+/// Reads the body of the operator's `PATCH /webhook-endpoints/:id`.
+///
+/// # Errors
+/// 422 with every wrong member.
+pub fn read_endpoint_limits(body: &Value) -> Result<EndpointPatch, Refusal> {
+    members::read(body, |m| EndpointPatch {
+        max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
+        ..EndpointPatch::default()
+    })
 }
 
 /// How a secret is to be rotated.

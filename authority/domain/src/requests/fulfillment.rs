@@ -70,9 +70,9 @@ impl FulfillmentRequest {
         members::read(body, |m| {
             m.not_writable(NOT_WRITABLE);
             let update = FulfillmentUpdate {
-                target: m.one_of_these("fulfillment_status", &TARGETS).patch_not_null(),
-                line_items: m.array("line_items", 1..=100, line).patch_not_null(),
-                note: m.string("note", Text::NOTE).patch(),
+                target: m.one_of_these("fulfillment_status", &TARGETS).optional(),
+                line_items: m.array("line_items", 1..=100, line).optional(),
+                note: m.string("note", Text::NOTE).or_null(),
             };
             if body.as_object().is_some_and(Map::is_empty) {
                 let detail = "at least one of fulfillment_status, line_items and note is needed";

@@ -30,7 +30,8 @@ mod sync;
 pub use api_keys::{ApiKeyRequest, ApiKeyRotation};
 pub use checkouts::CheckoutRequest;
 pub use endpoints::{
-    EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_patch, url_address_blocked,
+    EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
+    url_address_blocked,
 };
 pub use fulfillment::FulfillmentRequest;
 pub use merchants::{MerchantRequest, read_merchant_change};
@@ -51,6 +52,3 @@ pub use shipments::ShipmentRequest;
 pub use subscription_reports::SubscriptionReportRequest;
 pub use subscriptions::SubscriptionRequest;
 pub use sync::{CheckpointRequest, read_reference};
-
-/// How far a time given by a client may lie in the future, for clocks that differ (contract 4.7).
-pub(crate) const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;

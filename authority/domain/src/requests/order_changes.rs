@@ -6,7 +6,6 @@ use super::parts::{address, customer};
 use crate::members;
 use crate::order::{CancelReason, Order};
 use crate::order_flow::OrderEdit;
-use crate::parts::Metadata;
 use crate::refusal::Refusal;
 
 /// `PATCH /merchants/:m/:mode/orders/:order`: a JSON merge patch (RFC 7396) of what may be edited.
@@ -26,6 +25,12 @@ impl OrderEditRequest {
             "shipping_address": order.shipping_address,
             "metadata": order.metadata,
         });
+        // What the record shows as null is what a patch leaves out.
+        for part in
+            merged.as_object_mut().into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut)
+        {
+            part.retain(|_, value| !value.is_null());
+        }
         if body.is_object() {
             merge(&mut merged, body);
         } else {
@@ -74,10 +79,10 @@ pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest, Refusal> {
             "object",
         ]);
         OrderEditRequest(OrderEdit {
-            customer: m.object("customer", customer).optional(),
-            billing_address: m.object("billing_address", address).optional(),
-            shipping_address: m.object("shipping_address", address).optional(),
-            metadata: m.metadata("metadata").or(Metadata::new()),
+            customer: m.object("customer", customer).or_null().flatten(),
+            billing_address: m.object("billing_address", address).or_null().flatten(),
+            shipping_address: m.object("shipping_address", address).or_null().flatten(),
+            metadata: m.metadata("metadata").or_null().flatten().unwrap_or_default(),
         })
     })
 }

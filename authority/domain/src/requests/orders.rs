@@ -3,12 +3,12 @@
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::FUTURE_ALLOWANCE_MS;
 use super::basket::{Basket, GivenAmounts, Priced};
-use super::parts::{address, customer, failure};
+use super::parts::{address, customer, failure, past};
 use super::payments::{method, processor};
 use crate::id::PaymentId;
 use crate::members::{self, Members, Text};
+use crate::occurrence;
 use crate::order::{NewOrder, OrderSource};
 use crate::order_flow::PaymentMade;
 use crate::order_number::OrderNumber;
@@ -82,6 +82,7 @@ impl OrderRequest {
                 "merchant",
             ]);
             let number = OrderNumber::from_store(String::new());
+            let placed_at = past(m, "placed_at", now);
             Self {
                 order_number: m
                     .parsed("order_number", Text::line(1, 64), "an order number", number, OrderNumber::parse)
@@ -92,9 +93,11 @@ impl OrderRequest {
                 billing_address: m.object("billing_address", address).optional(),
                 shipping_address: m.object("shipping_address", address).optional(),
                 source: m.one_of_these("source", &SOURCES).or(OrderSource::Api),
-                placed_at: past(m, "placed_at", now),
+                placed_at,
                 metadata: m.metadata("metadata").or(Metadata::new()),
-                payments: m.array("payments", 0..=PAYMENTS_MAX, |m| payment(m, now)).or(Vec::new()),
+                payments: m
+                    .array("payments", 0..=PAYMENTS_MAX, |m| payment(m, placed_at, now))
+                    .or(Vec::new()),
             }
         })
     }
@@ -158,10 +161,18 @@ impl PaymentRequest {
     }
 }
 
-fn payment(m: &mut Members<'_>, now: Timestamp) -> PaymentRequest {
+/// A payment of an order from elsewhere is as old as the order.
+fn payment(m: &mut Members<'_>, placed_at: Option<Timestamp>, now: Timestamp) -> PaymentRequest {
     let status = m.one_of_these("status", &STATUSES).or(PaymentStatus::Succeeded);
+    let occurred_at = past(m, "occurred_at", now);
+    if occurred_at.is_some_and(|at| occurrence::is_before(at, placed_at.unwrap_or(now))) {
+        let detail = "must not be more than 24 hours before the order was placed";
+        m.refuse("occurred_at", MemberCode::OutOfRange, detail);
+    }
+    let amount = m.integer("amount", 1..=MONEY_MAX).required();
+    let (amount_authorized, amount_captured) = amounts(m, status, amount);
     PaymentRequest {
-        amount: m.integer("amount", 1..=MONEY_MAX).required(),
+        amount,
         currency: m.currency("currency").optional(),
         status,
         capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
@@ -170,21 +181,33 @@ fn payment(m: &mut Members<'_>, now: Timestamp) -> PaymentRequest {
         processor_event_id: m.string("processor_event_id", Text::LINE).required(),
         report: PaymentReport {
             status,
-            amount_authorized: m.money("amount_authorized").optional(),
-            amount_captured: m.money("amount_captured").optional(),
+            amount_authorized,
+            amount_captured,
             failure: m.object("failure", failure).optional(),
-            occurred_at: past(m, "occurred_at", now),
+            occurred_at,
             processor_reference: None,
         },
         metadata: m.metadata("metadata").or(Metadata::new()),
     }
 }
 
-/// A time that is not in the future, but for clocks that differ.
-fn past(m: &mut Members<'_>, name: &'static str, now: Timestamp) -> Option<Timestamp> {
-    let at = m.time(name).optional();
-    if at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
-        m.refuse(name, MemberCode::OutOfRange, "must not be more than 5 minutes in the future");
+/// What was authorized and captured, each within what was asked for.
+fn amounts(m: &mut Members<'_>, status: PaymentStatus, amount: Money) -> (Option<Money>, Option<Money>) {
+    let authorized = m.money("amount_authorized").optional();
+    let captured = m.money("amount_captured").optional();
+    for (name, told) in [("amount_authorized", authorized), ("amount_captured", captured)] {
+        if told.is_some_and(|told| told > amount) {
+            m.refuse(
+                name,
+                MemberCode::OutOfRange,
+                format!("must be at most {amount}, the amount of the payment"),
+            );
+        }
     }
-    at
+    let holds = matches!(status, PaymentStatus::Authorized | PaymentStatus::Succeeded);
+    if !holds && authorized.is_some_and(|told| told > 0) {
+        let detail = format!("nothing is authorized of a payment that is {status}");
+        m.refuse("amount_authorized", MemberCode::Inconsistent, detail);
+    }
+    (authorized, captured)
 }

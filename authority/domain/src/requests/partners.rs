@@ -88,7 +88,6 @@ mod tests {
     fn what_is_left_out_is_not_shown() {
         let table = [
             (json!({"connection_id": CONNECTION}), false, false),
-            (json!({"connection_id": CONNECTION, "include_customer": null}), false, false),
             (json!({"connection_id": CONNECTION, "include_customer": true}), true, false),
             (json!({"connection_id": CONNECTION, "include_amounts": true}), false, true),
         ];
@@ -120,6 +119,12 @@ mod tests {
             (accept, json!({}), "/invite_code", MemberCode::Required),
             (accept, json!({"invite_code": CODE, "label": "a\u{7}"}), "/label", MemberCode::ControlCharacter),
             (share, json!({}), "/connection_id", MemberCode::Required),
+            (
+                share,
+                json!({"connection_id": CONNECTION, "include_customer": null}),
+                "/include_customer",
+                MemberCode::Required,
+            ),
             (
                 share,
                 json!({"connection_id": CONNECTION, "include_amounts": "yes"}),

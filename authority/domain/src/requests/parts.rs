@@ -1,8 +1,14 @@
 //! Members that several bodies share (contract 2.1).
 
+use serde_json::Value;
+
+use crate::field::Field;
 use crate::members::{Members, Text};
+use crate::occurrence;
 use crate::parts::{Address, Customer, Failure, Metadata, Money};
+use crate::party_name;
 use crate::refusal::MemberCode;
+use crate::time::Timestamp;
 
 /// One line as the operator gives it; ids and sums are made by the authority.
 #[derive(Clone, Debug)]
@@ -68,4 +74,22 @@ pub(crate) fn failure(m: &mut Members<'_>) -> Failure {
         code: m.string("code", Text::line(1, 64)).required(),
         message: m.string("message", Text::NOTE).optional(),
     }
+}
+
+/// A time that is not in the future.
+pub(crate) fn past(m: &mut Members<'_>, name: &'static str, now: Timestamp) -> Option<Timestamp> {
+    let at = m.time(name).optional();
+    if at.is_some_and(|at| occurrence::is_ahead(at, now)) {
+        m.refuse(name, MemberCode::OutOfRange, "must not be more than 5 minutes in the future");
+    }
+    at
+}
+
+/// The name of a processor or a carrier, in the form in which it is stored.
+pub(crate) fn party_name<'m>(m: &'m mut Members<'_>, name: &'static str) -> Field<'m, String> {
+    const RULE: Text = Text::line(1, 64);
+    m.field(name, String::new(), |value| {
+        let normalized = party_name::normalized(&RULE.check(value)?);
+        RULE.check(&Value::String(normalized))
+    })
 }

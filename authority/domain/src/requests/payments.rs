@@ -3,11 +3,11 @@
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::FUTURE_ALLOWANCE_MS;
-use super::parts::failure;
+use super::parts::{failure, party_name, past};
 use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::members::{self, Members, Text};
+use crate::occurrence;
 use crate::order_number::OrderNumber;
 use crate::parts::{Metadata, Money};
 use crate::payment::{
@@ -139,7 +139,7 @@ pub(super) fn method(m: &mut Members<'_>) -> Method {
 
 pub(super) fn processor(m: &mut Members<'_>) -> Processor {
     Processor {
-        name: m.string("name", Text::line(1, 64)).required(),
+        name: party_name(m, "name").required(),
         reference: m.string("reference", Text::LINE).optional(),
     }
 }
@@ -170,35 +170,27 @@ impl PaymentReportRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
-            let request = Self {
-                processor_event_id: m.string("processor_event_id", Text::LINE).required(),
-                currency: m.currency("currency").optional(),
-                report: PaymentReport {
-                    status: m.one_of_these("status", &REPORTABLE).required(),
-                    amount_authorized: m.money("amount_authorized").optional(),
-                    amount_captured: m.money("amount_captured").optional(),
-                    failure: m.object("failure", failure).optional(),
-                    occurred_at: m.time("occurred_at").optional(),
-                    processor_reference: m.string("processor_reference", Text::LINE).optional(),
-                },
-            };
-            if request.report.occurred_at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
-                m.refuse(
-                    "occurred_at",
-                    MemberCode::OutOfRange,
-                    "must not be more than 5 minutes in the future",
-                );
-            }
-            request
+        members::read(body, |m| Self {
+            processor_event_id: m.string("processor_event_id", Text::LINE).required(),
+            currency: m.currency("currency").optional(),
+            report: PaymentReport {
+                status: m.one_of_these("status", &REPORTABLE).required(),
+                amount_authorized: m.money("amount_authorized").optional(),
+                amount_captured: m.money("amount_captured").optional(),
+                failure: m.object("failure", failure).optional(),
+                occurred_at: past(m, "occurred_at", now),
+                processor_reference: m.string("processor_reference", Text::LINE).optional(),
+            },
         })
     }
 
-    /// Refuses a report in another currency than the payment's (contract 6.2, I1).
+    /// Refuses a report in another currency than the payment's (contract 6.2, I1), and of what happened before there was
+    /// the payment (contract 18.3).
     ///
     /// # Errors
-    /// `currency_mismatch`.
-    pub fn check_currency(&self, payment: &Payment) -> Result<(), Refusal> {
+    /// `validation_failed`; `currency_mismatch`.
+    pub fn check(&self, payment: &Payment) -> Result<(), Refusal> {
+        occurrence::check(self.report.occurred_at, payment.created_at)?;
         match &self.currency {
             Some(currency) if *currency != payment.currency => Err(Refusal::new(
                 ErrorCode::CurrencyMismatch,

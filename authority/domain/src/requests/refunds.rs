@@ -1,4 +1,4 @@
-//! `POST /orders/:order/refunds` and `POST /refunds/:id/reports` (contract 4.8, 6.2).
+//! `POST /orders/:order/refunds`, `POST /payments/:id/refunds` and `POST /refunds/:id/reports` (contract 4.8, 6.2, 18.3).
 
 use serde_json::Value;
 
@@ -8,6 +8,21 @@ use crate::members::{self, Members, Text};
 use crate::parts::{MONEY_MAX, Metadata, Money};
 use crate::refund::{NewRefund, RefundLine, RefundReason, RefundReport, RefundStatus};
 use crate::refusal::{MemberCode, Refusal};
+
+/// Members of the record that nobody who asks for a refund writes.
+const NOT_WRITABLE: [&str; 7] =
+    ["id", "order_number", "status", "requested_by", "processor_reference", "failure", "livemode"];
+/// The same where the path names the payment.
+const OF_PAYMENT_NOT_WRITABLE: [&str; 8] = [
+    "id",
+    "order_number",
+    "payment_id",
+    "status",
+    "requested_by",
+    "processor_reference",
+    "failure",
+    "livemode",
+];
 
 /// Money to be given back.
 #[derive(Clone, Debug)]
@@ -19,21 +34,33 @@ impl RefundRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
+        Self::read_with(body, |m| {
+            m.not_writable(&NOT_WRITABLE);
+            // Any text may be given: what is no payment of this order is refused with its pointer.
+            m.string("payment_id", Text::ID).map(PaymentId::from_store).optional()
+        })
+    }
+
+    /// Reads the body of a request for a refund of this payment.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read_of_payment(body: &Value, payment: &PaymentId) -> Result<Self, Refusal> {
+        Self::read_with(body, |m| {
+            m.not_writable(&OF_PAYMENT_NOT_WRITABLE);
+            Some(payment.clone())
+        })
+    }
+
+    fn read_with(
+        body: &Value,
+        payment_id: impl FnOnce(&mut Members<'_>) -> Option<PaymentId>,
+    ) -> Result<Self, Refusal> {
         members::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "order_number",
-                "status",
-                "requested_by",
-                "processor_reference",
-                "failure",
-                "livemode",
-            ]);
             let new = NewRefund {
+                payment_id: payment_id(m),
                 amount: m.integer("amount", 1..=MONEY_MAX).optional(),
                 currency: m.currency("currency").optional(),
-                // Any text may be given: what is no payment of this order is refused with its pointer.
-                payment_id: m.string("payment_id", Text::ID).map(PaymentId::from_store).optional(),
                 reason: m.one_of("reason").or(RefundReason::RequestedByCustomer),
                 note: m.string("note", Text::NOTE).optional(),
                 line_items: m.array("line_items", 0..=100, line).or(Vec::new()),

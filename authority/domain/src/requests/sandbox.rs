@@ -2,6 +2,7 @@
 //!
 //! A reader checks the shorthand and spells it out; what comes of it is read and judged as if the operator had said it.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::parts::failure;
@@ -77,6 +78,12 @@ impl PayRequest {
                 method: m.object("method", super::payments::method).or(card),
             }
         })
+    }
+
+    /// The means of payment, as the platform tells it.
+    #[must_use]
+    pub fn told_method(&self) -> Value {
+        told(&self.method)
     }
 
     /// What the processor reports of it, without the id of the report.
@@ -239,7 +246,7 @@ impl ShipmentAdvance {
     pub fn report(&self) -> Value {
         let mut report = Map::from_iter([("status".to_owned(), json!(self.to))]);
         if let Some(exception) = &self.exception {
-            report.insert("exception".into(), json!(exception));
+            report.insert("exception".into(), told(exception));
         }
         Value::Object(report)
     }
@@ -276,7 +283,11 @@ pub fn read_order(body: &Value) -> Result<(Value, OrderPaid), Refusal> {
         return Err(Refusal::member("", MemberCode::WrongType, "The body must be an object."));
     };
     let pay = match object.get("pay") {
-        None | Some(Value::Null) => OrderPaid::None,
+        None => OrderPaid::None,
+        Some(Value::Null) => {
+            let detail = "This member cannot be null; leave it out instead.";
+            return Err(Refusal::member("/pay", MemberCode::Required, detail));
+        }
         Some(value) => members::one_of(value, OrderPaid::ALL)
             .map_err(|(code, detail)| Refusal::member("/pay", code, detail))?,
     };
@@ -301,7 +312,16 @@ fn told_failure(m: &mut Members<'_>, fails: bool, with: &str) -> Option<Failure>
 fn report(status: &str, failure: Option<&Failure>) -> Map<String, Value> {
     let mut report = Map::from_iter([("status".to_owned(), json!(status))]);
     if let Some(failure) = failure {
-        report.insert("failure".into(), json!(failure));
+        report.insert("failure".into(), told(failure));
     }
     report
+}
+
+/// A part of a record as somebody tells it: what is not known is left out.
+fn told(part: impl Serialize) -> Value {
+    let mut told = json!(part);
+    if let Value::Object(members) = &mut told {
+        members.retain(|_, value| !value.is_null());
+    }
+    told
 }

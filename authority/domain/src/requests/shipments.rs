@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::FUTURE_ALLOWANCE_MS;
+use super::parts::{party_name, past};
 use crate::id::LineItemId;
 use crate::members::{self, Text};
 use crate::parts::Metadata;
@@ -23,7 +23,7 @@ impl ShipmentRequest {
         members::read(body, |m| {
             m.not_writable(&["id", "order_number", "status", "delivered_at", "exception", "livemode"]);
             let new = NewShipment {
-                carrier: m.string("carrier", Text::line(1, 64)).required(),
+                carrier: party_name(m, "carrier").required(),
                 service_level: m.string("service_level", Text::LINE).optional(),
                 tracking_number: m.string("tracking_number", Text::line(1, 100)).optional(),
                 tracking_url: m.https_url("tracking_url").optional(),
@@ -37,17 +37,10 @@ impl ShipmentRequest {
                         quantity: line.integer("quantity", 1..=100_000).required(),
                     })
                     .optional(),
-                shipped_at: m.time("shipped_at").optional(),
+                shipped_at: past(m, "shipped_at", now),
                 estimated_delivery_at: m.time("estimated_delivery_at").optional(),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             };
-            if new.shipped_at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
-                m.refuse(
-                    "shipped_at",
-                    MemberCode::OutOfRange,
-                    "must not be more than 5 minutes in the future",
-                );
-            }
             let shipped_at = new.shipped_at.unwrap_or(now);
             if new.estimated_delivery_at.is_some_and(|at| at < shipped_at) {
                 m.refuse("estimated_delivery_at", MemberCode::Inconsistent, "must not be before shipped_at");

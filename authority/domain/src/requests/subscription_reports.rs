@@ -3,9 +3,8 @@
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::FUTURE_ALLOWANCE_MS;
 use super::basket::priced_lines;
-use super::parts::{LineRequest, address, line};
+use super::parts::{LineRequest, address, line, past};
 use super::subscriptions::{COUNTS, ITEMS, ItemRequest, item};
 use crate::id::LineItemId;
 use crate::members::{self, Members, Text};
@@ -60,16 +59,16 @@ impl SubscriptionReportRequest {
                 interval_count: m.integer("interval_count", COUNTS).optional(),
                 cancel_at_period_end: m.boolean("cancel_at_period_end").optional(),
                 cancel_reason: m.one_of("cancel_reason").optional(),
-                occurred_at: m.time("occurred_at").optional(),
+                occurred_at: past(m, "occurred_at", now),
             };
             let request = Self { report, items: m.array("items", ITEMS, reported_item).optional(), lines };
-            request.check(m, now);
+            request.check(m);
             request
         })
     }
 
-    fn check(&self, m: &mut Members<'_>, now: Timestamp) {
-        let SubscriptionReport { status, renew, occurred_at, cancel_reason, .. } = &self.report;
+    fn check(&self, m: &mut Members<'_>) {
+        let SubscriptionReport { status, renew, cancel_reason, .. } = &self.report;
         let says = ["status", "renew", "items", "interval", "interval_count", "cancel_at_period_end"];
         if !says.iter().any(|name| m.has(name)) {
             m.refuse("", MemberCode::Required, format!("At least one of {} is required.", says.join(", ")));
@@ -80,10 +79,6 @@ impl SubscriptionReportRequest {
         }
         if renew.is_some() && cancelled {
             m.refuse("renew", MemberCode::Inconsistent, "What is cancelled does not renew.");
-        }
-        if occurred_at.is_some_and(|at| at > now.plus_ms(FUTURE_ALLOWANCE_MS)) {
-            let detail = "must not be more than 5 minutes in the future";
-            m.refuse("occurred_at", MemberCode::OutOfRange, detail);
         }
     }
 

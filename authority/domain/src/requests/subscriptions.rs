@@ -3,8 +3,7 @@
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::FUTURE_ALLOWANCE_MS;
-use super::parts::customer;
+use super::parts::{customer, past};
 use crate::id::{LineItemId, SubscriptionId};
 use crate::members::{self, Members, Text};
 use crate::parts::{Customer, LineItem, MONEY_MAX, Metadata, Money};
@@ -180,7 +179,7 @@ fn beginning(m: &mut Members<'_>, now: Timestamp) -> Beginning {
     use SubscriptionStatus::{Active, Incomplete, Trialing};
     let trial_days = m.integer("trial_days", TRIAL_DAYS).optional();
     let trial_end = m.time("trial_end").optional();
-    let begun = m.time("current_period_start").optional();
+    let begun = past(m, "current_period_start", now);
     let end = m.time("current_period_end").optional();
     let start = begun.unwrap_or(now);
     let trial = trial_end.or_else(|| trial_days.map(|days| start.plus_ms(days * DAY_MS)));
@@ -188,10 +187,6 @@ fn beginning(m: &mut Members<'_>, now: Timestamp) -> Beginning {
     let status = m.one_of_these("status", &[Incomplete, Trialing, Active]).or(usual);
     if trial_end.is_some() && trial_days.is_some() {
         m.refuse("trial_days", MemberCode::Inconsistent, "Give the days of the trial or its end.");
-    }
-    if start > now.plus_ms(FUTURE_ALLOWANCE_MS) {
-        let detail = "must not be more than 5 minutes in the future";
-        m.refuse("current_period_start", MemberCode::OutOfRange, detail);
     }
     match (status, trial) {
         (Incomplete, trial_end) => {

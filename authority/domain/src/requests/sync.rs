@@ -126,13 +126,14 @@ mod tests {
             read(json!({"id": "SO-1", "url": url})),
             NewReference { id: "SO-1".into(), url: Some(url.into()) }
         );
-        assert_eq!(read(json!({"id": "é".repeat(128), "url": null})).url, None);
+        assert_eq!(read(json!({"id": "é".repeat(128)})).url, None);
         for (body, expected) in [
             (json!({}), "/id required"),
             (json!({"id": ""}), "/id too_short"),
             (json!({"id": "é".repeat(129)}), "/id too_long"),
             (json!({"id": "a\u{7}"}), "/id control_character"),
             (json!({"id": 7}), "/id wrong_type"),
+            (json!({"id": "a", "url": null}), "/url required"),
             (json!({"id": "a", "url": "http://erp.example.com/"}), "/url invalid_url"),
             (json!({"id": "a", "system": "erp"}), "/system field_not_writable"),
             (json!({"id": "a", "name": "b"}), "/name unknown_field"),

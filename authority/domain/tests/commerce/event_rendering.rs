@@ -4,7 +4,7 @@ use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId, ShipmentId};
-use authority_domain::order::ConfirmOn;
+use authority_domain::order::{ConfirmOn, ConfirmedBy};
 use authority_domain::payment::PaymentStatus;
 use authority_domain::payment_flow;
 use authority_domain::refusal::Refusal;
@@ -51,7 +51,7 @@ fn changes() -> Vec<Change> {
     changes.extend(completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon()));
     let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
     let id = ShipmentId::generate(noon(), &mut dice());
-    changes.extend(shipping::create(paid_order(), &[], id, new, noon()).unwrap().1);
+    changes.extend(shipping::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
     changes.extend(crate::refunds::requested().changes);
     changes.push(webhook_test());
     changes
@@ -91,7 +91,7 @@ fn the_golden_payment_event() {
         r#""data":{"object":{"object":"payment","id":"pay_01k3zqc4e6g8j0m2p4r6t8v0wx","status":"created","#,
         r#""order_number":null,"checkout_id":"chk_01k3zqd5f7h9k1n3q5s7t9v1wy","subscription_id":null,"#,
         r#""currency":"USD","amount":6200,"amount_authorized":0,"amount_captured":0,"amount_refunded":0,"#,
-        r#""amount_refund_pending":0,"capture_method":"automatic","#,
+        r#""amount_refund_pending":0,"late":false,"capture_method":"automatic","#,
         r#""method":{"type":"card","brand":"visa","last4":"4242"},"#,
         r#""processor":{"name":"acme-pay","reference":"ch_1"},"failure":null,"authorized_at":null,"#,
         r#""captured_at":null,"failed_at":null,"cancelled_at":null,"metadata":{"a":"1","b":"2"},"#,
@@ -131,8 +131,8 @@ fn every_record_has_the_members_of_its_table_in_that_order() {
         shipping_address order_number payment_id payment_attempts last_payment_error success_url cancel_url \
         expires_at completed_at expired_at cancelled_at metadata resource_version livemode created_at updated_at";
     const PAYMENT: &str = "object id status order_number checkout_id subscription_id currency amount \
-        amount_authorized amount_captured amount_refunded amount_refund_pending capture_method method processor \
-        failure authorized_at captured_at failed_at cancelled_at metadata resource_version livemode created_at \
+        amount_authorized amount_captured amount_refunded amount_refund_pending late capture_method method \
+        processor failure authorized_at captured_at failed_at cancelled_at metadata resource_version livemode created_at \
         updated_at";
     const ORDER: &str = "object order_number status payment_status fulfillment_status currency amounts \
         payment_summary line_items customer billing_address shipping_address external_references checkout_id \
@@ -275,7 +275,7 @@ fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
     let order = last_order(&sold).unwrap();
     let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
     let id = ShipmentId::generate(noon(), &mut dice());
-    let (_, shipped) = shipping::create(order, &[], id, new, noon()).unwrap();
+    let (_, shipped) = shipping::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
     for change in sold.iter().chain(&shipped) {
         render(change).unwrap();
     }

@@ -5,7 +5,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
 use authority_domain::fulfillment_status::{self, FulfillmentStatus};
 use authority_domain::line_quantities::Marked;
-use authority_domain::order::{Order, OrderStatus};
+use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::payment_status::PaymentStatus;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::FulfillmentRequest;
@@ -58,7 +58,7 @@ fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
 }
 
 fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated, Refusal> {
-    update(order.clone(), &[], Marked::new(), asked, noon().plus_ms(1))
+    update(order.clone(), &[], Marked::new(), ConfirmedBy::Payments, asked, noon().plus_ms(1))
 }
 
 /// What came of it, in one word.
@@ -176,7 +176,7 @@ fn times_of_states_are_kept_while_they_hold_and_cleared_when_they_are_left() {
     let at = |ms: i64| noon().plus_ms(ms);
     let set = |order: Order, target, ms| {
         let asked = asked(Some(target), None);
-        update(order, &[], Marked::new(), &asked, at(ms)).unwrap().order
+        update(order, &[], Marked::new(), ConfirmedBy::Payments, &asked, at(ms)).unwrap().order
     };
     let times = |order: &Order| (order.fulfilled_at, order.shipped_at, order.delivered_at);
     let fulfilled = set(order, FulfillmentStatus::Fulfilled, 1);
@@ -188,7 +188,10 @@ fn times_of_states_are_kept_while_they_hold_and_cleared_when_they_are_left() {
     let delivered = set(shipped, FulfillmentStatus::Delivered, 4);
     assert_eq!(times(&delivered), (Some(at(1)), Some(at(3)), Some(at(4))));
     let guide = vec![LineTarget { id: delivered.line_items[2].id.clone(), fulfilled_quantity: 0 }];
-    let corrected = update(delivered, &[], Marked::new(), &asked(None, Some(guide)), at(5)).unwrap().order;
+    let corrected =
+        update(delivered, &[], Marked::new(), ConfirmedBy::Payments, &asked(None, Some(guide)), at(5))
+            .unwrap()
+            .order;
     assert_eq!(corrected.fulfillment_status, FulfillmentStatus::PartiallyDelivered);
     assert_eq!(times(&corrected), (None, None, None));
 }
@@ -277,19 +280,25 @@ fn delivering_an_order_delivers_its_open_parcels() {
             metadata: Default::default(),
         };
         let (mut parcel, _) =
-            authority_domain::shipping::create(order.clone(), &[], id, new, noon()).unwrap();
+            authority_domain::shipping::create(order.clone(), &[], ConfirmedBy::Payments, id, new, noon())
+                .unwrap();
         parcel.status = status;
         parcels.push(parcel);
     }
     let asked = asked(Some(FulfillmentStatus::Delivered), None);
-    let updated = update(order, &parcels, Marked::new(), &asked, noon().plus_ms(9)).unwrap();
+    let updated =
+        update(order, &parcels, Marked::new(), ConfirmedBy::Payments, &asked, noon().plus_ms(9)).unwrap();
     assert_eq!(
         event_names(&updated.changes),
         ["shipment.delivered", "shipment.delivered", "order.delivered"]
     );
     let told: Vec<&str> = updated.changes.iter().map(|change| change.record.resource_id()).collect();
     assert_eq!(told, [parcels[0].id.as_str(), parcels[2].id.as_str(), "ORD-100001"]);
-    assert_eq!(updated.marked.values().sum::<i64>(), 5, "all that ships is marked");
+    assert_eq!(
+        updated.marked.values().map(|marks| marks.shipped).sum::<i64>(),
+        5,
+        "all that ships is marked"
+    );
 }
 
 #[test]

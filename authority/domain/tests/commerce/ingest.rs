@@ -97,16 +97,26 @@ fn several_payments_make_one_event_of_the_order() {
 fn payments_that_do_not_fit_are_refused_by_pointer() {
     let mut partly = payment(TOTAL, "succeeded");
     partly["amount_captured"] = json!(TOTAL + 1);
+    let mut reserved = payment(TOTAL, "pending");
+    reserved["amount_authorized"] = json!(TOTAL);
+    let mut old = payment(TOTAL, "succeeded");
+    old["occurred_at"] = json!(noon().plus_ms(-86_400_001));
     let table = [
         (json!([payment(TOTAL + 1, "succeeded")]), "/payments/0/amount out_of_range"),
         (json!([payment(TOTAL, "pending"), payment(1, "created")]), "/payments/1/amount out_of_range"),
         (json!([payment(TOTAL, "succeeded"), payment(1, "succeeded")]), "/payments/1/amount out_of_range"),
-        (json!([partly]), "/payments/0/amount_authorized out_of_range"),
+        (json!([partly]), "/payments/0/amount_captured out_of_range"),
+        (json!([reserved]), "/payments/0/amount_authorized inconsistent"),
+        (json!([old]), "/payments/0/occurred_at out_of_range"),
     ];
     for (payments, expected) in table {
         let refusal = ingest(&with_payments(payments), ConfirmOn::Paid).unwrap_err();
         assert_eq!(errors(&refusal), [expected]);
     }
+    // A payment of an order from elsewhere is as old as that.
+    let mut imported = with_payments(json!([old]));
+    imported["placed_at"] = json!(noon().plus_ms(-90_000_000));
+    assert!(ingest(&imported, ConfirmOn::Paid).is_ok());
     let mut euro = payment(1, "succeeded");
     euro["currency"] = json!("EUR");
     let refusal = ingest(&with_payments(json!([euro])), ConfirmOn::Paid).unwrap_err();

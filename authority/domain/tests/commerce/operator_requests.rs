@@ -179,6 +179,10 @@ fn reports_about_payments() {
         (Set("/occurred_at", minutes(5)), &[]),
         (Set("/occurred_at", json!(noon().plus_ms(300_001))), &["/occurred_at out_of_range"]),
         (Set("/occurred_at", json!(1)), &["/occurred_at wrong_type"]),
+        (Set("/occurred_at", json!(null)), &["/occurred_at required"]),
+        (Set("/amount_captured", json!(null)), &["/amount_captured required"]),
+        (Set("/failure", json!(null)), &["/failure required"]),
+        (Set("/failure/message", json!(null)), &["/failure/message required"]),
         (Set("/currency", json!("usd")), &["/currency invalid_currency"]),
         (Set("/amount", json!(1)), &["/amount unknown_field"]),
     ];
@@ -186,6 +190,25 @@ fn reports_about_payments() {
     let request = PaymentReportRequest::read(&good, noon()).unwrap();
     assert_eq!(request.report.status, PaymentStatus::Failed);
     assert_eq!(request.report.amount_captured, None);
+    // What is reported happened about when there was a payment, or since.
+    let (_, payment) = crate::fixtures::created_payment();
+    for (ms, wrong) in [(-86_400_000, &[][..]), (-86_400_001, &["/occurred_at out_of_range"])] {
+        let body = json!({"status": "pending", "processor_event_id": "e", "occurred_at": noon().plus_ms(ms)});
+        let judged = PaymentReportRequest::read(&body, noon()).unwrap().check(&payment);
+        assert_eq!(judged.err().map(|refusal| errors(&refusal)).unwrap_or_default(), wrong);
+    }
+}
+
+#[test]
+fn names_of_processors_are_read_in_one_form() {
+    let checkout = checkout_of(&checkout_body());
+    for (name, expected) in [(" Acme-Pay ", Ok("acme-pay")), ("ACME", Ok("acme")), ("  ", Err("too_short"))] {
+        let mut body = payment_body(&checkout);
+        body["processor"]["name"] = json!(name);
+        let read = PaymentRequest::read(&body);
+        let found = read.as_ref().map(PaymentRequest::processor_name).map_err(errors);
+        assert_eq!(found, expected.map_err(|code| vec![format!("/processor/name {code}")]), "{name}");
+    }
 }
 
 #[test]

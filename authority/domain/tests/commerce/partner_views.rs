@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use authority_domain::change::{Change, Sharing, Shown};
 use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
 use authority_domain::id::{ConnectionId, EventId, MerchantId, ShareId, ShipmentId};
-use authority_domain::order::Order;
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::order_share::{OrderShare, ShareTerms};
 use authority_domain::partner_copy::{PartnerCopy, is_copied};
 use authority_domain::partner_order::SharedOrder;
@@ -83,7 +83,15 @@ fn parcel(order: &Order, tracking_url: Option<String>) -> (Shipment, Vec<Change>
         estimated_delivery_at: None,
         metadata: Metadata::from([("key".to_owned(), "secret".to_owned())]),
     };
-    shipping::create(order.clone(), &[], ShipmentId::generate(noon(), &mut dice()), new, noon()).unwrap()
+    shipping::create(
+        order.clone(),
+        &[],
+        ConfirmedBy::Payments,
+        ShipmentId::generate(noon(), &mut dice()),
+        new,
+        noon(),
+    )
+    .unwrap()
 }
 
 fn names(record: &Value) -> BTreeSet<&str> {

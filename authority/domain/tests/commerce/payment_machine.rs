@@ -2,7 +2,7 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::parts::{Failure, Money};
-use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment::{CaptureMethod, Payment, PaymentReport, PaymentStatus, Reported};
 use authority_domain::refusal::MemberCode;
 
 use crate::fixtures::{TOTAL, created_payment, noon, report, reported};
@@ -22,6 +22,7 @@ fn payment_in(status: PaymentStatus) -> Payment {
     payment.amount_captured = captured;
     payment.amount_refunded = refunded;
     payment.authorized_at = (authorized > 0).then(noon);
+    payment.captured_at = (captured > 0).then(noon);
     payment
 }
 
@@ -37,8 +38,8 @@ fn every_report_on_every_status_has_the_outcome_of_the_table() {
         (PaymentStatus::Succeeded, "= = = = x x x x"),
         (PaymentStatus::Failed, "= = = x = x x x"),
         (PaymentStatus::Cancelled, "= = = x x = x x"),
-        (PaymentStatus::PartiallyRefunded, "= = = = = = = x"),
-        (PaymentStatus::Refunded, "= = = = = = = ="),
+        (PaymentStatus::PartiallyRefunded, "= = = = x x = x"),
+        (PaymentStatus::Refunded, "= = = = x x = ="),
     ];
     assert_eq!(table.map(|(from, _)| from).as_slice(), PaymentStatus::ALL);
     for (from, outcomes) in table {
@@ -106,52 +107,131 @@ fn a_clock_that_steps_back_does_not_take_updated_at_with_it() {
     assert_eq!(payment.updated_at, noon());
 }
 
-#[test]
-fn amounts_stay_within_what_was_asked_and_authorized() {
-    let authorized =
-        |amount: Money| reported(payment_in(PaymentStatus::Created), &authorizing(amount), noon());
-    let half = TOTAL / 2;
-    // (status, amount_authorized, amount_captured) → what the payment then has, or the pointer that is out of range.
-    type Row = (PaymentStatus, Option<Money>, Option<Money>, Result<(Money, Money), &'static str>);
-    let on_created: [Row; 10] = [
-        (PaymentStatus::Authorized, Some(half), None, Ok((half, 0))),
-        (PaymentStatus::Authorized, Some(1), None, Ok((1, 0))),
-        (PaymentStatus::Authorized, Some(0), None, Err("/amount_authorized")),
-        (PaymentStatus::Authorized, Some(TOTAL + 1), None, Err("/amount_authorized")),
-        (PaymentStatus::Succeeded, Some(half), None, Ok((half, half))),
-        (PaymentStatus::Succeeded, None, Some(half), Ok((half, half))),
-        (PaymentStatus::Succeeded, Some(TOTAL), Some(half), Ok((TOTAL, half))),
-        (PaymentStatus::Succeeded, Some(half), Some(half + 1), Err("/amount_captured")),
-        (PaymentStatus::Succeeded, None, Some(TOTAL + 1), Err("/amount_authorized")),
-        (PaymentStatus::Succeeded, None, Some(0), Err("/amount_authorized")),
-    ];
-    for row in on_created {
-        check(payment_in(PaymentStatus::Created), row);
-    }
-    let on_half_authorized: [Row; 4] = [
-        (PaymentStatus::Succeeded, None, None, Ok((half, half))),
-        (PaymentStatus::Succeeded, None, Some(1), Ok((half, 1))),
-        (PaymentStatus::Succeeded, None, Some(half + 1), Err("/amount_captured")),
-        (PaymentStatus::Succeeded, None, Some(0), Err("/amount_captured")),
-    ];
-    for row in on_half_authorized {
-        check(*authorized(half), row);
-    }
+/// What a report comes to: the amounts of the payment, the pointer to an amount that is wrong by itself, or a conflict with
+/// what is recorded.
+#[derive(Debug, PartialEq)]
+enum Judged {
+    Recorded(Money, Money),
+    NothingNew,
+    Malformed(&'static str),
+    Conflict,
+}
 
-    fn check(payment: Payment, (status, amount_authorized, amount_captured, expected): Row) {
-        let told = PaymentReport { amount_authorized, amount_captured, ..report(status) };
-        match (payment.report(&told, noon()), expected) {
-            (Ok(Reported::Changed(payment)), Ok(amounts)) => {
-                assert_eq!((payment.amount_authorized, payment.amount_captured), amounts, "{told:?}");
-            }
-            (Err(refusal), Err(pointer)) => {
-                assert_eq!(refusal.code, ErrorCode::ValidationFailed);
-                assert_eq!(refusal.members[0].pointer, pointer, "{told:?}");
-                assert_eq!(refusal.members[0].code, MemberCode::OutOfRange);
-            }
-            (outcome, _) => panic!("{told:?}: {outcome:?}"),
+fn judged(payment: Payment, told: &PaymentReport) -> Judged {
+    match payment.report(told, noon()) {
+        Ok(Reported::Changed(payment)) => {
+            Judged::Recorded(payment.amount_authorized, payment.amount_captured)
+        }
+        Ok(Reported::Unchanged) => Judged::NothingNew,
+        Err(refusal) if refusal.code == ErrorCode::ProcessorConflict => Judged::Conflict,
+        Err(refusal) => {
+            assert_eq!(refusal.code, ErrorCode::ValidationFailed);
+            assert_eq!(refusal.members[0].code, MemberCode::OutOfRange);
+            let pointers = ["/amount_authorized", "/amount_captured"];
+            Judged::Malformed(
+                pointers.into_iter().find(|pointer| *pointer == refusal.members[0].pointer).unwrap(),
+            )
         }
     }
+}
+
+#[test]
+fn amounts_stay_within_what_was_asked_and_authorized() {
+    use Judged::{Conflict, Malformed, Recorded};
+    use PaymentStatus::{Authorized, Created, Succeeded};
+    let half = TOTAL / 2;
+    let on_created = [
+        (Authorized, None, None, Recorded(TOTAL, 0)),
+        (Authorized, Some(half), None, Recorded(half, 0)),
+        (Authorized, Some(1), None, Recorded(1, 0)),
+        (Authorized, Some(0), None, Malformed("/amount_authorized")),
+        (Authorized, Some(TOTAL + 1), None, Conflict),
+        (Succeeded, Some(half), None, Recorded(half, half)),
+        (Succeeded, None, Some(half), Recorded(half, half)),
+        (Succeeded, Some(TOTAL), Some(half), Recorded(TOTAL, half)),
+        (Succeeded, Some(half), Some(half + 1), Malformed("/amount_captured")),
+        (Succeeded, None, Some(TOTAL + 1), Conflict),
+        (Succeeded, None, Some(0), Malformed("/amount_captured")),
+        (Succeeded, Some(0), None, Malformed("/amount_authorized")),
+        (PaymentStatus::Pending, Some(1), None, Conflict),
+        (PaymentStatus::Failed, Some(1), None, Conflict),
+    ];
+    let on_half_authorized = [
+        (Succeeded, None, None, Recorded(half, half)),
+        (Succeeded, None, Some(1), Recorded(half, 1)),
+        (Succeeded, Some(half), Some(half), Recorded(half, half)),
+        (Succeeded, Some(TOTAL), None, Conflict),
+        (Succeeded, None, Some(half + 1), Conflict),
+        (Succeeded, None, Some(0), Malformed("/amount_captured")),
+        (PaymentStatus::Cancelled, Some(TOTAL), None, Conflict),
+        (PaymentStatus::Cancelled, Some(half), None, Recorded(half, 0)),
+    ];
+    let authorized = *reported(payment_in(Created), &authorizing(half), noon());
+    let rows = on_created.map(|row| (payment_in(Created), row)).into_iter();
+    for (payment, (status, amount_authorized, amount_captured, expected)) in
+        rows.chain(on_half_authorized.map(|row| (authorized.clone(), row)))
+    {
+        let told = PaymentReport { amount_authorized, amount_captured, ..report(status) };
+        assert_eq!(judged(payment, &told), expected, "{told:?}");
+    }
+}
+
+/// Whether or not the report would change the status (contract 18.3).
+#[test]
+fn amounts_that_are_not_those_recorded_are_refused_and_the_same_ones_are_no_news() {
+    use Judged::{Conflict, NothingNew};
+    use PaymentStatus::{Authorized, Failed, PartiallyRefunded, Pending, Refunded, Succeeded};
+    let table = [
+        (Authorized, Authorized, Some(TOTAL), None, NothingNew),
+        (Authorized, Authorized, Some(TOTAL - 1), None, Conflict),
+        (Authorized, Pending, Some(TOTAL - 1), None, Conflict),
+        (Succeeded, Succeeded, None, None, NothingNew),
+        (Succeeded, Succeeded, Some(TOTAL), Some(TOTAL), NothingNew),
+        (Succeeded, Succeeded, None, Some(TOTAL - 1), Conflict),
+        (Succeeded, Succeeded, None, Some(TOTAL + 1), Conflict),
+        (Succeeded, Authorized, Some(TOTAL), Some(0), NothingNew),
+        (Succeeded, Authorized, Some(TOTAL + 1), None, Conflict),
+        (PartiallyRefunded, Succeeded, None, Some(TOTAL), NothingNew),
+        (PartiallyRefunded, Succeeded, None, Some(1), Conflict),
+        (Refunded, Succeeded, Some(1), None, Conflict),
+        (Failed, Authorized, Some(TOTAL), None, NothingNew),
+        (Failed, Authorized, Some(TOTAL + 1), None, Conflict),
+    ];
+    for (from, status, amount_authorized, amount_captured, expected) in table {
+        let told = PaymentReport { amount_authorized, amount_captured, ..report(status) };
+        assert_eq!(judged(payment_in(from), &told), expected, "{from}: {told:?}");
+    }
+}
+
+#[test]
+fn automatic_capture_may_authorize_first() {
+    let payment = payment_in(PaymentStatus::Created);
+    assert_eq!(payment.capture_method, CaptureMethod::Automatic);
+    let authorized = *reported(payment, &report(PaymentStatus::Authorized), noon());
+    assert_eq!((authorized.status, authorized.amount_authorized), (PaymentStatus::Authorized, TOTAL));
+    let captured = reported(authorized, &report(PaymentStatus::Succeeded), noon());
+    assert_eq!(
+        (captured.status, captured.amount_captured, captured.late),
+        (PaymentStatus::Succeeded, TOTAL, false)
+    );
+}
+
+#[test]
+fn late_money_is_recorded_within_the_amounts() {
+    let cancelled = payment_in(PaymentStatus::Cancelled);
+    for status in PaymentStatus::ALL {
+        assert_eq!(cancelled.may_be_late(&report(*status)), *status == PaymentStatus::Succeeded);
+    }
+    assert!(!payment_in(PaymentStatus::Failed).may_be_late(&report(PaymentStatus::Succeeded)));
+    let told = PaymentReport { amount_captured: Some(5), ..report(PaymentStatus::Succeeded) };
+    let Reported::Changed(late) = cancelled.clone().report_late(&told, noon()).unwrap() else {
+        panic!("late money is news");
+    };
+    let amounts = (late.amount_authorized, late.amount_captured, late.refundable());
+    assert_eq!((late.status, late.late, amounts), (PaymentStatus::Succeeded, true, (5, 5, 5)));
+    assert_eq!((late.captured_at, late.resource_version), (Some(noon()), 2));
+    let greedy = PaymentReport { amount_captured: Some(TOTAL + 1), ..report(PaymentStatus::Succeeded) };
+    assert_eq!(cancelled.report_late(&greedy, noon()).unwrap_err().code, ErrorCode::ProcessorConflict);
 }
 
 /// What a report says of money is kept or refused, never passed over (contract 6.2).
@@ -172,10 +252,6 @@ fn amounts_that_would_go_unrecorded_are_refused() {
         let nothing = PaymentReport { amount_captured: Some(0), ..report(status) };
         reported(payment_in(PaymentStatus::Created), &nothing, noon());
     }
-    let half = *reported(payment_in(PaymentStatus::Created), &authorizing(TOTAL / 2), noon());
-    let told = |amount| PaymentReport { amount_authorized: Some(amount), ..report(PaymentStatus::Succeeded) };
-    refused(half.clone(), told(TOTAL), "/amount_authorized");
-    assert_eq!(reported(half, &told(TOTAL / 2), noon()).amount_captured, TOTAL / 2);
 }
 
 fn authorizing(amount: Money) -> PaymentReport {

@@ -60,7 +60,7 @@ fn rows_that_hold(total: Money, order: OrderStatus, shapes: &[Shape]) -> Vec<Pay
     let newest_is = |status| shapes.last().is_some_and(|newest| newest.0 == status);
     let rows = [
         (c > 0 && r == c, PaymentStatus::Refunded),
-        (r > 0, PaymentStatus::PartiallyRefunded),
+        (r > 0 && c >= t, PaymentStatus::PartiallyRefunded),
         (c > 0 && c >= t, PaymentStatus::Paid),
         (c > 0, PaymentStatus::PartiallyPaid),
         (t == 0 && order != OrderStatus::Pending, PaymentStatus::Paid),

@@ -238,7 +238,7 @@ fn the_orders_own_status_does_not_matter() {
     }
 }
 
-/// An order that was confirmed and delivered with a part paid completes when that part goes back: contract 3.1.
+/// An order that was confirmed and delivered with a part paid completes when all of that part goes back: contract 3.1, 3.2.
 #[test]
 fn a_refund_may_complete_an_order() {
     let (mut order, mut payment) = sold();
@@ -252,10 +252,46 @@ fn a_refund_may_complete_an_order() {
     }
     order.fulfillment_status = authority_domain::fulfillment_status::derive(&order.line_items);
     order.payment_status = OrderPayment::PartiallyPaid;
-    let made = ask(&order, std::slice::from_ref(&payment), &[], json!({"amount": 40})).unwrap();
+    let made = ask(&order, std::slice::from_ref(&payment), &[], json!({"amount": 100})).unwrap();
     let order = last_order(&made.changes).unwrap();
     assert_eq!((order.status, order.payment_status), (OrderStatus::Confirmed, OrderPayment::PartiallyPaid));
     let done = report(&order, &[payment], &made.refund, RefundStatus::Completed);
     let order = last_order(&done.changes).unwrap();
     assert_eq!((order.status, order.completed_at), (OrderStatus::Completed, Some(later())));
+}
+
+/// Money that came too late to make an order (contract 18.3).
+#[test]
+fn a_payment_without_an_order_is_given_back_by_itself() {
+    let (_, payment) = sold();
+    let payment = Payment { order_number: None, late: true, ..payment };
+    let ask = |payment: &Payment, body: Value| {
+        let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
+        let id = RefundId::generate(later(), &mut dice());
+        let standing = Standing::without_order(payment.clone());
+        refund_flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
+    };
+    let part = ask(&payment, json!({"amount": 200, "currency": "USD"})).unwrap();
+    assert_eq!(event_names(&part.changes), ["refund.requested"]);
+    assert_eq!((&part.refund.order_number, part.refund.amount), (&None, 200));
+    let reserved = part.restated.unwrap();
+    assert_eq!((reserved.amount_refund_pending, reserved.resource_version), (200, payment.resource_version));
+    let told = RefundReport { status: RefundStatus::Completed, processor_reference: None, failure: None };
+    let standing = Standing::without_order(reserved.clone());
+    let done = refund_flow::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
+    assert_eq!(event_names(&done.changes), ["refund.completed", "payment.partially_refunded"]);
+    for (body, code) in [
+        (json!({"amount": TOTAL - 199}), ErrorCode::RefundAmountExceeded),
+        (json!({"currency": "EUR"}), ErrorCode::CurrencyMismatch),
+        (json!({"amount": null}), ErrorCode::ValidationFailed),
+        (json!({"payment_id": payment.id}), ErrorCode::FieldNotWritable),
+        (
+            json!({"line_items": [{"line_item_id": "li_1", "quantity": 1, "amount": 1}]}),
+            ErrorCode::ValidationFailed,
+        ),
+    ] {
+        assert_eq!(ask(&reserved, body.clone()).unwrap_err().code, code, "{body}");
+    }
+    let nothing = Payment { amount_captured: 0, ..payment };
+    assert_eq!(ask(&nothing, json!({})).unwrap_err().code, ErrorCode::OrderNotRefundable);
 }

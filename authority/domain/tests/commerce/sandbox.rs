@@ -137,8 +137,8 @@ fn a_refund_moves_by_itself_a_second_at_a_time() {
     let at = |ms: i64| noon().plus_ms(ms);
     for (amount, end) in [
         (100, json!({"status": "completed"})),
-        (13, json!({"status": "failed", "failure": {"code": "insufficient_funds", "message": null}})),
-        (1313, json!({"status": "failed", "failure": {"code": "insufficient_funds", "message": null}})),
+        (13, json!({"status": "failed", "failure": {"code": "insufficient_funds"}})),
+        (1313, json!({"status": "failed", "failure": {"code": "insufficient_funds"}})),
         (130, json!({"status": "completed"})),
     ] {
         let mut refund = refund_of(amount);

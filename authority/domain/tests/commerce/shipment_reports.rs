@@ -4,8 +4,8 @@ use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::id::ShipmentId;
-use authority_domain::line_quantities::Marked;
-use authority_domain::order::{Order, OrderStatus};
+use authority_domain::line_quantities::{Marked, Marks};
+use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Failure;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ShipmentReportRequest;
@@ -36,11 +36,17 @@ fn shipped_order() -> (Order, Vec<Shipment>) {
             metadata: Default::default(),
         };
         let id = ShipmentId::from_store(format!("shp_{index:026}"));
-        let (made, changes) = shipping::create(order.clone(), &parcels, id, new, noon()).unwrap();
+        let (made, changes) =
+            shipping::create(order.clone(), &parcels, ConfirmedBy::Payments, id, new, noon()).unwrap();
         order = last_order(&changes).unwrap();
         parcels.push(made);
     }
     (order, parcels)
+}
+
+/// The guide was set as fulfilled; what else is was brought by the parcels.
+fn guide_ready(order: &Order) -> Marked {
+    Marked::from([(order.line_items[2].id.clone(), Marks { fulfilled: 1, shipped: 0 })])
 }
 
 fn says(status: ShipmentStatus) -> ShipmentReport {
@@ -78,7 +84,7 @@ fn every_pair_of_statuses() {
     for from in ShipmentStatus::ALL {
         for to in ShipmentStatus::ALL {
             parcels[0].status = *from;
-            let told = report(&order, &parcels, &Marked::new(), 0, &says(*to));
+            let told = report(&order, &parcels, &guide_ready(&order), 0, &says(*to));
             let expected = legal.iter().find(|(a, b, _)| (a, b) == (from, to));
             match (told, expected) {
                 (Ok((parcel, changes)), Some((_, _, event))) => {
@@ -107,14 +113,14 @@ fn the_last_parcel_delivers_the_order_and_completes_it() {
     assert_eq!(order.fulfillment_status, FulfillmentStatus::Shipped);
     let at = noon().plus_ms(30_000);
     let told = ShipmentReport { occurred_at: Some(at), ..says(ShipmentStatus::Delivered) };
-    let (first, changes) = report(&order, &parcels, &Marked::new(), 0, &told).unwrap();
+    let (first, changes) = report(&order, &parcels, &guide_ready(&order), 0, &told).unwrap();
     assert_eq!(event_names(&changes), ["shipment.delivered", "order.updated"]);
     assert_eq!(first.delivered_at, Some(at));
     let order = last_order(&changes).unwrap();
     assert_eq!(order.fulfillment_status, FulfillmentStatus::PartiallyDelivered);
     assert_eq!(order.line_items[0].delivered_quantity, 2);
     parcels[0] = first;
-    let (_, changes) = report(&order, &parcels, &Marked::new(), 1, &told).unwrap();
+    let (_, changes) = report(&order, &parcels, &guide_ready(&order), 1, &told).unwrap();
     assert_eq!(event_names(&changes), ["shipment.delivered", "order.delivered"]);
     let order = last_order(&changes).unwrap();
     assert_eq!(order.status, OrderStatus::Completed);
@@ -122,38 +128,61 @@ fn the_last_parcel_delivers_the_order_and_completes_it() {
 }
 
 #[test]
+fn what_is_reported_happened_about_when_there_was_a_parcel() {
+    let (order, parcels) = shipped_order();
+    for (ms, taken) in [(-86_400_000, true), (-86_400_001, false)] {
+        let told =
+            ShipmentReport { occurred_at: Some(noon().plus_ms(ms)), ..says(ShipmentStatus::Delivered) };
+        match report(&order, &parcels, &guide_ready(&order), 0, &told) {
+            Ok((parcel, _)) => assert_eq!((parcel.delivered_at, taken), (told.occurred_at, true)),
+            Err(refusal) => {
+                assert_eq!((errors(&refusal), taken), (vec!["/occurred_at out_of_range".into()], false))
+            }
+        }
+    }
+}
+
+#[test]
 fn a_returned_parcel_leaves_the_order_as_it_is() {
     let (order, parcels) = shipped_order();
     let told = says(ShipmentStatus::Returned);
-    let (_, changes) = report(&order, &parcels, &Marked::new(), 0, &told).unwrap();
+    let (_, changes) = report(&order, &parcels, &guide_ready(&order), 0, &told).unwrap();
     assert_eq!(event_names(&changes), ["shipment.updated"]);
 }
 
 #[test]
-fn cancelling_takes_back_what_was_shipped_by_the_parcel_alone() {
+fn cancelling_takes_back_what_the_parcel_brought() {
     let (order, parcels) = shipped_order();
     let shirts = order.line_items[0].id.clone();
-    for (marked, shipped, events) in [
-        (0, 0, &["shipment.updated", "order.updated"][..]),
-        (1, 1, &["shipment.updated", "order.updated"]),
-        (2, 2, &["shipment.updated"]),
+    let told = says(ShipmentStatus::Cancelled);
+    for ((fulfilled, shipped), left, events) in [
+        ((0, 0), (0, 0), &["shipment.updated", "order.updated"][..]),
+        ((1, 0), (1, 0), &["shipment.updated", "order.updated"]),
+        ((2, 0), (2, 0), &["shipment.updated", "order.updated"]),
+        ((0, 1), (1, 1), &["shipment.updated", "order.updated"]),
+        ((2, 1), (2, 1), &["shipment.updated", "order.updated"]),
+        ((2, 2), (2, 2), &["shipment.updated"]),
     ] {
-        let marked = Marked::from([(shirts.clone(), marked)]);
-        let told = says(ShipmentStatus::Cancelled);
+        let mut marked = guide_ready(&order);
+        marked.insert(shirts.clone(), Marks { fulfilled, shipped });
         let (_, changes) = report(&order, &parcels, &marked, 0, &told).unwrap();
         assert_eq!(event_names(&changes), events);
         let order = last_order(&changes).unwrap_or(order.clone());
         let line = &order.line_items[0];
-        assert_eq!((line.shipped_quantity, line.fulfilled_quantity), (shipped, 2));
-        assert_eq!(order.shipped_at.is_some(), shipped == 2, "the time of a state that was left is cleared");
+        assert_eq!((line.fulfilled_quantity, line.shipped_quantity), left, "{fulfilled} {shipped}");
+        assert_eq!(order.shipped_at.is_some(), left.1 == 2, "the time of a state that was left is cleared");
+        assert_eq!(order.fulfilled_at.is_some(), left.0 == 2);
     }
+    let all_set =
+        order.line_items.iter().map(|line| (line.id.clone(), Marks { fulfilled: line.quantity, shipped: 0 }));
+    let all_set: Marked = all_set.collect();
     // Falling back to a milestone is not reaching it.
-    let (_, changes) = report(&order, &parcels, &Marked::new(), 0, &says(ShipmentStatus::Cancelled)).unwrap();
+    let (_, changes) = report(&order, &parcels, &all_set, 0, &says(ShipmentStatus::Cancelled)).unwrap();
     let order = last_order(&changes).unwrap();
     let rest = [parcels[0].clone(), parcels[1].clone()];
     let mut rest = rest;
     rest[0].status = ShipmentStatus::Cancelled;
-    let (_, changes) = report(&order, &rest, &Marked::new(), 1, &says(ShipmentStatus::Cancelled)).unwrap();
+    let (_, changes) = report(&order, &rest, &all_set, 1, &says(ShipmentStatus::Cancelled)).unwrap();
     assert_eq!(event_names(&changes), ["shipment.updated", "order.updated"]);
     assert_eq!(last_order(&changes).unwrap().fulfillment_status, FulfillmentStatus::Fulfilled);
 }
@@ -163,34 +192,34 @@ fn tracking_data_changes_until_the_end() {
     let (order, mut parcels) = shipped_order();
     let number =
         |text: &str| ShipmentReport { tracking_number: Some(Some(text.into())), ..ShipmentReport::default() };
-    let (next, changes) = report(&order, &parcels, &Marked::new(), 0, &number("T-9")).unwrap();
+    let (next, changes) = report(&order, &parcels, &guide_ready(&order), 0, &number("T-9")).unwrap();
     assert_eq!(event_names(&changes), ["shipment.updated"]);
     assert_eq!((next.tracking_number.as_deref(), next.status), (Some("T-9"), ShipmentStatus::Created));
-    let same = report(&order, &parcels, &Marked::new(), 0, &number("T-0")).unwrap();
+    let same = report(&order, &parcels, &guide_ready(&order), 0, &number("T-0")).unwrap();
     assert!(same.1.is_empty());
 
-    let refusal = report(&order, &parcels, &Marked::new(), 0, &number("T-1")).unwrap_err();
+    let refusal = report(&order, &parcels, &guide_ready(&order), 0, &number("T-1")).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::ShipmentExists);
     assert_eq!(refusal.extra, [("shipment_id", parcels[1].id.as_str().into())]);
     let other = ShipmentReport { carrier: Some("ups".into()), ..number("T-1") };
-    let (moved, _) = report(&order, &parcels, &Marked::new(), 0, &other).unwrap();
+    let (moved, _) = report(&order, &parcels, &guide_ready(&order), 0, &other).unwrap();
     assert_eq!((moved.carrier.as_str(), moved.tracking_number.as_deref()), ("ups", Some("T-1")));
 
     // Movement and correction in one report are one version.
     let both = ShipmentReport { status: Some(ShipmentStatus::InTransit), ..number("T-9") };
-    let (next, changes) = report(&order, &parcels, &Marked::new(), 0, &both).unwrap();
+    let (next, changes) = report(&order, &parcels, &guide_ready(&order), 0, &both).unwrap();
     assert_eq!((event_names(&changes), next.resource_version), (vec!["shipment.updated"], 2));
 
     let early =
         ShipmentReport { estimated_delivery_at: Some(Some(noon().plus_ms(-1))), ..ShipmentReport::default() };
-    let refusal = report(&order, &parcels, &Marked::new(), 0, &early).unwrap_err();
+    let refusal = report(&order, &parcels, &guide_ready(&order), 0, &early).unwrap_err();
     assert_eq!(errors(&refusal), ["/estimated_delivery_at inconsistent"]);
 
     for end in [ShipmentStatus::Delivered, ShipmentStatus::Returned, ShipmentStatus::Cancelled] {
         parcels[0].status = end;
-        let refusal = report(&order, &parcels, &Marked::new(), 0, &number("T-9")).unwrap_err();
+        let refusal = report(&order, &parcels, &guide_ready(&order), 0, &number("T-9")).unwrap_err();
         assert_eq!(refusal.code, ErrorCode::InvalidStateTransition);
-        assert!(report(&order, &parcels, &Marked::new(), 0, &number("T-0")).unwrap().1.is_empty());
+        assert!(report(&order, &parcels, &guide_ready(&order), 0, &number("T-0")).unwrap().1.is_empty());
     }
 }
 
@@ -199,20 +228,20 @@ fn an_exception_stands_while_the_parcel_is_held_up() {
     let (order, mut parcels) = shipped_order();
     let damaged = || Some(Failure { code: "damaged".into(), message: None });
     let held = ShipmentReport { exception: damaged(), ..says(ShipmentStatus::Exception) };
-    let (next, _) = report(&order, &parcels, &Marked::new(), 0, &held).unwrap();
+    let (next, _) = report(&order, &parcels, &guide_ready(&order), 0, &held).unwrap();
     assert_eq!(next.exception, damaged());
     parcels[0] = next;
     // The status again, without a word about why: no news.
-    let again = report(&order, &parcels, &Marked::new(), 0, &says(ShipmentStatus::Exception)).unwrap();
+    let again = report(&order, &parcels, &guide_ready(&order), 0, &says(ShipmentStatus::Exception)).unwrap();
     assert!(again.1.is_empty());
     let lost = Some(Failure { code: "lost".into(), message: None });
     let more = ShipmentReport { exception: lost.clone(), ..ShipmentReport::default() };
-    assert_eq!(report(&order, &parcels, &Marked::new(), 0, &more).unwrap().0.exception, lost);
+    assert_eq!(report(&order, &parcels, &guide_ready(&order), 0, &more).unwrap().0.exception, lost);
     for status in [ShipmentStatus::InTransit, ShipmentStatus::Delivered, ShipmentStatus::Returned] {
-        let (next, _) = report(&order, &parcels, &Marked::new(), 0, &says(status)).unwrap();
+        let (next, _) = report(&order, &parcels, &guide_ready(&order), 0, &says(status)).unwrap();
         assert_eq!(next.exception, None, "{status}");
         let odd = ShipmentReport { exception: damaged(), ..says(status) };
-        let refusal = report(&order, &parcels, &Marked::new(), 0, &odd).unwrap_err();
+        let refusal = report(&order, &parcels, &guide_ready(&order), 0, &odd).unwrap_err();
         assert_eq!(errors(&refusal), ["/exception inconsistent"]);
     }
 }

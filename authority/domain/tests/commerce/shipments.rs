@@ -4,7 +4,7 @@ use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::id::{LineItemId, ShipmentId};
-use authority_domain::order::{Order, OrderStatus};
+use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Metadata;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
@@ -40,7 +40,7 @@ fn lines(order: &Order, quantities: &[(usize, i64)]) -> Option<Vec<ShipmentLine>
 
 fn ship(order: &Order, existing: &[Shipment], new: NewShipment) -> Result<(Shipment, Vec<Change>), Refusal> {
     let id = ShipmentId::generate(noon(), &mut dice());
-    create(order.clone(), existing, id, new, noon().plus_ms(1))
+    create(order.clone(), existing, ConfirmedBy::Payments, id, new, noon().plus_ms(1))
 }
 
 /// (fulfilled, shipped, delivered) of each line.
@@ -139,6 +139,9 @@ fn one_parcel_is_recorded_once() {
     let refusal = ship(&order, &existing, tracked("dhl", Some("T-1"))).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::ShipmentExists);
     assert_eq!(refusal.extra, [("shipment_id", first.id.as_str().into())]);
+    let stored_before = [Shipment { carrier: "DHL ".into(), ..first.clone() }];
+    let refusal = ship(&order, &stored_before, tracked("dhl", Some("T-1"))).unwrap_err();
+    assert_eq!(refusal.code, ErrorCode::ShipmentExists, "names are compared without case and outer blanks");
     for other in [tracked("ups", Some("T-1")), tracked("dhl", Some("T-2")), tracked("dhl", None)] {
         assert!(ship(&order, &existing, other).is_ok());
     }
@@ -178,6 +181,28 @@ fn only_a_confirmed_order_ships() {
                 let refusal = shipped.unwrap_err();
                 assert_eq!(refusal.code, ErrorCode::OrderNotFulfillable);
                 assert_eq!(refusal.extra, [("current_status", status.as_str().into())]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_no_money_will_come_for_ships_when_the_operator_confirmed_it() {
+    use authority_domain::payment_status::PaymentStatus;
+    for payment_status in PaymentStatus::ALL {
+        let order = Order { payment_status: *payment_status, ..paid_order() };
+        let given_up = matches!(payment_status, PaymentStatus::Failed | PaymentStatus::Voided);
+        let ship = |confirmed_by| {
+            let id = ShipmentId::generate(noon(), &mut dice());
+            create(order.clone(), &[], confirmed_by, id, parcel(None), noon())
+        };
+        assert!(ship(ConfirmedBy::Operator).is_ok(), "{payment_status}");
+        match ship(ConfirmedBy::Payments) {
+            Ok(_) => assert!(!given_up, "{payment_status}"),
+            Err(refusal) => {
+                assert_eq!((refusal.code, given_up), (ErrorCode::OrderNotFulfillable, true));
+                let facts = [("current_status", "confirmed"), ("payment_status", payment_status.as_str())];
+                assert_eq!(refusal.extra, facts.map(|(name, status)| (name, status.into())));
             }
         }
     }

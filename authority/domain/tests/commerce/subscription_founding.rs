@@ -24,6 +24,7 @@ fn body(terms: Value) -> Value {
     body["mode"] = json!("subscription");
     body["customer"] = json!({"reference": "c-77"});
     body["subscription"] = terms;
+    body["subscription"].as_object_mut().unwrap().retain(|_, term| !term.is_null());
     body
 }
 

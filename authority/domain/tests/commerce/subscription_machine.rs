@@ -364,6 +364,11 @@ fn reports_that_say_nothing_or_contradict_themselves_are_refused() {
             "/occurred_at",
             MemberCode::OutOfRange,
         ),
+        (
+            json!({"status": "paused", "occurred_at": noon().plus_ms(-86_400_001)}),
+            "/occurred_at",
+            MemberCode::OutOfRange,
+        ),
         (json!({"renew": 1}), "/renew", MemberCode::WrongType),
         (json!({"renew": {"order_number": "-"}}), "/renew/order_number", MemberCode::InvalidValue),
         (json!({"renew": {"amount": 1}}), "/renew/amount", MemberCode::UnknownField),
@@ -388,11 +393,15 @@ proptest! {
              prop::option::of(any::<bool>()), prop::option::of(0_i64..3), 0_i64..40), 1..30),
     ) {
         let mut now = noon();
-        let trial_end = if begins == "active" { Value::Null } else { json!(now.plus_ms(5 * 86_400_000)) };
-        let mut ongoing = opened(json!({"status": begins, "trial_end": trial_end}));
+        let mut beginning = json!({"status": begins});
+        if begins != "active" {
+            beginning["trial_end"] = json!(now.plus_ms(5 * 86_400_000));
+        }
+        let mut ongoing = opened(beginning);
         for (status, renew, ends, quantity, days) in reports {
             now = now.plus_ms(days * 86_400_000);
             let mut report = json!({"status": status, "cancel_at_period_end": ends});
+            report.as_object_mut().unwrap().retain(|_, value| !value.is_null());
             if let Some(renew) = renew {
                 let end = ongoing.record.current_period_end.unwrap_or(now);
                 report["renew"] = match renew {

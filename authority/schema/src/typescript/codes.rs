@@ -1,5 +1,7 @@
 //! The codes of failures as unions: of verifications, and of the Merchant API.
 
+use std::collections::BTreeSet;
+
 use authority_domain::error_code::ErrorCode;
 use verify_core::VerificationCode;
 
@@ -31,6 +33,12 @@ fn union(name: &str, description: &str, codes: &[(&str, u16, &str)]) -> String {
     for (code, status, meaning) in codes {
         text.push_str(&format!("\n- `{code}` ({status}): {meaning}"));
     }
-    let alternatives: Vec<String> = codes.iter().map(|(code, ..)| format!("\"{code}\"")).collect();
+    // One code may stand under two statuses.
+    let mut known = BTreeSet::new();
+    let alternatives: Vec<String> = codes
+        .iter()
+        .filter(|(code, ..)| known.insert(*code))
+        .map(|(code, ..)| format!("\"{code}\""))
+        .collect();
     format!("{}\n{}", comment(&text, 0), super::union(name, &alternatives))
 }

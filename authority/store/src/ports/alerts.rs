@@ -1,12 +1,21 @@
 //! Alerts, while they are open and after.
 
 use async_trait::async_trait;
-use authority_domain::alert::{Alert, AlertCode, NewAlert};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert};
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::StoreError;
+
+/// What narrows the list of the operator's alerts. Empty does not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct AlertFilter {
+    /// Of any of these kinds.
+    pub codes: Vec<AlertCode>,
+    /// In any of these states.
+    pub status: Vec<AlertStatus>,
+}
 
 /// Alerts. `None` for the tenant means the operator.
 #[async_trait]
@@ -35,6 +44,14 @@ pub trait Alerts {
         id: &AlertId,
         now: Timestamp,
     ) -> Result<Option<Alert>, StoreError>;
+
+    /// Up to `limit` of the operator's alerts before the one with the id `before`, newest first.
+    async fn alerts_page(
+        &mut self,
+        filter: &AlertFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Alert>, StoreError>;
 
     /// The open alerts, oldest first, at most `limit`.
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError>;

@@ -14,6 +14,7 @@ use authority_domain::time::Timestamp;
 
 use super::SealedSecret;
 use crate::StoreError;
+use crate::slots::Want;
 
 /// A delivery to be made.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ pub enum Placed<'h> {
 /// What a lease asks for.
 #[derive(Clone, Debug)]
 pub struct Lease {
-    /// Names this lease; 128 random bits.
+    /// Names this lease; 128 random bits, of which the first 64 are the instance's ([`instance_of`]).
     pub token: String,
     /// Deliveries due at this time are taken.
     pub now: Timestamp,
@@ -61,14 +62,24 @@ pub struct Lease {
     pub until: Timestamp,
     /// At most so many.
     pub limit: i64,
-    /// At most so many at a time per endpoint, those already leased included (contract 7.4).
-    pub per_endpoint: i64,
+    /// What an endpoint may have in flight where neither it nor its merchant has a setting (contract 18.4-8).
+    pub max_in_flight: i64,
+    /// How much more this instance wants of endpoints that it knows.
+    pub wants: BTreeMap<EndpointId, Want>,
+    /// Of each endpoint at most so many.
+    pub each: i64,
     /// At most so many of one merchant's, both modes together.
     pub per_merchant: i64,
     /// Merchants that may have less than that.
     pub merchants: BTreeMap<MerchantId, i64>,
     /// Only deliveries to these endpoints; `None` for all.
     pub among: Option<Vec<EndpointId>>,
+}
+
+/// The part of a token that is the same in all leases of an instance.
+#[must_use]
+pub fn instance_of(token: &str) -> &str {
+    token.get(..16).unwrap_or(token)
 }
 
 /// A delivery that is ours to attempt, with everything the attempt needs.
@@ -84,6 +95,8 @@ pub struct LeasedDelivery {
     pub livemode: bool,
     /// Attempts already made.
     pub attempt_count: i64,
+    /// Of these, attempts that the receiver put off with `Retry-After`.
+    pub put_off_count: i64,
     pub created_at: Timestamp,
     pub url: String,
     pub api_version: String,
@@ -91,6 +104,21 @@ pub struct LeasedDelivery {
     pub body: String,
     /// The usable secrets, newest first.
     pub secrets: Vec<SealedSecret>,
+    /// How its endpoint is bounded.
+    pub bounds: Bounds,
+}
+
+/// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// A hold or its health bounds it ([`authority_domain::endpoint_hold::cap`]): what is leased may begin at once.
+    pub capped: bool,
+    /// Its `max_in_flight`.
+    pub max_in_flight: i64,
+    /// Of that, what other instances leave.
+    pub ceiling: i64,
+    /// What its merchant may have of each instance's places, in percent; `None` for the default.
+    pub share_percent: Option<i64>,
 }
 
 /// Where an attempt leaves its delivery.
@@ -102,6 +130,8 @@ pub enum SettledAs {
     Retry {
         /// When.
         at: Timestamp,
+        /// The receiver named a time: this attempt does not use up the schedule.
+        put_off: bool,
     },
     /// No further attempt; the word of contract 2.9 `failure_reason`.
     Failed {
@@ -155,6 +185,14 @@ pub trait Deliveries {
     /// Takes due deliveries of enabled endpoints: of each endpoint the oldest first, as many as it has room for; the
     /// endpoints of a merchant, and the merchants, in turns.
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
+
+    /// Takes this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. Whatever
+    /// `lease` says of numbers does not count.
+    async fn delivery_lease_probe(
+        &mut self,
+        lease: &Lease,
+        id: &DeliveryId,
+    ) -> Result<Option<LeasedDelivery>, StoreError>;
 
     /// Gives back what `token` still holds of these deliveries; no attempt of them was begun. Tells how many.
     async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64, StoreError>;

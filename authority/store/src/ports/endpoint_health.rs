@@ -54,6 +54,9 @@ pub trait EndpointHealth {
     /// Puts back what [`EndpointHealth::conditions`] gave, as it has become.
     async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError>;
 
+    /// Ends the wait of an endpoint that is held back: its next request, a single one, may begin now.
+    async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<(), StoreError>;
+
     /// Cancels up to `limit` of the deliveries that wait for an endpoint; returns how many. What is being sent right
     /// now keeps its lease and is settled by its holder.
     async fn deliveries_cancel(

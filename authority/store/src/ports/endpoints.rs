@@ -7,6 +7,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use super::Bounds;
 use crate::StoreError;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
@@ -41,11 +42,15 @@ pub struct Reach {
     pub api_version: String,
     /// The usable secrets, newest first.
     pub secrets: Vec<SealedSecret>,
-    /// Requests it may have beside those in flight, whichever instance makes them
-    /// ([`authority_domain::endpoint_hold::room`]); none while a due delivery waits that nobody holds, which goes first.
+    /// How many requests it may have in flight.
+    pub bounds: Bounds,
+    /// Where a hold or its health bounds it, the requests it may have beside those of all instances
+    /// ([`authority_domain::endpoint_hold::cap`]); none while a due delivery waits that nobody holds, which goes first.
     pub room: i64,
     /// No request begins for some time yet.
     pub held_back: bool,
+    /// It is held back, and no request is under way that would find out whether it still is.
+    pub probes: bool,
 }
 
 /// Endpoints.

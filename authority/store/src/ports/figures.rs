@@ -31,6 +31,9 @@ pub trait Figures {
     /// Whether the schema is still the one this program knows: a newer program may have migrated it meanwhile.
     async fn schema_is_known(&mut self) -> Result<bool, StoreError>;
 
+    /// Writes, for the sake of writing: fails while the disk is full or the database is read-only.
+    async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError>;
+
     /// How many endpoints there are in each state of health, and `disabled`.
     async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError>;
 }

@@ -11,6 +11,8 @@ use authority_domain::invariants::{
     Subscription,
 };
 use authority_domain::order_number::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 
 use crate::StoreError;
@@ -22,6 +24,15 @@ pub struct InspectedOrders {
     pub orders: Vec<OrderFacts>,
     /// The key to go on after; `None` at the end.
     pub next: Option<OrderNumber>,
+}
+
+/// A page of payments that belong to no order, with their refunds.
+#[derive(Debug)]
+pub struct InspectedPayments {
+    /// Those that can be read; the others are found by their events.
+    pub payments: Vec<(Payment, Vec<Refund>)>,
+    /// The id to go on after; `None` at the end.
+    pub next: Option<String>,
 }
 
 /// The reads of the audit.
@@ -86,6 +97,14 @@ pub trait Inspect {
         after: Option<&OrderNumber>,
         limit: i64,
     ) -> Result<InspectedOrders, StoreError>;
+
+    /// Up to `limit` payments after the id `after` that belong to no order and whose money came all the same.
+    async fn inspect_payments_without_order(
+        &mut self,
+        tenant: &Tenant,
+        after: &str,
+        limit: i64,
+    ) -> Result<InspectedPayments, StoreError>;
 
     /// The shares with these ids by which the tenant sees orders of others, in any order.
     async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str])

@@ -24,6 +24,7 @@ mod figures;
 mod hand_over;
 mod health_figures;
 mod inspect;
+mod instances;
 mod merchants;
 mod operator_reads;
 mod orders;
@@ -43,13 +44,16 @@ pub use authority_domain::delivery::Trigger;
 
 pub use access::{Access, OperatorKeyRecord};
 pub use ahead::Ahead;
-pub use alerts::Alerts;
+pub use alerts::{AlertFilter, Alerts};
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
 pub use connections::Connections;
-pub use deliveries::{Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
+pub use deliveries::{
+    Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement,
+    instance_of,
+};
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
 pub use endpoints::{Endpoints, Reach, SealedSecret, Subscriber};
@@ -58,16 +62,17 @@ pub use external_references::ExternalReferences;
 pub use figures::{Figures, QueueFigures};
 pub use hand_over::HandOver;
 pub use health_figures::HealthFigures;
-pub use inspect::{Inspect, InspectedOrders};
+pub use inspect::{Inspect, InspectedOrders, InspectedPayments};
+pub use instances::Instances;
 pub use merchants::{MerchantFilter, Merchants};
 pub use operator_reads::{
     AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
 };
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
-pub use payments::{Payments, ProcessorMessage};
+pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
-pub use requests::{IdempotencyRecord, KeyScope, Requests};
+pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
 pub use retention::{OldEvent, Retention};
 pub use sealed::{AnswerPlace, Sealed, SecretPlace};
 pub use shares::{SeenOrder, SharePlaces, Shares};
@@ -75,6 +80,10 @@ pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
 pub use undelivered::{Missed, Stretch, Undelivered};
+
+/// What a page of a list may hold, in bytes of its items (contract 18.2): the reading of one stops with the first row that
+/// has no room on it.
+pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +112,7 @@ pub trait Tx:
     + Figures
     + HandOver
     + HealthFigures
+    + Instances
     + Merchants
     + OperatorReads
     + Orders
@@ -138,6 +148,7 @@ impl<T> Tx for T where
         + Figures
         + HandOver
         + HealthFigures
+        + Instances
         + Merchants
         + OperatorReads
         + Orders

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::Order;
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::order_change::StoredChange;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
@@ -53,6 +53,20 @@ pub trait Orders {
     /// One order.
     async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber)
     -> Result<Option<Order>, StoreError>;
+
+    /// Whose word the order was confirmed on; not part of its record (contract 18.3).
+    async fn order_confirmed_by(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<ConfirmedBy, StoreError>;
+
+    /// Keeps that the operator confirmed the order.
+    async fn order_confirmed_by_operator(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<(), StoreError>;
 
     /// One order as stored text, with its version.
     async fn order_body(

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId};
 use authority_domain::list_filter::PaymentFilter;
 use authority_domain::order_number::OrderNumber;
+use authority_domain::party_name;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -32,6 +33,50 @@ impl ProcessorMessage {
             Self::RefundReport => "refund_report",
         }
     }
+}
+
+/// A processor's message: its own id of the event says which, per kind, merchant and mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageId {
+    pub(crate) tenant: Tenant,
+    pub(crate) processor: String,
+    pub(crate) kind: ProcessorMessage,
+    pub(crate) event_id: String,
+}
+
+impl MessageId {
+    /// The message of this processor, however its name is written.
+    #[must_use]
+    pub fn new(tenant: &Tenant, processor: &str, kind: ProcessorMessage, event_id: &str) -> Self {
+        let processor = party_name::normalized(processor);
+        Self { tenant: tenant.clone(), processor, kind, event_id: event_id.to_owned() }
+    }
+}
+
+/// A message that came before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownMessage {
+    /// The record it was about.
+    pub resource_id: String,
+    /// What it said; `None` where that was not kept yet.
+    pub said: Option<String>,
+}
+
+/// A payment as the operator side reads it.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct FoundPayment {
+    pub tenant: Tenant,
+    pub payment: Payment,
+}
+
+/// What the operator's list of payments can be narrowed by. Empty and `None` do not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct AllPaymentsFilter {
+    /// Whether the money came late.
+    pub late: Option<bool>,
+    /// Any of these statuses.
+    pub status: Vec<String>,
 }
 
 /// Payments.
@@ -66,6 +111,14 @@ pub trait Payments {
         limit: i64,
     ) -> Result<Vec<(i64, String)>, StoreError>;
 
+    /// Up to `limit` payments of all merchants before the one with the id `before`, newest first.
+    async fn payments_everywhere(
+        &mut self,
+        filter: &AllPaymentsFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<FoundPayment>, StoreError>;
+
     /// The attempt on the checkout that is still under way; there is at most one.
     async fn payment_open_on(
         &mut self,
@@ -85,31 +138,26 @@ pub trait Payments {
         places: Places,
     ) -> Result<(), StoreError>;
 
-    /// Notes a processor's message for ever. `None` when it is new; else the id of the record the first one was about.
+    /// Notes a processor's message for ever, about the record `resource_id`. `None` when it is new; else what is known of
+    /// the first one. `said` is what it says, `None` where that is not kept.
     async fn processor_report_claim(
         &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
+        message: &MessageId,
         resource_id: &str,
+        said: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<String>, StoreError>;
+    ) -> Result<Option<KnownMessage>, StoreError>;
 
     /// Notes for ever a message whose id no earlier one had ([`Payments::processor_report_get`]).
     async fn processor_report_keep(
         &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
+        message: &MessageId,
         resource_id: &str,
+        said: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// The record an earlier message with this id was about.
-    async fn processor_report_get(
-        &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
-    ) -> Result<Option<String>, StoreError>;
+    /// An earlier message with this id.
+    async fn processor_report_get(&mut self, message: &MessageId)
+    -> Result<Option<KnownMessage>, StoreError>;
 }

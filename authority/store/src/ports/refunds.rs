@@ -11,7 +11,7 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 
-use super::Places;
+use super::{MadeUnderKey, Places};
 use crate::StoreError;
 
 /// A refund as the operator side works on it: whose it is, and the payment it returns money of.
@@ -52,7 +52,7 @@ pub trait Refunds {
         tenant: &Tenant,
         requester: RequesterType,
         key: &str,
-    ) -> Result<Option<Refund>, StoreError>;
+    ) -> Result<Option<MadeUnderKey<Refund>>, StoreError>;
 
     /// Up to `limit` refunds before `before` (newest first; `None` from the newest), each with its place.
     async fn refunds_page(
@@ -88,6 +88,12 @@ pub trait Refunds {
         places: Places,
     ) -> Result<(), StoreError>;
 
-    /// Keeps the idempotency key with the refund it made, for ever (contract 4.3).
-    async fn refund_keep_key(&mut self, tenant: &Tenant, id: &RefundId, key: &str) -> Result<(), StoreError>;
+    /// Keeps the idempotency key and what it was used for with the refund it made, for ever (contract 4.3).
+    async fn refund_keep_key(
+        &mut self,
+        tenant: &Tenant,
+        id: &RefundId,
+        key: &str,
+        fingerprint: &[u8; 32],
+    ) -> Result<(), StoreError>;
 }

@@ -33,6 +33,15 @@ pub struct IdempotencyRecord {
     pub expires_at: Timestamp,
 }
 
+/// A record that remembers for ever the key of the request that made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeUnderKey<T> {
+    /// The record as it is now.
+    pub record: T,
+    /// What the request asked for; `None` where that was not kept yet.
+    pub fingerprint: Option<Vec<u8>>,
+}
+
 /// Idempotency.
 #[async_trait]
 pub trait Requests {

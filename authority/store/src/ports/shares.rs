@@ -35,6 +35,8 @@ pub struct SeenOrder {
     pub order: String,
     /// The order's parcels as JSON texts, oldest first: likewise.
     pub shipments: Vec<String>,
+    /// How large these texts are together.
+    pub bytes: usize,
 }
 
 /// Shares of orders.

@@ -7,7 +7,7 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
-use super::Places;
+use super::{MadeUnderKey, Places};
 use crate::StoreError;
 
 /// Shipments.
@@ -41,7 +41,11 @@ pub trait Shipments {
     ) -> Result<Vec<Shipment>, StoreError>;
 
     /// The shipment that a request with this idempotency key once made.
-    async fn shipment_by_key(&mut self, tenant: &Tenant, key: &str) -> Result<Option<Shipment>, StoreError>;
+    async fn shipment_by_key(
+        &mut self,
+        tenant: &Tenant,
+        key: &str,
+    ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError>;
 
     /// Writes a version of a shipment.
     async fn shipment_put(
@@ -51,19 +55,21 @@ pub trait Shipments {
         places: Places,
     ) -> Result<(), StoreError>;
 
-    /// Keeps the idempotency key with the shipment it made, for ever (contract 4.3).
+    /// Keeps the idempotency key and what it was used for with the shipment it made, for ever (contract 4.3).
     async fn shipment_keep_key(
         &mut self,
         tenant: &Tenant,
         id: &ShipmentId,
         key: &str,
+        fingerprint: &[u8; 32],
     ) -> Result<(), StoreError>;
 
-    /// Per line of an order, what the fulfilment update marked as shipped; lines without a mark may be absent.
-    async fn shipped_marks(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<Marked, StoreError>;
+    /// Per line of an order, what the fulfilment update set; lines without a mark may be absent.
+    async fn fulfillment_marks(&mut self, tenant: &Tenant, order: &OrderNumber)
+    -> Result<Marked, StoreError>;
 
-    /// Keeps the marks of these lines; none may exceed what the line shows as shipped.
-    async fn shipped_marks_put(
+    /// Keeps the marks of these lines; none may exceed what the line shows as shipped, or its quantity.
+    async fn fulfillment_marks_put(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,

@@ -74,12 +74,16 @@ mod inspect;
 mod inspect_orders;
 #[path = "../sql/inspect_shares.rs"]
 mod inspect_shares;
+#[path = "../sql/instances.rs"]
+mod instances;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
 #[path = "../sql/orders.rs"]
 mod orders;
+#[path = "../sql/page_rows.rs"]
+mod page_rows;
 #[path = "../sql/payments.rs"]
 mod payments;
 #[path = "../sql/recoveries.rs"]
@@ -115,33 +119,47 @@ mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
-/// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
-/// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
-/// anything; only theirs are looked at. `OFFSET 0` has each of them found by its id, however many others there are. Rows
-/// that somebody else has locked are passed over: they are being settled or leased right now.
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
+/// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and
+/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint_hold::cap`]), what all
+/// instances have leased counts; else what `$8` says this instance wants, as far as the instances whose tokens do not
+/// begin with `$9` leave room under the endpoint's `max_in_flight`, by default `$4`. `roomy` has the endpoints that may
+/// get anything; only theirs are looked at, at most `$10` each. `OFFSET 0` has each of them found by its id, however many
+/// others there are. Rows that somebody else has locked are passed over: they are being settled or leased right now.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(
             $waiting,
-            "merchants AS MATERIALIZED ( \
+            "rooms AS MATERIALIZED ( \
                  SELECT key AS id, value::BIGINT AS room FROM jsonb_each_text($7::jsonb)), \
+             wants AS MATERIALIZED ( \
+                 SELECT key AS id, (value->>0)::BIGINT AS most, (value->>1)::BIGINT AS beyond FROM jsonb_each($8::jsonb)), \
              roomy AS MATERIALIZED ( \
-                 SELECT waiting.endpoint_id, e.merchant_id, \
-                     CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
-                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id AND l.lease_token IS NOT NULL \
-                        AND l.lease_until >= $3) AS room \
+                 SELECT waiting.endpoint_id, e.merchant_id, LEAST($10, CASE \
+                     WHEN e.hold_step > 0 OR e.health_state = 'failing' OR e.hold_regained > 0 THEN \
+                         CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE LEAST(1::BIGINT << e.hold_regained::INT, \
+                             COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4)) END \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
+                            AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
+                     ELSE LEAST(COALESCE(wants.most, 8), COALESCE(wants.beyond, 0) + GREATEST(0, \
+                         COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4) \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
+                            AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
+                            AND substr(l.lease_token, 1, 16) <> $9))) END) AS room \
                  FROM waiting CROSS JOIN LATERAL ( \
-                     SELECT merchant_id, hold_step, health_state FROM webhook_endpoints \
-                     WHERE id = waiting.endpoint_id AND status = 'enabled' \
-                         AND (held_until IS NULL OR held_until <= $3) OFFSET 0) e), \
+                     SELECT f.merchant_id, hold_step, hold_regained, health_state, f.max_in_flight, \
+                         m.max_in_flight AS of_merchant \
+                     FROM webhook_endpoints f LEFT JOIN merchants m ON m.id = f.merchant_id \
+                     WHERE f.id = waiting.endpoint_id AND f.status = 'enabled' \
+                         AND (held_until IS NULL OR held_until <= $3) OFFSET 0) e \
+                     LEFT JOIN wants ON wants.id = waiting.endpoint_id), \
              due AS ( \
                  SELECT r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
                  FROM roomy r CROSS JOIN LATERAL ( \
                      SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
                      WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
                          AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
-                     ORDER BY w.next_attempt_at, w.sequence LIMIT r.room FOR UPDATE SKIP LOCKED) d \
+                     ORDER BY w.next_attempt_at, w.sequence LIMIT GREATEST(r.room, 0) FOR UPDATE SKIP LOCKED) d \
                  WHERE r.room > 0), \
              placed AS ( \
                  SELECT due.*, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY next_attempt_at, sequence) AS place \
@@ -152,7 +170,7 @@ macro_rules! lease_due {
                  FROM placed) \
              UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
                  SELECT id FROM turns \
-                 WHERE turn <= COALESCE((SELECT m.room FROM merchants m WHERE m.id = merchant_id), $6) \
+                 WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
              RETURNING id"
         )
@@ -162,12 +180,15 @@ macro_rules! lease_due {
 /// Takes due deliveries of whoever has any.
 pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 
-/// The same of the endpoints in `$8` alone.
+/// The same of the endpoints in `$11` alone.
 pub(crate) const LEASE_DUE_AMONG: &str =
-    lease_due!("WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($8::jsonb)), ");
+    lease_due!("WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($11::jsonb)), ");
 
 /// What a statement ends with that keeps the rows it read from others, who may write beside the authority's own jobs.
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";
+
+/// The database's own time in milliseconds.
+pub(crate) const NOW_MS: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
 
 /// The triggers that keep events as they are (T3), by name.
 pub(crate) const GUARDS: [&str; 3] = ["events_no_update", "events_no_delete", "events_no_truncate"];

@@ -7,6 +7,7 @@ use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
+use super::NOW_MS;
 use super::connection::{PostgresWriting, connect};
 use crate::StoreError;
 use crate::store::ServerUrl;
@@ -94,8 +95,7 @@ pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, i64), Stor
 
 /// The server's clock, in milliseconds since the Unix epoch.
 pub(crate) async fn clock_ms(conn: &mut PgConnection) -> Result<i64, StoreError> {
-    let statement = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
-    Ok(sqlx::query_scalar(statement).fetch_one(conn).await?)
+    Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT {NOW_MS}"))).fetch_one(conn).await?)
 }
 
 fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {

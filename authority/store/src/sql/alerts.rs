@@ -1,7 +1,7 @@
 //! Alerts. The operator's stand under a merchant that does not exist, so that one unique index serves both owners.
 
 use async_trait::async_trait;
-use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -9,10 +9,12 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
-use crate::ports::Alerts;
+use crate::ports::{AlertFilter, Alerts};
 
 /// Merchant ids begin with `mer_`, so this is nobody's.
 const OPERATOR: &str = "operator";
+
+const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
 fn owner(tenant: Option<&Tenant>) -> (&str, bool) {
     tenant.map_or((OPERATOR, false), |tenant| (tenant.merchant_id.as_str(), tenant.livemode))
@@ -80,7 +82,7 @@ impl Alerts for Session<'_> {
         let row = sqlx::query(
             "UPDATE alerts SET closed_at = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3 \
              AND closed_at IS NULL \
-             RETURNING id, code, subject, severity, message, count, first_seen_at, last_seen_at",
+             RETURNING id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at",
         )
         .bind(merchant_id)
         .bind(livemode)
@@ -91,10 +93,34 @@ impl Alerts for Session<'_> {
         row.as_ref().map(alert).transpose()
     }
 
+    async fn alerts_page(
+        &mut self,
+        filter: &AlertFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Alert>, StoreError> {
+        let (merchant_id, livemode) = owner(None);
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(" FROM alerts WHERE merchant_id = ").push_bind(merchant_id);
+        query.push(" AND livemode = ").push_bind(livemode);
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        let codes: Vec<String> = filter.codes.iter().map(AlertCode::to_string).collect();
+        push_in(&mut query, "code", &codes);
+        match filter.status.as_slice() {
+            [AlertStatus::Open] => query.push(" AND closed_at IS NULL"),
+            [AlertStatus::Closed] => query.push(" AND closed_at IS NOT NULL"),
+            _ => &mut query,
+        };
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        query.build().fetch_all(&mut *self.conn).await?.iter().map(alert).collect()
+    }
+
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError> {
         let (merchant_id, livemode) = owner(tenant);
         let rows = sqlx::query(
-            "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at FROM alerts \
+            "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at FROM alerts \
              WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL ORDER BY first_seen_at, id LIMIT $3",
         )
         .bind(merchant_id)
@@ -177,5 +203,6 @@ fn alert(row: &DbRow) -> Result<Alert, StoreError> {
         count: row.try_get("count")?,
         first_seen_at: Timestamp::from_ms(row.try_get("first_seen_at")?),
         last_seen_at: Timestamp::from_ms(row.try_get("last_seen_at")?),
+        closed_at: row.try_get::<Option<i64>, _>("closed_at")?.map(Timestamp::from_ms),
     })
 }

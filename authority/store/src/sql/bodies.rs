@@ -6,8 +6,10 @@ use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 use sqlx::{Executor, QueryBuilder, Row};
 
+use super::page_rows::placed_texts;
 use super::{Db, DbConnection, DbRow};
 use crate::StoreError;
+use crate::ports::MadeUnderKey;
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
 pub(super) async fn record<'c, T: DeserializeOwned>(
@@ -77,14 +79,21 @@ pub(super) fn push_created(query: &mut QueryBuilder<Db>, from: Option<Timestamp>
     }
 }
 
-/// Up to `limit` records of a page as stored text, each with its place.
+/// Up to `limit` records of a page, as far as it has room, as stored text, each with its place.
 pub(super) async fn page(
     conn: &mut DbConnection,
     mut query: QueryBuilder<Db>,
     limit: i64,
 ) -> Result<Vec<(i64, String)>, StoreError> {
     query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-    Ok(query.build_query_as().fetch_all(conn).await?)
+    placed_texts(query.build().fetch(conn)).await
+}
+
+/// A record that remembers the key it was made under; the row has `body` and `idempotency_fingerprint`.
+pub(super) fn made_under_key<T: DeserializeOwned>(row: &DbRow) -> Result<MadeUnderKey<T>, StoreError> {
+    let body: String = row.try_get("body")?;
+    let fingerprint = row.try_get("idempotency_fingerprint")?;
+    Ok(MadeUnderKey { record: serde_json::from_str(&body)?, fingerprint })
 }
 
 /// Whose the record of a row is that was found without a tenant; the row has `merchant_id` and `livemode`.

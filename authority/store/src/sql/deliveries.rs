@@ -12,7 +12,9 @@ use super::endpoints::sealed_secret;
 use super::rows::{Kind, Place, Table, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Deliveries, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement};
+use crate::ports::{
+    Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement, instance_of,
+};
 
 /// New deliveries. The places of an endpoint's deliveries go on from its last one; the statement sees none of its own
 /// rows.
@@ -119,41 +121,47 @@ impl Deliveries for Session<'_> {
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError> {
         let merchants: BTreeMap<&str, i64> =
             lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
+        let wants: BTreeMap<&str, [i64; 2]> =
+            lease.wants.iter().map(|(id, want)| (id.as_str(), [want.most, want.beyond])).collect();
         let mut query = sqlx::query_scalar(if lease.among.is_some() { LEASE_DUE_AMONG } else { LEASE_DUE })
             .bind(&lease.token)
             .bind(lease.until.as_ms())
             .bind(lease.now.as_ms())
-            .bind(lease.per_endpoint)
+            .bind(lease.max_in_flight)
             .bind(lease.limit)
             .bind(lease.per_merchant)
-            .bind(serde_json::to_string(&merchants)?);
+            .bind(serde_json::to_string(&merchants)?)
+            .bind(serde_json::to_string(&wants)?)
+            .bind(instance_of(&lease.token))
+            .bind(lease.each);
         if let Some(among) = &lease.among {
             let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
             query = query.bind(serde_json::to_string(&among)?);
         }
         let ids: Vec<String> = query.fetch_all(&mut *self.conn).await?;
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
-                 d.created_at, e.url, e.api_version, v.body FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
-             JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
-        );
-        query.push_bind(&lease.token);
-        push_in(&mut query, "d.id", &ids);
-        query.push(" ORDER BY d.next_attempt_at, d.sequence");
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        let endpoints: BTreeSet<String> =
-            rows.iter().map(|row| row.try_get("endpoint_id")).collect::<Result<_, _>>()?;
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets WHERE (expires_at IS NULL OR expires_at > ",
-        );
-        query.push_bind(lease.now.as_ms()).push(")");
-        push_in(&mut query, "endpoint_id", &Vec::from_iter(endpoints));
-        query.push(" ORDER BY endpoint_id, version DESC");
-        let secrets = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| leased(row, &secrets)).collect()
+        self.leased(lease, &ids).await
+    }
+
+    async fn delivery_lease_probe(
+        &mut self,
+        lease: &Lease,
+        id: &DeliveryId,
+    ) -> Result<Option<LeasedDelivery>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(
+            "UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id = $4 AND status = 'pending' \
+                 AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id \
+                     AND e.status = 'enabled' AND e.hold_step > 0) \
+                 AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.endpoint_id = deliveries.endpoint_id \
+                     AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
+             RETURNING id",
+        )
+        .bind(&lease.token)
+        .bind(lease.until.as_ms())
+        .bind(lease.now.as_ms())
+        .bind(id.as_str())
+        .fetch_all(&mut *self.conn)
+        .await?;
+        Ok(self.leased(lease, &ids).await?.pop())
     }
 
     async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64, StoreError> {
@@ -189,14 +197,15 @@ impl Deliveries for Session<'_> {
         let mut query = QueryBuilder::<Db>::new(
             "UPDATE deliveries SET status = s.column3, attempt_count = s.column4, next_attempt_at = s.column5, \
                  last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
-                 succeeded_at = s.column9, failed_at = s.column10, updated_at = s.column11, lease_token = NULL, lease_until = NULL FROM (",
+                 succeeded_at = s.column9, failed_at = s.column10, updated_at = s.column11, \
+                 put_off_count = put_off_count + s.column12, lease_token = NULL, lease_until = NULL FROM (",
         );
         query.push_values(&claimed, |mut row, settlement| {
             let at = settlement.finished_at.as_ms();
-            let (status, next, reason) = match settlement.settled_as {
-                SettledAs::Succeeded => ("succeeded", None, None),
-                SettledAs::Retry { at } => ("pending", Some(at.as_ms()), None),
-                SettledAs::Failed { reason } => ("failed", None, Some(reason)),
+            let (status, next, reason, put_off) = match settlement.settled_as {
+                SettledAs::Succeeded => ("succeeded", None, None, 0_i64),
+                SettledAs::Retry { at, put_off } => ("pending", Some(at.as_ms()), None, i64::from(put_off)),
+                SettledAs::Failed { reason } => ("failed", None, Some(reason), 0),
             };
             row.push_bind(settlement.delivery_id.as_str())
                 .push_bind(&settlement.token)
@@ -208,7 +217,8 @@ impl Deliveries for Session<'_> {
                 .push_bind(reason)
                 .push_bind((status == "succeeded").then_some(at))
                 .push_bind((status == "failed").then_some(at))
-                .push_bind(at);
+                .push_bind(at)
+                .push_bind(put_off);
         });
         // Who holds a delivery is judged by the write itself.
         query.push(
@@ -233,6 +243,38 @@ impl Deliveries for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Reads what was leased, in the order in which it is to be sent.
+    async fn leased(&mut self, lease: &Lease, ids: &[String]) -> Result<Vec<LeasedDelivery>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
+                 d.put_off_count, d.created_at, e.url, e.api_version, v.body \
+             FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
+             JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
+        );
+        query.push_bind(&lease.token);
+        push_in(&mut query, "d.id", ids);
+        query.push(" ORDER BY d.next_attempt_at, d.sequence");
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        let endpoints: BTreeSet<String> =
+            rows.iter().map(|row| row.try_get("endpoint_id")).collect::<Result<_, _>>()?;
+        let mut query = QueryBuilder::<Db>::new("SELECT k.endpoint_id, k.version, k.sealed, k.expires_at, ");
+        push_bounds(&mut query, lease.now, &lease.token);
+        query
+            .push(
+                " FROM endpoint_secrets k JOIN webhook_endpoints e ON e.id = k.endpoint_id \
+                 LEFT JOIN merchants m ON m.id = e.merchant_id WHERE (k.expires_at IS NULL OR k.expires_at > ",
+            )
+            .push_bind(lease.now.as_ms())
+            .push(")");
+        push_in(&mut query, "k.endpoint_id", &Vec::from_iter(endpoints));
+        query.push(" ORDER BY k.endpoint_id, k.version DESC");
+        let secrets = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter().map(|row| leased(row, &secrets, lease)).collect()
+    }
+
     /// At most one settlement for each delivery: a batch may bring the outcomes of its former and of its present holder,
     /// and only the latter counts. That is rare enough to be asked for only then.
     async fn one_each<'s>(
@@ -279,7 +321,7 @@ impl Session<'_> {
     fn note_attempts(&mut self, settlements: &[&Settlement]) {
         for settlement in settlements {
             let retry_at = match settlement.settled_as {
-                SettledAs::Retry { at } => Some(at.as_ms()),
+                SettledAs::Retry { at, .. } => Some(at.as_ms()),
                 SettledAs::Succeeded | SettledAs::Failed { .. } => None,
             };
             self.conn.wait(
@@ -303,12 +345,46 @@ impl Session<'_> {
     }
 }
 
-fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> {
+/// The columns that tell how many requests the endpoint `e` of the merchant `m` may have, as [`bounds_of`] reads them.
+pub(super) fn push_bounds(query: &mut QueryBuilder<Db>, now: Timestamp, token: &str) {
+    query
+        .push(
+            "e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' AS capped, \
+             e.max_in_flight AS own_max, m.max_in_flight AS merchants_max, m.dispatch_share_percent, \
+             (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                 AND l.lease_until >= ",
+        )
+        .push_bind(now.as_ms())
+        .push(" AND substr(l.lease_token, 1, 16) <> ")
+        .push_bind(instance_of(token).to_owned())
+        .push(") AS others");
+}
+
+/// What those columns say; `default` is the `max_in_flight` where nothing is set.
+pub(super) fn bounds_of(row: &DbRow, default: i64) -> Result<Bounds, StoreError> {
+    let (own, merchants): (Option<i64>, Option<i64>) =
+        (row.try_get("own_max")?, row.try_get("merchants_max")?);
+    let set = own.map_or(merchants, |own| Some(merchants.map_or(own, |merchants| own.min(merchants))));
+    let max_in_flight = set.unwrap_or(default);
+    let others: i64 = row.try_get("others")?;
+    Ok(Bounds {
+        capped: row.try_get("capped")?,
+        max_in_flight,
+        ceiling: (max_in_flight - others).max(0),
+        share_percent: row.try_get("dispatch_share_percent")?,
+    })
+}
+
+fn leased(row: &DbRow, secrets: &[DbRow], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
     let endpoint_id: String = row.try_get("endpoint_id")?;
     let mut usable = Vec::new();
+    let max_in_flight = lease.max_in_flight;
+    // One without a secret is sent to nobody: its attempt fails.
+    let mut bounds = Bounds { capped: true, max_in_flight, ceiling: max_in_flight, share_percent: None };
     for secret in secrets {
-        if secret.try_get::<String, _>("endpoint_id")? == endpoint_id {
+        if secret.try_get::<&str, _>("endpoint_id")? == endpoint_id {
             usable.push(sealed_secret(secret)?);
+            bounds = bounds_of(secret, max_in_flight)?;
         }
     }
     Ok(LeasedDelivery {
@@ -319,10 +395,12 @@ fn leased(row: &DbRow, secrets: &[DbRow]) -> Result<LeasedDelivery, StoreError> 
         trigger: row.try_get("triggered_by")?,
         livemode: row.try_get("livemode")?,
         attempt_count: row.try_get("attempt_count")?,
+        put_off_count: row.try_get("put_off_count")?,
         created_at: Timestamp::from_ms(row.try_get("created_at")?),
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         body: row.try_get("body")?,
         secrets: usable,
+        bounds,
     })
 }

@@ -3,20 +3,21 @@
 use async_trait::async_trait;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
 use authority_domain::endpoint_condition::Condition;
-use authority_domain::endpoint_hold::Hold;
+use authority_domain::endpoint_hold::{Hold, HoldReason};
 use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::endpoints::held_reason;
 use super::{Db, DbRow, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{ConditionOf, EndpointHealth, Overdue};
 
 const CONDITION: &str = "SELECT id, merchant_id, livemode, status, deleted_at IS NOT NULL AS deleted, health_state, \
      consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
-     failed_events, held_until, hold_step, hold_since, \
+     failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
      EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
      FROM webhook_endpoints";
 
@@ -58,7 +59,8 @@ impl EndpointHealth for Session<'_> {
             "UPDATE webhook_endpoints SET health_state = c.column2, consecutive_failures = c.column3, \
                  last_success_at = c.column4, last_failure_at = c.column5, last_response_status = c.column6, \
                  last_error = c.column7, first_failure_at = c.column8, failed_events = c.column9, \
-                 held_until = c.column10, hold_step = c.column11, hold_since = c.column12 FROM (",
+                 held_until = c.column10, hold_step = c.column11, hold_since = c.column12, \
+                 held_reason = c.column13, hold_asked = c.column14, hold_regained = c.column15 FROM (",
         );
         query.push_values(conditions, |mut row, ConditionOf { endpoint_id, condition, .. }| {
             let Condition { health, first_failure_at, failed_events, hold } = condition;
@@ -74,10 +76,21 @@ impl EndpointHealth for Session<'_> {
                 .push_bind(events.join(" "))
                 .push_bind(ms(hold.until))
                 .push_bind(hold.step)
-                .push_bind(ms(hold.since));
+                .push_bind(ms(hold.since))
+                .push_bind(hold.reason.map(HoldReason::as_str))
+                .push_bind(hold.asked)
+                .push_bind(hold.regained);
         });
         query.push(") AS c WHERE webhook_endpoints.id = c.column1");
         query.build().execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
+    async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<(), StoreError> {
+        sqlx::query("UPDATE webhook_endpoints SET held_until = NULL WHERE id = $1 AND hold_step > 0")
+            .bind(id.as_str())
+            .execute(&mut *self.conn)
+            .await?;
         Ok(())
     }
 
@@ -139,6 +152,7 @@ impl EndpointHealth for Session<'_> {
         reason: DisabledReason,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        self.recall(id);
         let done = sqlx::query(
             "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
                  updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
@@ -184,6 +198,9 @@ fn condition_of(row: &DbRow) -> Result<ConditionOf, StoreError> {
                 until: time("held_until")?,
                 step: row.try_get("hold_step")?,
                 since: time("hold_since")?,
+                reason: held_reason(row)?,
+                asked: row.try_get("hold_asked")?,
+                regained: row.try_get("hold_regained")?,
             },
         },
     })

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState};
+use authority_domain::endpoint_hold::HoldReason;
 use authority_domain::id::EndpointId;
+use authority_domain::merchant_limits::MaxInFlight;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
@@ -14,7 +16,8 @@ use crate::ports::{Audit, Endpoints, SealedSecret, Subscriber, Written};
 pub(super) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
      last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
-     created_sequence, created_at, updated_at";
+     created_sequence, created_at, updated_at, max_in_flight, held_until, held_reason, \
+     (SELECT m.max_in_flight FROM merchants m WHERE m.id = webhook_endpoints.merchant_id) AS merchant_max_in_flight";
 
 #[async_trait]
 impl Endpoints for Session<'_> {
@@ -27,8 +30,8 @@ impl Endpoints for Session<'_> {
         sqlx::query(
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
-                 resource_version, created_at, updated_at, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+                 resource_version, created_at, updated_at, max_in_flight, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
                  (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
                   WHERE merchant_id = $2 AND livemode = $3))",
         )
@@ -49,6 +52,7 @@ impl Endpoints for Session<'_> {
         .bind(endpoint.resource_version)
         .bind(endpoint.created_at.as_ms())
         .bind(endpoint.updated_at.as_ms())
+        .bind(endpoint.max_in_flight.own)
         .execute(&mut *self.conn)
         .await?;
         sqlx::query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
@@ -140,19 +144,26 @@ impl Endpoints for Session<'_> {
     }
 
     async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError> {
+        self.recall(&endpoint.id);
         let done = sqlx::query(
             "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
                  disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
                  secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
-                 updated_at = $17, resource_version = $4, \
+                 updated_at = $17, resource_version = $4, max_in_flight = $18, \
                  first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
                  failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
                  held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
                      OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_until END, \
+                 held_reason = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_reason END, \
                  hold_step = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
                      OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_step END, \
                  hold_since = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN $17 ELSE hold_since END \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN $17 ELSE hold_since END, \
+                 hold_asked = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN FALSE ELSE hold_asked END, \
+                 hold_regained = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_regained END \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 - 1 \
                  AND deleted_at IS NULL",
         )
@@ -173,6 +184,7 @@ impl Endpoints for Session<'_> {
         .bind(endpoint.health.consecutive_failures)
         .bind(serde_json::to_string(&endpoint.metadata)?)
         .bind(endpoint.updated_at.as_ms())
+        .bind(endpoint.max_in_flight.own)
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "webhook endpoint")?;
@@ -251,12 +263,25 @@ pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
             last_response_status: row.try_get("last_response_status")?,
             last_error: row.try_get("last_error")?,
         },
+        max_in_flight: MaxInFlight {
+            own: row.try_get("max_in_flight")?,
+            of_merchant: row.try_get("merchant_max_in_flight")?,
+        },
+        held_until: time("held_until")?,
+        held_reason: held_reason(row)?,
         metadata: serde_json::from_str(&text("metadata")?)?,
         resource_version: row.try_get("resource_version")?,
         livemode: row.try_get("livemode")?,
         created_at: Timestamp::from_ms(row.try_get("created_at")?),
         updated_at: Timestamp::from_ms(row.try_get("updated_at")?),
     })
+}
+
+/// Why the endpoint of a row is held back.
+pub(super) fn held_reason(row: &DbRow) -> Result<Option<HoldReason>, StoreError> {
+    let word: Option<String> = row.try_get("held_reason")?;
+    let unknown = || StoreError::Broken("webhook_endpoints.held_reason holds an unknown word".to_owned());
+    word.map(|word| HoldReason::parse(&word).ok_or_else(unknown)).transpose()
 }
 
 /// A row of `version, sealed, expires_at`.

@@ -8,6 +8,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::page_rows::placed_texts;
 use super::rows::{Kind, Place, Table, Together, Touches};
 use super::streams::waits_under;
 use super::{Db, Session, push_in};
@@ -120,8 +121,7 @@ impl Events for Session<'_> {
         query.push(" AND sequence > ").push_bind(after);
         push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+        placed_texts(query.build().fetch(&mut *self.conn)).await
     }
 
     async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError> {

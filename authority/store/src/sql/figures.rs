@@ -9,6 +9,9 @@ use super::{Db, Session, known_version};
 use crate::StoreError;
 use crate::ports::{Figures, QueueFigures};
 
+/// What the probe of writing writes.
+const PROBE_BYTES: usize = 64 * 1024;
+
 #[async_trait]
 impl Figures for Session<'_> {
     async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError> {
@@ -65,6 +68,18 @@ impl Figures for Session<'_> {
                 .fetch_one(&mut *self.conn)
                 .await?;
         Ok(found == Some(known_version()))
+    }
+
+    async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO write_probe (id, written_at, filler) VALUES (1, $1, $2) \
+             ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
+        )
+        .bind(now.as_ms())
+        .bind("x".repeat(PROBE_BYTES))
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(())
     }
 
     async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError> {

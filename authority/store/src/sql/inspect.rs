@@ -15,13 +15,14 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, GUARDS, GUARDS_PRESENT, Session, inspect_orders, inspect_shares};
 use crate::StoreError;
-use crate::ports::{Inspect, InspectedOrders};
+use crate::ports::{Inspect, InspectedOrders, InspectedPayments};
 
 /// A table of records: its key, and the columns that repeat parts of the record.
 struct Table {
     name: &'static str,
     key: &'static str,
     texts: &'static [&'static str],
+    flags: &'static [&'static str],
     numbers: &'static [&'static str],
 }
 
@@ -31,12 +32,14 @@ const fn table(kind: RecordKind) -> Table {
             name: "checkouts",
             key: "id",
             texts: &["status", "currency"],
+            flags: &[],
             numbers: &["total", "expires_at", "resource_version"],
         },
         RecordKind::Payment => Table {
             name: "payments",
             key: "id",
             texts: &["status", "checkout_id", "order_number", "subscription_id", "currency"],
+            flags: &["late"],
             numbers: &[
                 "amount",
                 "amount_authorized",
@@ -52,6 +55,7 @@ const fn table(kind: RecordKind) -> Table {
             name: "orders",
             key: "order_number",
             texts: &["status", "payment_status", "fulfillment_status", "currency", "customer_reference"],
+            flags: &[],
             numbers: &[
                 "total",
                 "resource_version",
@@ -65,18 +69,21 @@ const fn table(kind: RecordKind) -> Table {
             name: "refunds",
             key: "id",
             texts: &["order_number", "payment_id", "status"],
+            flags: &[],
             numbers: &["amount", "resource_version", "created_sequence", "created_at"],
         },
         RecordKind::Shipment => Table {
             name: "shipments",
             key: "id",
             texts: &["order_number", "status", "carrier", "tracking_number"],
+            flags: &[],
             numbers: &["resource_version", "created_sequence"],
         },
         RecordKind::Subscription => Table {
             name: "subscriptions",
             key: "id",
             texts: &["status", "customer_reference"],
+            flags: &[],
             numbers: &["resource_version", "created_sequence", "created_at"],
         },
     }
@@ -234,9 +241,9 @@ impl Inspect for Session<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let Table { name, key, texts, numbers } = table(kind);
+        let Table { name, key, texts, flags, numbers } = table(kind);
         let mut query = QueryBuilder::<Db>::new("SELECT body");
-        for column in texts.iter().chain(numbers).chain([&key]) {
+        for column in texts.iter().chain(flags).chain(numbers).chain([&key]) {
             query.push(", ").push(column);
         }
         query.push(" FROM ").push(name).push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str());
@@ -251,6 +258,9 @@ impl Inspect for Session<'_> {
             let mut columns = BTreeMap::new();
             for column in texts {
                 columns.insert(*column, row.try_get::<Option<String>, _>(*column)?.into());
+            }
+            for column in flags {
+                columns.insert(*column, row.try_get::<bool, _>(*column)?.into());
             }
             for column in numbers {
                 columns.insert(
@@ -291,6 +301,15 @@ impl Inspect for Session<'_> {
         limit: i64,
     ) -> Result<InspectedOrders, StoreError> {
         inspect_orders::page(self.conn, tenant, after, limit).await
+    }
+
+    async fn inspect_payments_without_order(
+        &mut self,
+        tenant: &Tenant,
+        after: &str,
+        limit: i64,
+    ) -> Result<InspectedPayments, StoreError> {
+        inspect_orders::payments_without_order(self.conn, tenant, after, limit).await
     }
 
     async fn inspect_shares(

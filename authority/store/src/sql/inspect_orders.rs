@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use authority_domain::id::LineItemId;
 use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
+use authority_domain::line_quantities::Marks;
 use authority_domain::order::Order;
 use authority_domain::order_number::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 use serde::de::DeserializeOwned;
 use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbConnection};
 use crate::StoreError;
-use crate::ports::InspectedOrders;
+use crate::ports::{InspectedOrders, InspectedPayments};
 
 /// Up to `limit` orders after `after`. What cannot be read is left out; the audit of records finds it.
 pub(super) async fn page(
@@ -51,6 +54,41 @@ pub(super) async fn page(
     Ok(InspectedOrders { orders: rows.iter().filter_map(facts).collect(), next })
 }
 
+/// Up to `limit` payments after the id `after` that belong to no order and have captured money, with their refunds.
+pub(super) async fn payments_without_order(
+    conn: &mut DbConnection,
+    tenant: &Tenant,
+    after: &str,
+    limit: i64,
+) -> Result<InspectedPayments, StoreError> {
+    let rows: Vec<(String, String)> = sqlx::query_as(
+        "SELECT id, body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number IS NULL \
+         AND amount_captured > 0 AND id > $3 ORDER BY id LIMIT $4",
+    )
+    .bind(tenant.merchant_id.as_str())
+    .bind(tenant.livemode)
+    .bind(after)
+    .bind(limit)
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut query = QueryBuilder::<Db>::new("SELECT body FROM refunds WHERE merchant_id = ");
+    query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+    query.push(" AND payment_id IN (NULL");
+    for (id, _) in &rows {
+        query.push(", ").push_bind(id);
+    }
+    query.push(")");
+    let bodies: Vec<String> = query.build_query_scalar().fetch_all(&mut *conn).await?;
+    let refunds: Vec<Refund> = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+    let facts = |(_, body): &(String, String)| {
+        let payment: Payment = serde_json::from_str(body).ok()?;
+        let of_it = refunds.iter().filter(|refund| refund.payment_id == payment.id).cloned().collect();
+        Some((payment, of_it))
+    };
+    let payments = rows.iter().filter_map(facts).collect();
+    Ok(InspectedPayments { payments, next: rows.last().map(|(id, _)| id.clone()) })
+}
+
 fn records<T: DeserializeOwned>(bodies: Option<Vec<String>>) -> Option<Vec<T>> {
     bodies.unwrap_or_default().iter().map(|body| serde_json::from_str(body).ok()).collect()
 }
@@ -81,7 +119,8 @@ async fn lines(
     orders: &[&str],
 ) -> Result<BTreeMap<String, Vec<OrderLineRow>>, StoreError> {
     let mut query = QueryBuilder::<Db>::new(
-        "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity FROM order_lines",
+        "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity, \
+             marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines",
     );
     of_orders(&mut query, tenant, orders);
     let mut found: BTreeMap<String, Vec<OrderLineRow>> = BTreeMap::new();
@@ -92,6 +131,10 @@ async fn lines(
             fulfilled_quantity: row.try_get("fulfilled_quantity")?,
             shipped_quantity: row.try_get("shipped_quantity")?,
             delivered_quantity: row.try_get("delivered_quantity")?,
+            marks: Marks {
+                fulfilled: row.try_get("marked_fulfilled_quantity")?,
+                shipped: row.try_get("marked_shipped_quantity")?,
+            },
         });
     }
     Ok(found)

@@ -13,7 +13,8 @@ use crate::ports::{Audit, MerchantFilter, Merchants, Written};
 impl Merchants for Session<'_> {
     async fn merchant_insert(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO merchants (id, slug, status, body, created_at, updated_at, max_in_flight, dispatch_share_percent) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(merchant.id.as_str())
         .bind(&merchant.slug)
@@ -21,6 +22,8 @@ impl Merchants for Session<'_> {
         .bind(serde_json::to_string(merchant)?)
         .bind(merchant.created_at.as_ms())
         .bind(merchant.updated_at.as_ms())
+        .bind(merchant.limits.max_in_flight)
+        .bind(merchant.limits.dispatch_share_percent)
         .execute(&mut *self.conn)
         .await?;
         self.note_written(written(merchant, None));
@@ -63,13 +66,16 @@ impl Merchants for Session<'_> {
 
     async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
         let done = sqlx::query(
-            "UPDATE merchants SET status = $3, body = $4, updated_at = $5 WHERE id = $1 AND slug = $2",
+            "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
+                 dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
         )
         .bind(merchant.id.as_str())
         .bind(&merchant.slug)
         .bind(merchant.status.as_str())
         .bind(serde_json::to_string(merchant)?)
         .bind(merchant.updated_at.as_ms())
+        .bind(merchant.limits.max_in_flight)
+        .bind(merchant.limits.dispatch_share_percent)
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "merchant")?;

@@ -16,6 +16,7 @@ use super::backlog::{COUNTED, COUNTED_MAX, WAITING};
 use super::delivery_history::{attempt, delivery};
 use super::endpoints::{self, endpoint};
 use super::events::push_event_filter;
+use super::page_rows::placed_texts;
 use super::{Db, DbRow, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
@@ -40,7 +41,7 @@ impl OperatorReads for Session<'_> {
             query.push(" WHERE id < ").push_bind(before);
         }
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        Ok(query.build_query_as().fetch_all(&mut *self.conn).await?)
+        placed_texts(query.build().fetch(&mut *self.conn)).await
     }
 
     async fn stream_page_newest(
@@ -57,7 +58,7 @@ impl OperatorReads for Session<'_> {
         }
         push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence DESC LIMIT ").push_bind(limit);
-        Ok(query.build_query_as().fetch_all(&mut *self.conn).await?)
+        placed_texts(query.build().fetch(&mut *self.conn)).await
     }
 
     async fn event_find(&mut self, id: &EventId) -> Result<Option<String>, StoreError> {

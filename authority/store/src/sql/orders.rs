@@ -4,15 +4,16 @@ use async_trait::async_trait;
 use authority_domain::external_references::ExternalName;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::Order;
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::order_change::StoredChange;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::page_rows::page_rows;
 use super::rows::{Kind, Place, Table, Together, Touches};
-use super::{Db, Session, bodies, push_in};
+use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Orders, PendingLimit, PendingOrder, Places, StoredOrder};
 
@@ -160,6 +161,39 @@ impl Orders for Session<'_> {
         Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
     }
 
+    async fn order_confirmed_by(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<ConfirmedBy, StoreError> {
+        let by_operator: Option<bool> = sqlx::query_scalar(
+            "SELECT confirmed_by_operator FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(number.as_str())
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        Ok(if by_operator == Some(true) { ConfirmedBy::Operator } else { ConfirmedBy::Payments })
+    }
+
+    async fn order_confirmed_by_operator(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<(), StoreError> {
+        let done = sqlx::query(
+            "UPDATE orders SET confirmed_by_operator = TRUE \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(number.as_str())
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "order")
+    }
+
     async fn order_body(
         &mut self,
         tenant: &Tenant,
@@ -209,12 +243,12 @@ impl Orders for Session<'_> {
             query.push(")");
         }
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(StoredOrder { position: row.try_get("created_sequence")?, body: row.try_get("body")? })
-            })
-            .collect()
+        let rows = query.build().fetch(&mut *self.conn);
+        page_rows(rows, |row| {
+            let body: String = row.try_get("body")?;
+            Ok((body.len(), StoredOrder { position: row.try_get("created_sequence")?, body }))
+        })
+        .await
     }
 
     async fn orders_changed(
@@ -228,19 +262,18 @@ impl Orders for Session<'_> {
             .bind(tenant.livemode)
             .bind(after)
             .bind(limit)
-            .fetch_all(&mut *self.conn)
-            .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(StoredChange {
-                    order_number: OrderNumber::from_store(row.try_get("order_number")?),
-                    sequence: row.try_get("last_sequence")?,
-                    resource_version: row.try_get("resource_version")?,
-                    changed_at: Timestamp::from_ms(row.try_get("updated_at")?),
-                    body: row.try_get("body")?,
-                })
-            })
-            .collect()
+            .fetch(&mut *self.conn);
+        page_rows(rows, |row| {
+            let change = StoredChange {
+                order_number: OrderNumber::from_store(row.try_get("order_number")?),
+                sequence: row.try_get("last_sequence")?,
+                resource_version: row.try_get("resource_version")?,
+                changed_at: Timestamp::from_ms(row.try_get("updated_at")?),
+                body: row.try_get("body")?,
+            };
+            Ok((change.body.len(), change))
+        })
+        .await
     }
 
     async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError> {

@@ -7,14 +7,14 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
 
 use super::orders::counter_waits_under;
 use super::remembered::FoundCheckout;
 use super::rows::{Kind, Place, Table, Together, Touches};
-use super::{DbRow, Session, bodies, one_row, push_in};
+use super::{Db, DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Payments, Places, ProcessorMessage};
+use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, Places};
 
 /// A version of a payment. Its `amount_refund_pending` is judged and not written: a new payment has none.
 static PAYMENTS: Table = Table {
@@ -22,7 +22,7 @@ static PAYMENTS: Table = Table {
     touches: Touches::Each("payment"),
     into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
         amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
-        subscription_id, created_sequence)",
+        subscription_id, created_sequence, late)",
     columns: &[
         Kind::Text,
         Kind::Text,
@@ -41,13 +41,14 @@ static PAYMENTS: Table = Table {
         Kind::Text,
         Kind::Text,
         Kind::Int,
+        Kind::Bool,
     ],
     select: None,
     rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
              subscription_id = excluded.subscription_id, \
              amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
              amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
-             body = excluded.body \
+             late = excluded.late, body = excluded.body \
          WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
              AND payments.merchant_id = excluded.merchant_id \
              AND payments.amount_refund_pending = excluded.amount_refund_pending",
@@ -58,16 +59,27 @@ static PAYMENTS: Table = Table {
 static PROCESSOR_REPORTS: Table = Table {
     place: Place::ProcessorReport,
     touches: Touches::Any,
-    into: "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at)",
-    columns: &[Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
+    into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
+        said, received_at)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
     select: None,
     rest: "",
     together: Together::Apart,
 };
 
 /// What a message waits under.
-fn report_key(processor: &str, message: ProcessorMessage, processor_event_id: &str) -> String {
-    format!("{}/{processor}/{processor_event_id}", message.as_str())
+fn report_key(message: &MessageId) -> String {
+    let MessageId { tenant, processor, kind, event_id } = message;
+    format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
+}
+
+/// The condition of the indexes of late payments, word for word.
+fn push_late(query: &mut QueryBuilder<Db>, late: Option<bool>) {
+    match late {
+        Some(true) => query.push(" AND late"),
+        Some(false) => query.push(" AND NOT late"),
+        None => query,
+    };
 }
 
 impl Session<'_> {
@@ -145,9 +157,33 @@ impl Payments for Session<'_> {
         if let Some(number) = &filter.order_number {
             query.push(" AND order_number = ").push_bind(number);
         }
+        push_late(&mut query, filter.late);
         push_in(&mut query, "status", &filter.status);
         bodies::push_created(&mut query, filter.created_from, filter.created_to);
         bodies::page(self.conn, query, limit).await
+    }
+
+    async fn payments_everywhere(
+        &mut self,
+        filter: &AllPaymentsFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<FoundPayment>, StoreError> {
+        let mut query =
+            QueryBuilder::<Db>::new("SELECT merchant_id, livemode, body FROM payments WHERE TRUE");
+        push_late(&mut query, filter.late);
+        push_in(&mut query, "status", &filter.status);
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let body: String = row.try_get("body")?;
+                Ok(FoundPayment { tenant: bodies::tenant(row)?, payment: serde_json::from_str(&body)? })
+            })
+            .collect()
     }
 
     async fn payment_open_on(
@@ -206,6 +242,7 @@ impl Payments for Session<'_> {
                 body.into(),
                 payment.subscription_id.as_ref().map(SubscriptionId::as_str).into(),
                 places.first.into(),
+                payment.late.into(),
             ],
         );
         Ok(())
@@ -213,35 +250,36 @@ impl Payments for Session<'_> {
 
     async fn processor_report_claim(
         &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
+        message: &MessageId,
         resource_id: &str,
+        said: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        let known = self.processor_report_get(processor, message, processor_event_id).await?;
+    ) -> Result<Option<KnownMessage>, StoreError> {
+        let known = self.processor_report_get(message).await?;
         if known.is_none() {
-            self.processor_report_keep(processor, message, processor_event_id, resource_id, now).await?;
+            self.processor_report_keep(message, resource_id, said, now).await?;
         }
         Ok(known)
     }
 
     async fn processor_report_keep(
         &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
+        message: &MessageId,
         resource_id: &str,
+        said: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.conn.wait(
             &PROCESSOR_REPORTS,
-            [report_key(processor, message, processor_event_id)],
+            [report_key(message)],
             [
-                processor.into(),
-                message.as_str().into(),
-                processor_event_id.into(),
+                message.tenant.merchant_id.as_str().into(),
+                message.tenant.livemode.into(),
+                message.processor.as_str().into(),
+                message.kind.as_str().into(),
+                message.event_id.as_str().into(),
                 resource_id.into(),
+                said.into(),
                 now.as_ms().into(),
             ],
         );
@@ -250,19 +288,20 @@ impl Payments for Session<'_> {
 
     async fn processor_report_get(
         &mut self,
-        processor: &str,
-        message: ProcessorMessage,
-        processor_event_id: &str,
-    ) -> Result<Option<String>, StoreError> {
-        let conn = self.conn.about(&[report_key(processor, message, processor_event_id)]).await?;
-        Ok(sqlx::query_scalar(
-            "SELECT resource_id FROM processor_reports \
-             WHERE processor = $1 AND message = $2 AND processor_event_id = $3",
+        message: &MessageId,
+    ) -> Result<Option<KnownMessage>, StoreError> {
+        let conn = self.conn.about(&[report_key(message)]).await?;
+        let found: Option<(String, Option<String>)> = sqlx::query_as(
+            "SELECT resource_id, said FROM processor_reports WHERE merchant_id = $1 AND livemode = $2 \
+             AND processor = $3 AND message = $4 AND processor_event_id = $5",
         )
-        .bind(processor)
-        .bind(message.as_str())
-        .bind(processor_event_id)
+        .bind(message.tenant.merchant_id.as_str())
+        .bind(message.tenant.livemode)
+        .bind(&message.processor)
+        .bind(message.kind.as_str())
+        .bind(&message.event_id)
         .fetch_optional(conn)
-        .await?)
+        .await?;
+        Ok(found.map(|(resource_id, said)| KnownMessage { resource_id, said }))
     }
 }

@@ -11,9 +11,10 @@ use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
+use super::page_rows::page_rows;
 use super::{Db, DbConnection, DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{FoundRefund, Places, Refunds};
+use crate::ports::{FoundRefund, MadeUnderKey, Places, Refunds};
 
 /// For the operator side, which acts for all tenants.
 const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment FROM refunds r \
@@ -70,9 +71,9 @@ impl Refunds for Session<'_> {
         tenant: &Tenant,
         requester: RequesterType,
         key: &str,
-    ) -> Result<Option<Refund>, StoreError> {
-        let body: Option<String> = sqlx::query_scalar(
-            "SELECT body FROM refunds \
+    ) -> Result<Option<MadeUnderKey<Refund>>, StoreError> {
+        let row = sqlx::query(
+            "SELECT body, idempotency_fingerprint FROM refunds \
              WHERE merchant_id = $1 AND livemode = $2 AND requester = $3 AND idempotency_key = $4",
         )
         .bind(tenant.merchant_id.as_str())
@@ -81,7 +82,7 @@ impl Refunds for Session<'_> {
         .bind(key)
         .fetch_optional(&mut *self.conn)
         .await?;
-        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+        row.as_ref().map(bodies::made_under_key).transpose()
     }
 
     async fn refunds_page(
@@ -122,8 +123,8 @@ impl Refunds for Session<'_> {
             query.push(" AND r.id < ").push_bind(before);
         }
         query.push(" ORDER BY r.id DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(found).collect()
+        let rows = query.build().fetch(&mut *self.conn);
+        page_rows(rows, |row| Ok((row.try_get::<&str, _>("body")?.len(), found(row)?))).await
     }
 
     async fn refunds_moving_by_themselves(
@@ -166,7 +167,7 @@ impl Refunds for Session<'_> {
         .bind(refund.id.as_str())
         .bind(merchant.as_str())
         .bind(refund.livemode)
-        .bind(refund.order_number.as_str())
+        .bind(refund.order_number.as_ref().map(OrderNumber::as_str))
         .bind(refund.payment_id.as_str())
         .bind(refund.status.as_str())
         .bind(refund.amount)
@@ -181,14 +182,22 @@ impl Refunds for Session<'_> {
         reserve(self.conn, merchant, refund).await
     }
 
-    async fn refund_keep_key(&mut self, tenant: &Tenant, id: &RefundId, key: &str) -> Result<(), StoreError> {
+    async fn refund_keep_key(
+        &mut self,
+        tenant: &Tenant,
+        id: &RefundId,
+        key: &str,
+        fingerprint: &[u8; 32],
+    ) -> Result<(), StoreError> {
         let done = sqlx::query(
-            "UPDATE refunds SET idempotency_key = $4 WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+            "UPDATE refunds SET idempotency_key = $4, idempotency_fingerprint = $5 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind(id.as_str())
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .bind(key)
+        .bind(fingerprint.as_slice())
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "refund")

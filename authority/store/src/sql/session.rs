@@ -1,9 +1,9 @@
 //! What the ports of every database stand on: one connection, and the small pieces that statements share.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use authority_domain::id::EndpointId;
+use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
@@ -23,12 +23,21 @@ pub(crate) struct Session<'c> {
     /// The dispatcher of this instance.
     pub(super) desk: Option<Arc<Desk>>,
     /// Endpoints with due deliveries of this job that nobody has looked at yet, and the job's time.
-    unasked: Option<(BTreeMap<EndpointId, usize>, Timestamp)>,
+    unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
+    /// Deliveries that go as probes where their endpoints are held back.
+    probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
 }
 
 impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
-        Self { conn, made: Made::default(), written: Vec::new(), desk: None, unasked: None }
+        Self {
+            conn,
+            made: Made::default(),
+            written: Vec::new(),
+            desk: None,
+            unasked: None,
+            probes: Vec::new(),
+        }
     }
 }
 
@@ -45,12 +54,27 @@ impl HandOver for Session<'_> {
         self.made.handed_over.push(delivery);
     }
 
-    fn take_unasked(&mut self) -> Option<(BTreeMap<EndpointId, usize>, Timestamp)> {
+    fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {
+        self.probes.push((delivery.clone(), endpoint.clone(), now));
+    }
+
+    fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)> {
+        std::mem::take(&mut self.probes)
+    }
+
+    fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
         self.unasked.take()
     }
 }
 
 impl Session<'_> {
+    /// This endpoint changes: what waits in the dispatcher's queue was leased for what it was before.
+    pub(super) fn recall(&mut self, endpoint: &EndpointId) {
+        if self.desk.is_some() {
+            self.made.recalled.push(endpoint.clone());
+        }
+    }
+
     /// A delivery to this endpoint is due that nobody holds: for want of room, or because nobody has asked.
     pub(super) fn leave_behind(&mut self, endpoint: &EndpointId) {
         if let Some(desk) = &self.desk {
@@ -63,8 +87,8 @@ impl Session<'_> {
     pub(super) fn ask_for_room(&mut self, endpoint: &EndpointId, now: Timestamp) {
         self.leave_behind(endpoint);
         if self.desk.is_some() {
-            let (endpoints, at) = self.unasked.get_or_insert_with(|| (BTreeMap::new(), now));
-            endpoints.insert(endpoint.clone(), 0);
+            let (endpoints, at) = self.unasked.get_or_insert_with(|| (BTreeSet::new(), now));
+            endpoints.insert(endpoint.clone());
             *at = now;
         }
     }

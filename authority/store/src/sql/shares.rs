@@ -1,8 +1,6 @@
 //! Shares of orders. Their rows never wait, so that whoever reads them in a transaction sees them
 //! ([`super::waiting`]).
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use authority_domain::event::MerchantContext;
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
@@ -12,11 +10,13 @@ use authority_domain::order_share::{OrderShare, SharePermission, ShareStatus};
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use futures_util::TryStreamExt;
 use sqlx::{QueryBuilder, Row};
 
+use super::page_rows::page_rows;
 use super::{Db, DbRow, Session, one_row};
 use crate::StoreError;
-use crate::ports::{SeenOrder, SharePlaces, Shares};
+use crate::ports::{PAGE_BYTES, SeenOrder, SharePlaces, Shares};
 
 const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_id, s.order_number, s.include_customer, \
      s.include_amounts, s.status, s.revoked_at, s.resource_version, s.owner_sequence, s.partner_sequence, s.created_at, \
@@ -170,8 +170,9 @@ impl Shares for Session<'_> {
     ) -> Result<Option<SeenOrder>, StoreError> {
         let mut query = seen_orders(tenant, By::Id);
         query.push(" AND s.id = ").push_bind(id.as_str());
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        Ok(self.with_parcels(tenant, &rows).await?.pop())
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        let found = row.iter().map(seen_order).collect::<Result<_, _>>()?;
+        Ok(self.with_parcels(tenant, found).await?.pop())
     }
 
     async fn partner_orders_page(
@@ -187,8 +188,9 @@ impl Shares for Session<'_> {
         }
         push_filter(&mut query, filter);
         query.push(" ORDER BY s.partner_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        self.with_parcels(tenant, &rows).await
+        let rows = query.build().fetch(&mut *self.conn);
+        let found = page_rows(rows, |row| seen_order(row).map(|seen| (seen.bytes, seen))).await?;
+        self.with_parcels(tenant, found).await
     }
 
     async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError> {
@@ -205,14 +207,13 @@ impl Shares for Session<'_> {
 }
 
 impl Session<'_> {
-    /// The orders of the rows with their parcels. The parcels are asked for under the same conditions: what was taken
-    /// back between the two statements comes without any.
-    async fn with_parcels(&mut self, tenant: &Tenant, rows: &[DbRow]) -> Result<Vec<SeenOrder>, StoreError> {
-        let mut found = Vec::with_capacity(rows.len());
-        for row in rows {
-            let (position, order) = (row.try_get("partner_sequence")?, row.try_get("order_body")?);
-            found.push(SeenOrder { position, share: share(row)?, order, shipments: Vec::new() });
-        }
+    /// The orders, as they were found, with their parcels, up to the first that a page has no room for. The parcels are
+    /// asked for under the same conditions: what was taken back between the two statements comes without any.
+    async fn with_parcels(
+        &mut self,
+        tenant: &Tenant,
+        mut found: Vec<SeenOrder>,
+    ) -> Result<Vec<SeenOrder>, StoreError> {
         if found.is_empty() {
             return Ok(found);
         }
@@ -229,15 +230,23 @@ impl Session<'_> {
         );
         query.push(By::Id.partner()).push(" = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
-        query.push(" ORDER BY s.id, h.created_sequence");
-        let parcels: Vec<(String, String)> = query.build_query_as().fetch_all(&mut *self.conn).await?;
-        let mut of_share: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (id, body) in parcels {
-            of_share.entry(id).or_default().push(body);
+        query.push(" ORDER BY s.partner_sequence DESC, h.created_sequence");
+        let mut parcels = query.build_query_as::<(String, String)>().fetch(&mut *self.conn);
+        let (mut at, mut before) = (0, 0);
+        while let Some((id, body)) = parcels.try_next().await? {
+            while let Some(other) = found.get(at).filter(|seen| seen.share.id.as_str() != id) {
+                before += other.bytes;
+                at += 1;
+            }
+            let Some(seen) = found.get_mut(at) else { break };
+            seen.bytes += body.len();
+            seen.shipments.push(body);
+            if at > 0 && before + seen.bytes > PAGE_BYTES {
+                found.truncate(at + 1);
+                break;
+            }
         }
-        for seen in &mut found {
-            seen.shipments = of_share.remove(seen.share.id.as_str()).unwrap_or_default();
-        }
+        drop(parcels);
         Ok(found)
     }
 }
@@ -296,6 +305,12 @@ fn push_filter(query: &mut QueryBuilder<Db>, filter: &ShareFilter) {
     if !filter.status.is_empty() {
         query.push(")");
     }
+}
+
+/// The order of a row, without its parcels.
+fn seen_order(row: &DbRow) -> Result<SeenOrder, StoreError> {
+    let (position, order): (i64, String) = (row.try_get("partner_sequence")?, row.try_get("order_body")?);
+    Ok(SeenOrder { position, share: share(row)?, bytes: order.len(), order, shipments: Vec::new() })
 }
 
 /// When the share's connection was ended.

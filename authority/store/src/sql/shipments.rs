@@ -2,15 +2,16 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
-use authority_domain::line_quantities::Marked;
+use authority_domain::line_quantities::{Marked, Marks};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use sqlx::Row;
 
+use super::page_rows::placed_texts;
 use super::{Session, bodies, one_row};
 use crate::StoreError;
-use crate::ports::{Places, Shipments};
+use crate::ports::{MadeUnderKey, Places, Shipments};
 
 #[async_trait]
 impl Shipments for Session<'_> {
@@ -44,7 +45,7 @@ impl Shipments for Session<'_> {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<(i64, String)>, StoreError> {
-        Ok(sqlx::query_as(
+        let rows = sqlx::query(
             "SELECT created_sequence, body FROM shipments \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND created_sequence < $4 \
              ORDER BY created_sequence DESC LIMIT $5",
@@ -54,8 +55,8 @@ impl Shipments for Session<'_> {
         .bind(order.as_str())
         .bind(before.unwrap_or(i64::MAX))
         .bind(limit)
-        .fetch_all(&mut *self.conn)
-        .await?)
+        .fetch(&mut *self.conn);
+        placed_texts(rows).await
     }
 
     async fn shipments_of_order(
@@ -67,10 +68,21 @@ impl Shipments for Session<'_> {
         bodies::records(self.conn, statement, tenant, order.as_str()).await
     }
 
-    async fn shipment_by_key(&mut self, tenant: &Tenant, key: &str) -> Result<Option<Shipment>, StoreError> {
-        let statement =
-            "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3";
-        bodies::record(&mut *self.conn, statement, tenant, key).await
+    async fn shipment_by_key(
+        &mut self,
+        tenant: &Tenant,
+        key: &str,
+    ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError> {
+        let row = sqlx::query(
+            "SELECT body, idempotency_fingerprint FROM shipments \
+             WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
+        )
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(key)
+        .fetch_optional(&mut *self.conn)
+        .await?;
+        row.as_ref().map(bodies::made_under_key).transpose()
     }
 
     async fn shipment_put(
@@ -109,48 +121,58 @@ impl Shipments for Session<'_> {
         tenant: &Tenant,
         id: &ShipmentId,
         key: &str,
+        fingerprint: &[u8; 32],
     ) -> Result<(), StoreError> {
         let done = sqlx::query(
-            "UPDATE shipments SET idempotency_key = $4 WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+            "UPDATE shipments SET idempotency_key = $4, idempotency_fingerprint = $5 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind(id.as_str())
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .bind(key)
+        .bind(fingerprint.as_slice())
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "shipment")
     }
 
-    async fn shipped_marks(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<Marked, StoreError> {
-        let rows: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT id, marked_shipped_quantity FROM order_lines \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND marked_shipped_quantity > 0",
+    async fn fulfillment_marks(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Marked, StoreError> {
+        let rows: Vec<(String, i64, i64)> = sqlx::query_as(
+            "SELECT id, marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
+             AND marked_fulfilled_quantity + marked_shipped_quantity > 0",
         )
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .bind(order.as_str())
         .fetch_all(&mut *self.conn)
         .await?;
-        Ok(rows.into_iter().map(|(line, quantity)| (LineItemId::from_store(line), quantity)).collect())
+        let marks = |(line, fulfilled, shipped)| (LineItemId::from_store(line), Marks { fulfilled, shipped });
+        Ok(rows.into_iter().map(marks).collect())
     }
 
-    async fn shipped_marks_put(
+    async fn fulfillment_marks_put(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
         marked: &Marked,
     ) -> Result<(), StoreError> {
-        for (line, quantity) in marked {
+        for (line, marks) in marked {
             let done = sqlx::query(
-                "UPDATE order_lines SET marked_shipped_quantity = $5 \
+                "UPDATE order_lines SET marked_fulfilled_quantity = $5, marked_shipped_quantity = $6 \
                  WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND id = $4",
             )
             .bind(tenant.merchant_id.as_str())
             .bind(tenant.livemode)
             .bind(order.as_str())
             .bind(line.as_str())
-            .bind(*quantity)
+            .bind(marks.fulfilled)
+            .bind(marks.shipped)
             .execute(&mut *self.conn)
             .await?;
             one_row(done.rows_affected(), "order's line")?;

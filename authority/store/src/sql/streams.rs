@@ -8,18 +8,20 @@
 use std::collections::HashMap;
 
 use authority_domain::endpoint::HealthState;
-use authority_domain::endpoint_hold::{Hold, room};
+use authority_domain::endpoint_hold::{Hold, cap};
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::ahead::padded;
+use super::deliveries::{bounds_of, push_bounds};
 use super::endpoints::sealed_secret;
 use super::remembered::Stream;
 use super::{Db, DbRow, Session};
 use crate::StoreError;
-use crate::ports::{Endpoints, Reach, Subscriber};
+use crate::hand_over::Desk;
+use crate::ports::{Bounds, Endpoints, Reach, Subscriber};
 
 /// What a stream's counter waits under.
 pub(super) fn waits_under(tenant: &Tenant) -> String {
@@ -48,8 +50,8 @@ impl Session<'_> {
         tenants: &[&Tenant],
         now: Timestamp,
     ) -> Result<HashMap<Tenant, Stream>, StoreError> {
-        let cap = self.desk.as_ref().filter(|desk| desk.slots.free().is_some()).map(|desk| desk.per_endpoint);
-        let mut query = question(tenants, cap.is_some().then_some(now));
+        let desk = self.desk.clone().filter(|desk| desk.slots.has_room());
+        let mut query = question(tenants, desk.as_deref().map(|desk| (desk, now)));
         let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
         let rows = query.build().fetch_all(self.conn.about(&about).await?).await?;
         let mut streams = HashMap::new();
@@ -63,7 +65,7 @@ impl Session<'_> {
                 last_sequence: first.try_get(2)?,
                 last_created_at: first.try_get(3)?,
                 active_shares: first.try_get("active_shares")?,
-                subscribers: subscribers(rows, &tenant, cap, now)?,
+                subscribers: subscribers(rows, &tenant, desk.as_deref(), now)?,
             };
             streams.insert(tenant, stream);
         }
@@ -71,23 +73,28 @@ impl Session<'_> {
     }
 }
 
-/// What is asked about these streams; with a time, also how their endpoints are reached then.
-fn question(tenants: &[&Tenant], reached_at: Option<Timestamp>) -> QueryBuilder<Db> {
+/// What is asked about these streams; with a dispatcher and a time, also how it reaches their endpoints then.
+fn question(tenants: &[&Tenant], reached_by: Option<(&Desk, Timestamp)>) -> QueryBuilder<Db> {
     let operator = Tenant::operator();
     let mut query = QueryBuilder::<Db>::new(
         "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
          s.active_shares",
     );
-    if let Some(now) = reached_at.map(Timestamp::as_ms) {
+    if let Some((desk, at)) = reached_by {
+        let now = at.as_ms();
+        query.push(", ");
+        push_bounds(&mut query, at, &desk.token);
         query
             .push(
-                ", e.url, e.api_version, e.held_until, e.hold_step, e.health_state, k.version, k.sealed, k.expires_at, \
-                 (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                     AND l.lease_until >= ",
+                ", e.url, e.api_version, e.held_until, e.hold_step, e.hold_regained, e.health_state, k.version, k.sealed, \
+                 k.expires_at, \
+                 CASE WHEN e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' THEN \
+                     (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                         AND l.lease_until >= ",
             )
             .push_bind(now)
             .push(
-                ") AS in_flight, \
+                ") ELSE 0 END AS in_flight, \
                  EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
                      AND w.next_attempt_at <= ",
             )
@@ -114,14 +121,15 @@ fn question(tenants: &[&Tenant], reached_at: Option<Timestamp>) -> QueryBuilder<
         .push(" AND e.livemode = ")
         .push_bind(operator.livemode)
         .push(") AND e.deleted_at IS NULL AND e.status = 'enabled'");
-    if let Some(now) = reached_at.map(Timestamp::as_ms) {
+    if let Some(now) = reached_by.map(|(_, at)| at.as_ms()) {
         query
+            .push(" LEFT JOIN merchants m ON m.id = e.merchant_id")
             .push(" LEFT JOIN endpoint_secrets k ON k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > ")
             .push_bind(now)
             .push(")");
     }
     query.push(" ORDER BY s.merchant_id, s.livemode, e.created_sequence, e.id");
-    if reached_at.is_some() {
+    if reached_by.is_some() {
         query.push(", k.version DESC");
     }
     query
@@ -133,12 +141,12 @@ fn same_stream(a: &DbRow, b: &DbRow) -> bool {
     of(a) == of(b)
 }
 
-/// A stream without endpoints has one row that names none. With a `cap` of requests in flight, an endpoint has a row for
-/// each of its secrets, which tells how it is reached.
+/// A stream without endpoints has one row that names none. With a dispatcher, an endpoint has a row for each of its
+/// secrets, which tells how it is reached.
 fn subscribers(
     rows: &[DbRow],
     tenant: &Tenant,
-    cap: Option<i64>,
+    desk: Option<&Desk>,
     now: Timestamp,
 ) -> Result<Vec<Subscriber>, StoreError> {
     let mut subscribers: Vec<Subscriber> = Vec::new();
@@ -157,34 +165,40 @@ fn subscribers(
             endpoint_id: EndpointId::from_store(id.to_owned()),
             enabled_events: serde_json::from_str(row.try_get(5)?)?,
             owner: if theirs { tenant.clone() } else { Tenant::operator() },
-            reach: cap.map(|cap| reach(row, cap, now)).transpose()?.flatten(),
+            reach: desk.map(|desk| reach(row, desk, now)).transpose()?.flatten(),
         });
     }
     Ok(subscribers)
 }
 
 /// How the endpoint of a row is reached; `None` when it has no secret to sign with.
-fn reach(row: &DbRow, cap: i64, now: Timestamp) -> Result<Option<Reach>, StoreError> {
+fn reach(row: &DbRow, desk: &Desk, now: Timestamp) -> Result<Option<Reach>, StoreError> {
     if row.try_get::<Option<i64>, _>("version")?.is_none() {
         return Ok(None);
     }
     let hold = Hold {
         until: row.try_get::<Option<i64>, _>("held_until")?.map(Timestamp::from_ms),
         step: row.try_get("hold_step")?,
-        since: None,
+        regained: row.try_get("hold_regained")?,
+        ..Hold::default()
     };
     let health = HealthState::parse(row.try_get("health_state")?).ok_or_else(|| {
         StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
     })?;
+    let in_flight: i64 = row.try_get("in_flight")?;
+    let cap = cap(&hold, health, now);
+    let bounds = Bounds { capped: cap.is_some(), ..bounds_of(row, desk.max_in_flight)? };
     let room = match row.try_get("behind")? {
         true => 0,
-        false => room(&hold, health, cap, row.try_get("in_flight")?, now),
+        false => cap.map_or(i64::MAX, |cap| (cap.min(bounds.max_in_flight) - in_flight).max(0)),
     };
     Ok(Some(Reach {
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         secrets: vec![sealed_secret(row)?],
+        bounds,
         room,
         held_back: hold.until.is_some_and(|until| until > now),
+        probes: hold.step > 0 && in_flight == 0,
     }))
 }

@@ -8,6 +8,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::page_rows::placed_texts;
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Places, Subscriptions};
@@ -79,8 +80,7 @@ impl Subscriptions for Session<'_> {
             }
         }
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| Ok((row.try_get("created_sequence")?, row.try_get("body")?))).collect()
+        placed_texts(query.build().fetch(&mut *self.conn)).await
     }
 
     async fn subscription_put(

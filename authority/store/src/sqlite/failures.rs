@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
+use authority_domain::merchant_limits::Limits;
 use authority_domain::time::Timestamp;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -34,6 +35,7 @@ fn merchant(n: usize) -> Merchant {
         default_currency: "USD".to_owned(),
         api_version: "2026-09-01".to_owned(),
         settings: Settings::default(),
+        limits: Limits::default(),
         resource_version: 1,
         created_at: Timestamp::from_ms(0),
         updated_at: Timestamp::from_ms(0),

@@ -16,7 +16,7 @@ mod share_plans;
 
 use sqlx::SqliteConnection;
 
-pub(crate) use open::{ServerLock, inspect, known_version, open};
+pub(crate) use open::{ServerLock, inspect, known_version, make_private, open};
 pub(crate) use session::Session;
 use session::{one_row, push_in};
 
@@ -71,12 +71,16 @@ mod inspect;
 mod inspect_orders;
 #[path = "../sql/inspect_shares.rs"]
 mod inspect_shares;
+#[path = "../sql/instances.rs"]
+mod instances;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
 #[path = "../sql/orders.rs"]
 mod orders;
+#[path = "../sql/page_rows.rs"]
+mod page_rows;
 #[path = "../sql/payments.rs"]
 mod payments;
 #[path = "../sql/recoveries.rs"]
@@ -112,20 +116,32 @@ mod undelivered;
 #[path = "../sql/waiting.rs"]
 pub(crate) mod waiting;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as it has room for under the
-/// cap `$4` ([`authority_domain::endpoint_hold::room`]); of a merchant's at most `$6`, or what `$7` says of it; of all
-/// these `$5`, where the endpoints of a merchant take turns, and the merchants. `roomy` has the endpoints that may get
-/// anything; only theirs are looked at, `$4` each.
+/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
+/// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and
+/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint_hold::cap`]), what all
+/// instances have leased counts; else what `$8` says this instance wants, as far as the instances whose tokens do not
+/// begin with `$9` leave room under the endpoint's `max_in_flight`, by default `$4`. `roomy` has the endpoints that may
+/// get anything; only theirs are looked at, `$10` each.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(
             $waiting,
-            "merchants (id, room) AS MATERIALIZED (SELECT key, value FROM json_each($7)), \
+            "rooms (id, room) AS MATERIALIZED (SELECT key, value FROM json_each($7)), \
+             wants (id, most, beyond) AS MATERIALIZED ( \
+                 SELECT key, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each($8)), \
              roomy (endpoint_id, merchant_id, room) AS MATERIALIZED ( \
-                 SELECT e.id, e.merchant_id, CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE $4 END \
-                     - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                        AND l.lease_until >= $3) \
+                 SELECT e.id, e.merchant_id, CASE \
+                     WHEN e.hold_step > 0 OR e.health_state = 'failing' OR e.hold_regained > 0 THEN \
+                         CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE MIN(1 << e.hold_regained, \
+                             COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4)) END \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                            AND l.lease_until >= $3) \
+                     ELSE MIN(COALESCE(w.most, 8), COALESCE(w.beyond, 0) + MAX(0, \
+                         COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4) \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                            AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9))) END \
                  FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                     LEFT JOIN merchants m ON m.id = e.merchant_id LEFT JOIN wants w ON w.id = e.id \
                  WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
              UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
                  SELECT id FROM ( \
@@ -137,10 +153,10 @@ macro_rules! lease_due {
                          FROM roomy r CROSS JOIN deliveries d ON d.id IN ( \
                              SELECT w.id FROM deliveries w WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
                                  AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
-                             ORDER BY w.next_attempt_at, w.sequence LIMIT $4) \
+                             ORDER BY w.next_attempt_at, w.sequence LIMIT $10) \
                          WHERE r.room > 0) \
                      WHERE place <= room) \
-                 WHERE turn <= COALESCE((SELECT m.room FROM merchants m WHERE m.id = merchant_id), $6) \
+                 WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
              RETURNING id"
         )
@@ -150,12 +166,15 @@ macro_rules! lease_due {
 /// Takes due deliveries of whoever has any.
 pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 
-/// The same of the endpoints in `$8` alone.
+/// The same of the endpoints in `$11` alone.
 pub(crate) const LEASE_DUE_AMONG: &str =
-    lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($8)), ");
+    lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), ");
 
 /// What a statement ends with that keeps the rows it read from others. Here nobody else writes.
 pub(crate) const LOCK_ROWS: &str = "";
+
+/// The database's own time in milliseconds.
+pub(crate) const NOW_MS: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /// The triggers that keep events as they are (T3), by name.
 pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_delete"];

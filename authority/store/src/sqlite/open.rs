@@ -1,6 +1,6 @@
 //! Opening a SQLite database: options, lock, migrations, reader pool.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// list that has to look far keeps nobody from being let in. Each reader is a thread.
 const RECORD_READERS: u32 = 4;
 const LIST_READERS: u32 = 4;
+
+/// Rows that a reader reads ahead of whoever takes them. By default 50, which of large records are many megabytes.
+const ROWS_AHEAD: usize = 8;
 
 /// How long a request waits for a reader before it is told 503.
 const READER_WAIT: Duration = Duration::from_secs(5);
@@ -60,6 +63,8 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         Access::Exclusive => Some(take_lock(path)?),
         Access::Shared => None,
     };
+    make_private(path)
+        .map_err(|error| StoreError::Unavailable(format!("{} cannot be made: {error}", path.display())))?;
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -76,20 +81,37 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
     let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
     let readers = |most| {
-        SqlitePoolOptions::new()
-            .max_connections(most)
-            .acquire_timeout(READER_WAIT)
-            .connect_lazy_with(options.clone().create_if_missing(false).read_only(true))
+        SqlitePoolOptions::new().max_connections(most).acquire_timeout(READER_WAIT).connect_lazy_with(
+            options.clone().create_if_missing(false).read_only(true).row_buffer_size(ROWS_AHEAD),
+        )
     };
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     Ok(Sqlite { writing: SqliteWriting::new(writer, conn), record_readers, list_readers, lock })
+}
+
+/// Makes the database's file, for its owner alone, when it is not there. SQLite gives its log and its index the same mode.
+pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+    match private().truncate(false).open(path) {
+        // What cannot be written may still be read; SQLite says what it needs.
+        Err(error) if error.kind() != std::io::ErrorKind::PermissionDenied => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// How files are made: for nobody but their owner. One that is there keeps its mode.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("the lock file: {error}"));
-    let file = File::create(PathBuf::from(name)).map_err(unavailable)?;
+    let file = private().truncate(false).open(PathBuf::from(name)).map_err(unavailable)?;
     match file.try_lock() {
         Ok(()) => Ok(ServerLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked),

@@ -2,7 +2,7 @@
 
 use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
 use authority_domain::endpoint_condition::Condition;
-use authority_domain::endpoint_hold::Hold;
+use authority_domain::endpoint_hold::{Hold, HoldReason};
 use authority_domain::id::{EndpointId, EventId};
 use authority_store::StoreError;
 use authority_store::ports::{ConditionOf, Overdue};
@@ -40,7 +40,14 @@ fn ill() -> Condition {
         },
         first_failure_at: Some(at(3)),
         failed_events: events(&["evt_a", "evt_b", "evt_c"]),
-        hold: Hold { until: Some(at(4)), step: 5, since: Some(at(6)) },
+        hold: Hold {
+            until: Some(at(4)),
+            step: 5,
+            since: Some(at(6)),
+            reason: Some(HoldReason::Unavailable),
+            asked: true,
+            regained: 3,
+        },
     }
 }
 
@@ -110,12 +117,12 @@ pub(crate) async fn a_changed_endpoint_begins_anew<D: Database>() {
     change(None, 11, 10).await;
     assert_eq!(condition_of(&shop, &id).await.condition, ill(), "something else has changed");
     change(Some("https://other.example.com/"), 11, 20).await;
-    let lifted = Hold { until: None, step: 0, since: Some(at(20)) };
+    let lifted = Hold { since: Some(at(20)), ..Hold::default() };
     assert_eq!(condition_of(&shop, &id).await.condition, Condition { hold: lifted, ..ill() });
     change(None, 0, 30).await;
     let after = condition_of(&shop, &id).await.condition;
     assert_eq!((after.first_failure_at, after.failed_events), (None, Vec::new()));
-    assert_eq!(after.hold, Hold { until: None, step: 0, since: Some(at(30)) });
+    assert_eq!(after.hold, Hold { since: Some(at(30)), ..Hold::default() });
     change(None, 0, 40).await;
     let rotated = condition_of(&shop, &id).await.condition;
     assert_eq!(rotated.hold, after.hold, "what is in flight still counts when something else changes");

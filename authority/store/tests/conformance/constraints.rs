@@ -1,6 +1,6 @@
 //! What the schema itself refuses: contract 12 T6, I3, I5, I12.
 
-use authority_store::ports::ProcessorMessage;
+use authority_store::ports::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};
@@ -32,28 +32,47 @@ pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
     let shop = Shop::open(&database).await;
     let (first, second) =
         (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
-    let claim = async |processor: &'static str, event: &'static str, payment: &str| {
-        let (store, payment, message) = (&shop.store, payment.to_string(), ProcessorMessage::Report);
+    let claim = async |shop: &Shop, processor: &str, kind, event: &str, payment: &str, said: &'static str| {
+        let (store, payment) = (&shop.store, payment.to_owned());
+        let message = MessageId::new(&shop.tenant, processor, kind, event);
         let claimed: Result<_, StoreError> =
-            job!(store.write, tx => tx.processor_report_claim(processor, message, event, &payment, noon()));
+            job!(store.write, tx => tx.processor_report_claim(&message, &payment, Some(said), noon()));
         claimed.unwrap()
     };
-    assert_eq!(claim("acme-pay", "evt-1", &first).await, None, "it is new");
-    assert_eq!(claim("acme-pay", "evt-1", &first).await, Some(first.clone()));
-    assert_eq!(claim("acme-pay", "evt-1", &second).await, Some(first.clone()), "the first stands");
-    assert_eq!(claim("acme-pay", "evt-2", &second).await, None);
-    assert_eq!(claim("other-pay", "evt-1", &second).await, None, "each processor counts for itself");
-    let store = &shop.store;
-    let (message, begun) = (ProcessorMessage::Start, first.clone());
-    let start: Result<_, StoreError> =
-        job!(store.write, tx => tx.processor_report_claim("acme-pay", message, "evt-1", &begun, noon()));
-    assert_eq!(start.unwrap(), None, "one event of theirs may be a start and a report");
-    let known: Result<_, StoreError> =
-        job!(store.read, tx => tx.processor_report_get("acme-pay", ProcessorMessage::Report, "evt-1"));
-    assert_eq!(known.unwrap(), Some(first));
-    let unknown: Result<_, StoreError> =
-        job!(store.read, tx => tx.processor_report_get("acme-pay", ProcessorMessage::Report, "evt-9"));
-    assert_eq!(unknown.unwrap(), None);
+    let known =
+        |payment: &str| Some(KnownMessage { resource_id: payment.to_owned(), said: Some("paid".to_owned()) });
+    let kind = ProcessorMessage::Report;
+    assert_eq!(claim(&shop, "acme-pay", kind, "evt-1", &first, "paid").await, None, "it is new");
+    assert_eq!(claim(&shop, "acme-pay", kind, "evt-1", &first, "paid").await, known(&first));
+    assert_eq!(
+        claim(&shop, " ACME-Pay", kind, "evt-1", &second, "lost").await,
+        known(&first),
+        "the first stands"
+    );
+    assert_eq!(claim(&shop, "acme-pay", kind, "evt-2", &second, "paid").await, None);
+    assert_eq!(
+        claim(&shop, "other-pay", kind, "evt-1", &second, "paid").await,
+        None,
+        "each counts for itself"
+    );
+    let start = ProcessorMessage::Start;
+    let begun = claim(&shop, "acme-pay", start, "evt-1", &first, "paid").await;
+    assert_eq!(begun, None, "one event of theirs may be a start and a report");
+    // Every merchant and mode has processors' events of its own.
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        assert_eq!(claim(&stranger, "acme-pay", kind, "evt-1", "pay_other", "paid").await, None);
+        assert_eq!(
+            claim(&stranger, "acme-pay", kind, "evt-1", "pay_other", "paid").await,
+            known("pay_other")
+        );
+    }
+    let get = async |event: &str| {
+        let (store, message) = (&shop.store, MessageId::new(&shop.tenant, "acme-pay", kind, event));
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get(&message));
+        found.unwrap()
+    };
+    assert_eq!(get("evt-1").await, known(&first));
+    assert_eq!(get("evt-9").await, None);
 }
 
 pub(crate) async fn one_open_payment_per_checkout<D: Database>() {
@@ -99,7 +118,8 @@ pub(crate) async fn one_shipment_per_idempotency_key<D: Database>() {
     shop.commit(changes).await.unwrap();
     let keep = async |shipment: &authority_domain::shipment::Shipment, key: &'static str| {
         let (store, tenant, id) = (&shop.store, shop.tenant.clone(), shipment.id.clone());
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, key));
+        let kept: Result<(), StoreError> =
+            job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, key, &[7; 32]));
         kept
     };
     keep(&first, "k-1").await.unwrap();
@@ -108,7 +128,11 @@ pub(crate) async fn one_shipment_per_idempotency_key<D: Database>() {
     for (key, expected) in [("k-1", Some(&first)), ("k-2", Some(&second)), ("k-3", None)] {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
         let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_by_key(&tenant, key));
-        assert_eq!(found.unwrap().as_ref(), expected, "{key}");
+        let made = |shipment: &authority_domain::shipment::Shipment| MadeUnderKey {
+            record: shipment.clone(),
+            fingerprint: Some(vec![7; 32]),
+        };
+        assert_eq!(found.unwrap(), expected.map(made), "{key}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the scheduler looks for: checkouts and orders whose time is over, of all tenants, a batch at a time; and the
 //! operator's alerts.
 
-use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
 use authority_domain::checkout_flow;
 use authority_domain::id::AlertId;
@@ -13,7 +13,7 @@ use authority_domain::requests::OrderRequest;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{order::ConfirmOn, order_flow};
-use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder};
+use authority_store::ports::{AlertFilter, DueCheckout, PendingLimit, PendingOrder};
 use authority_store::{Store, StoreError};
 use serde_json::json;
 use verify_core::catalog::EventType;
@@ -229,10 +229,30 @@ pub(crate) async fn an_alert_counts_until_it_is_closed<D: Database>() {
     assert_eq!(open(tenant.clone()).await.len(), 1);
 
     assert_eq!(close(tenant.clone(), &seen[0].id).await, None, "another owner's");
-    assert_eq!(close(None, &seen[0].id).await.as_ref(), Some(&seen[0]));
+    let closed = Alert { closed_at: Some(at(99)), ..seen[0].clone() };
+    assert_eq!(close(None, &seen[0].id).await.as_ref(), Some(&closed));
     assert_eq!(close(None, &seen[0].id).await, None, "once");
     assert_eq!(open(None).await, seen[1..]);
     assert_eq!(open(tenant).await.len(), 1);
     raise(None, "pay_1", 100).await;
     assert_eq!(short(&open(None).await[1]), ("pay_1".to_owned(), 1, "seen at 100".to_owned()));
+
+    // The operator's list: newest first, closed ones too, by kind and state.
+    let page = async |filter: AlertFilter, before: Option<String>| -> Vec<(String, AlertStatus)> {
+        let found: Result<Vec<Alert>, StoreError> =
+            job!(store.read_list, tx => tx.alerts_page(&filter, before.as_deref(), 9));
+        found.unwrap().iter().map(|alert| (alert.subject.clone(), alert.status())).collect()
+    };
+    let (open, closed) = (AlertStatus::Open, AlertStatus::Closed);
+    let all = page(AlertFilter::default(), None).await;
+    let row = |subject: &str, status| (subject.to_owned(), status);
+    assert_eq!(all.len(), 3);
+    assert_eq!(all[0], row("pay_1", open));
+    let only = |status| AlertFilter { status: vec![status], ..AlertFilter::default() };
+    assert_eq!(page(only(closed), None).await, [row("pay_1", closed)]);
+    assert_eq!(page(only(open), None).await.len(), 2);
+    let of_kind = |code| AlertFilter { codes: vec![code], ..AlertFilter::default() };
+    assert_eq!(page(of_kind(AlertCode::ReportRefused), None).await.len(), 3);
+    assert_eq!(page(of_kind(AlertCode::LatePayment), None).await, []);
+    assert_eq!(page(AlertFilter::default(), Some(seen[1].id.to_string())).await, all[2..]);
 }

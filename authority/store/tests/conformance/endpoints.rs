@@ -84,6 +84,7 @@ pub(crate) async fn an_endpoint_changes_version_by_version<D: Database>() {
         enabled_events: Some(vec!["order.*".into()]),
         description: Some(Some("new".into())),
         metadata: Some(Some([("k".to_owned(), Some("v".to_owned()))].into())),
+        max_in_flight: Some(Some(77)),
         status: None,
     };
     let second = first.patched(patch, at(1)).unwrap().unwrap();

@@ -1,9 +1,13 @@
 //! Events once they are stored: contract 4.5, 8.6, T3 and I9.
 
+use authority_domain::event::NewEvent;
+use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
+use authority_store::ports::PAGE_BYTES;
 use serde_json::Value;
+use verify_core::EventType;
 
 use super::fixtures::at;
 use super::shop::Shop;
@@ -120,4 +124,40 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone<D: Database>() {
     assert_eq!(range().await, (4, 3));
     shop.open_checkout().await;
     assert_eq!(range().await, (4, 4));
+}
+
+/// A page is read up to the first row that it has no room for, however many rows were asked for.
+pub(crate) async fn pages_end_at_their_bytes<D: Database>() {
+    const BODY: usize = 200 * 1024;
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let written: Result<_, StoreError> = job!(store.write, tx => async move {
+        let end = tx.stream_advance(&tenant, 40, at(1)).await?.last_sequence;
+        let event = |n: i64| NewEvent {
+            id: EventId::from_store(format!("evt_large_{n:02}")),
+            event_type: EventType::WebhookTest,
+            sequence: end - 40 + n,
+            created_at: at(1),
+            resource_id: "x".to_owned(),
+            body: "x".repeat(BODY),
+        };
+        let events: Vec<NewEvent> = (1..=40).map(event).collect();
+        tx.events_insert(&tenant, &events).await
+    });
+    written.unwrap();
+    let on_a_page = PAGE_BYTES / BODY;
+    for (limit, read) in [(101, on_a_page + 1), (5, 5)] {
+        let (tenant, none) = (shop.tenant.clone(), EventFilter::default());
+        let rows: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read_list, tx => tx.events_page(&tenant, &none, 0, limit));
+        assert_eq!(rows.unwrap().len(), read);
+        let tenant = shop.tenant.clone();
+        let rows: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read_list, tx => tx.stream_page_newest(&tenant, &EventFilter::default(), None, limit));
+        assert_eq!(rows.unwrap().len(), read);
+        let rows: Result<Vec<(String, String)>, StoreError> =
+            job!(store.read_list, tx => tx.all_events_page(None, limit));
+        assert_eq!(rows.unwrap().len(), read);
+    }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted<D: Database>() 
     assert_eq!(queue(at(1)).await, QueueFigures { leased: 2, ..due });
     // A lease that has run out holds nothing.
     assert_eq!(queue(at(61)).await, due);
-    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(100) })]).await;
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(100), put_off: false })]).await;
     assert_eq!(queue(at(1)).await, QueueFigures { due: all - 1, leased: 1, ..due });
     shop.settle(vec![settlement(&leased[1], "a", SettledAs::Succeeded)]).await;
     assert_eq!(

@@ -8,7 +8,7 @@ use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
 use authority_store::hand_over::{Desk, HandedOver, OpenDesk};
 use authority_store::ports::{NewDelivery, SettledAs, Trigger, Tx};
-use authority_store::slots::Slots;
+use authority_store::slots::{Capacity, Moment, Slots};
 use authority_store::{Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -22,27 +22,56 @@ use super::{Database, job};
 pub(crate) struct Counter {
     pub(crate) slots: Arc<Slots>,
     given: Arc<Mutex<Vec<HandedOver>>>,
+    recalled: Arc<Mutex<Vec<EndpointId>>>,
     open: Option<OpenDesk>,
 }
 
+/// What begins all tokens of a [`Counter`].
+const INSTANCE: &str = "counter-instance";
+
+/// The token of what is leased as it is made.
+pub(crate) const FRESH: &str = "counter-instance-fresh";
+
+/// That of its nth claim.
+pub(crate) fn claimed(nth: u32) -> String {
+    format!("{INSTANCE}-{nth}")
+}
+
+/// Room for a test: of everything so much.
+pub(crate) fn capacity(places: usize) -> Capacity {
+    Capacity { quick: places, slow: places, leased: places, bytes: usize::MAX }
+}
+
+/// The moment `s` seconds after noon.
+pub(crate) fn moment(s: i64) -> Moment {
+    Moment { monotonic_ms: u64::try_from(s).unwrap() * 1_000, wall: at(s) }
+}
+
 impl Counter {
-    /// With so many slots, and so many requests at a time per endpoint.
-    pub(crate) fn put_up(store: &Store, slots: usize, per_endpoint: usize) -> Self {
-        let (slots, given) = (Slots::new(slots, per_endpoint), Arc::new(Mutex::new(Vec::new())));
-        let (taking, count) = (Arc::clone(&given), Mutex::new(0));
+    /// With so many places of each kind, of which a merchant has a quarter, and so many requests at a time for an endpoint.
+    pub(crate) fn put_up(store: &Store, places: usize, max_in_flight: i64) -> Self {
+        let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
+        let recalled = Arc::new(Mutex::new(Vec::new()));
+        let (taking, recalling, count) = (Arc::clone(&given), Arc::clone(&recalled), Mutex::new(0));
         let desk = Desk {
             slots: Arc::clone(&slots),
-            token: "fresh".to_owned(),
+            token: FRESH.to_owned(),
             lease_ms: 60_000,
-            per_endpoint: i64::try_from(per_endpoint).unwrap(),
+            max_in_flight,
             new_token: Box::new(move || {
                 let mut count = count.lock().unwrap();
                 *count += 1;
-                format!("claim-{count}")
+                claimed(*count)
             }),
             begin: Box::new(move |handed_over| taking.lock().unwrap().push(handed_over)),
+            recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
         };
-        Self { slots, given, open: Some(store.put_up(Arc::new(desk))) }
+        Self { slots, given, recalled, open: Some(store.put_up(Arc::new(desk))) }
+    }
+
+    /// The endpoints that were changed since it was asked last.
+    pub(crate) fn recalled(&self) -> Vec<EndpointId> {
+        std::mem::take(&mut self.recalled.lock().unwrap())
     }
 
     /// What it was given since it was asked last.
@@ -83,13 +112,13 @@ pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read<D: Database>(
          SELECT '{endpoint}', version + 1, sealed, NULL FROM endpoint_secrets WHERE endpoint_id = '{endpoint}'"
     );
     database.execute(&secret).await.unwrap();
-    let counter = Counter::put_up(&shop.store, 9, 9);
+    let counter = Counter::put_up(&shop.store, 99, 9);
     let committed = shop.open_checkout().await;
     let given = counter.given();
     assert_eq!(given.len(), 1);
-    assert_eq!((given[0].token.as_str(), given[0].until), ("fresh", at(60)));
+    assert_eq!((given[0].token.as_str(), given[0].until), (FRESH, at(60)));
     let row = format!(
-        "SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = 'fresh' AND lease_until = {} \
+        "SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = '{FRESH}' AND lease_until = {} \
              AND status = 'pending' AND attempt_count = 0 AND next_attempt_at = {}",
         committed.deliveries[0].id,
         at(60).as_ms(),
@@ -139,7 +168,7 @@ pub(crate) async fn what_waits_goes_first<D: Database>() {
     let shop = begun(&database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
-    let counter = Counter::put_up(&shop.store, 9, 9);
+    let counter = Counter::put_up(&shop.store, 99, 9);
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), Vec::<i64>::new(), "an older one waits");
     assert!(counter.slots.wanted().now_or_never().is_some(), "and somebody has to come for both");
@@ -148,7 +177,7 @@ pub(crate) async fn what_waits_goes_first<D: Database>() {
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), [4], "what is under way holds nobody up");
     // A retry that is not due yet is no backlog; one that is due is.
-    let retry = |nth: usize| settlement(&taken[nth], "a", SettledAs::Retry { at: at(9) });
+    let retry = |nth: usize| settlement(&taken[nth], "a", SettledAs::Retry { at: at(9), put_off: false });
     assert_eq!(shop.settle(vec![retry(0)]).await, 1);
     shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(8)).await.unwrap();
     assert_eq!(counter.sequences(), [5]);
@@ -183,7 +212,7 @@ pub(crate) async fn an_undone_job_hands_nothing_over<D: Database>() {
         .await;
     undone.unwrap_err();
     assert!(counter.given().is_empty());
-    assert_eq!(counter.slots.free().unwrap().slots, 1, "its slot is free again");
+    assert_eq!(counter.slots.free().unwrap().slots, 2, "its place of either kind is free again");
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), [2]);
 }
@@ -206,7 +235,7 @@ pub(crate) async fn a_failed_commit_hands_nothing_over<D: Database>() {
     open.send(()).unwrap();
     assert!(holding.await.is_err() && committed.await.is_err() && failing.await.is_err());
     assert!(counter.given().is_empty(), "nothing of it is in the database");
-    assert_eq!(counter.slots.free().unwrap().slots, 1);
+    assert_eq!(counter.slots.free().unwrap().slots, 2);
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), [2]);
 }
@@ -216,7 +245,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_over<D: Database>() {
     let shop = Shop::open(&database).await;
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let sink = platform.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 9, 9);
+    let counter = Counter::put_up(&shop.store, 99, 9);
     let endpoints = |given: Vec<HandedOver>| -> Vec<EndpointId> {
         given.into_iter().map(|given| given.delivery.endpoint_id).collect()
     };
@@ -233,7 +262,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_over<D: Database>() {
     replay(&shop, event.clone(), &quiet).await;
     let given = counter.given();
     assert_eq!((given.len(), &given[0].delivery.event_id, sequence(&given[0])), (1, &event, 1));
-    assert_eq!((given[0].delivery.trigger.as_str(), given[0].token.as_str()), ("replay", "claim-2"));
+    assert_eq!((given[0].delivery.trigger.as_str(), given[0].token.as_str()), ("replay", &*claimed(2)));
     drop(given);
     assert_eq!(database.number(HELD).await, 3);
 }
@@ -266,7 +295,7 @@ pub(crate) async fn without_a_dispatcher_everything_waits<D: Database>() {
     replay(&shop, event, &endpoint).await;
     assert_eq!((database.number(HELD).await, database.number(WAITING).await), (0, 2));
     // A job that only reads has no dispatcher either.
-    let counter = Counter::put_up(&shop.store, 9, 9);
+    let counter = Counter::put_up(&shop.store, 99, 9);
     let store = &shop.store;
     let desk: Result<bool, StoreError> = store.read(has_desk).await;
     assert!(!desk.unwrap());
@@ -280,7 +309,7 @@ pub(crate) async fn a_closed_desk_is_given_what_was_leased_before<D: Database>()
     let database = D::start().await;
     let shop = begun(&database).await;
     shop.endpoint(&["*"]).await;
-    let mut counter = Counter::put_up(&shop.store, 9, 9);
+    let mut counter = Counter::put_up(&shop.store, 99, 9);
     let (seller, change) = (shop.clone(), shop.opened().1);
     let (open, gate) = tokio::sync::oneshot::channel::<()>();
     let (entered, inside) = tokio::sync::oneshot::channel::<()>();

@@ -2,24 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::endpoint::DisabledReason;
 use authority_domain::id::EndpointId;
+use authority_domain::outcome::AttemptOutcome;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_over::{Among, HandedOver, claim};
 use authority_store::ports::{SettledAs, Settlement, Tx};
+use authority_store::slots::{Ended, Want};
 use futures_util::FutureExt;
 
 use super::fixtures::{at, noon, settlement};
-use super::hand_over::{Counter, sequence};
+use super::hand_over::{Counter, moment, sequence};
 use super::shop::Shop;
 use super::{Database, job};
 
-/// Settles and leases in one job, as the dispatcher does.
+/// Settles and leases in one job, as the dispatcher does: what is wanted next of these endpoints, or whatever is due.
 async fn settle_and_claim(
     shop: &Shop,
     settled: Vec<Settlement>,
-    among: Option<BTreeMap<EndpointId, usize>>,
+    wants: Option<BTreeMap<EndpointId, Want>>,
     now: Timestamp,
 ) {
     let done: Result<(), StoreError> = shop
@@ -27,7 +30,7 @@ async fn settle_and_claim(
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
                 tx.delivery_settle(&settled).await?;
-                claim(tx, among.as_ref().map_or(Among::All, Among::These), now).await?;
+                claim(tx, wants.as_ref().map_or(Among::All, Among::These), now).await?;
                 Ok(())
             })
         })
@@ -35,10 +38,19 @@ async fn settle_and_claim(
     done.unwrap();
 }
 
-/// The attempts have ended well.
+/// The attempts begin and end well.
 fn succeeded(given: &mut [HandedOver]) -> Vec<Settlement> {
     for given in &mut *given {
-        given.slot.attempt_ended();
+        given.slot.begin(moment(1)).unwrap();
+    }
+    for given in &mut *given {
+        let ended = Ended {
+            at: moment(1),
+            outcome: AttemptOutcome::Success,
+            status: Some(200),
+            retry_after_ms: None,
+        };
+        given.slot.ended(&ended);
     }
     given.iter().map(|given| settlement(&given.delivery, &given.token, SettledAs::Succeeded)).collect()
 }
@@ -47,30 +59,42 @@ pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction<D: 
     let database = D::start().await;
     let shop = Shop::open(&database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 9, 2);
-    for _ in 0..5 {
+    let counter = Counter::put_up(&shop.store, 99, 2);
+    for _ in 0..10 {
         shop.open_checkout().await;
     }
     let mut first = counter.given();
     assert_eq!(first.iter().map(sequence).collect::<Vec<_>>(), [1, 2]);
-    let freed = |count: usize| BTreeMap::from([(endpoint.clone(), count)]);
-    let mut behind = freed(2);
-    counter.slots.retain_behind(&mut behind);
-    assert_eq!(behind.len(), 1, "three of it wait");
     assert!(counter.slots.wanted().now_or_never().is_none(), "what is under way comes back to it");
-    settle_and_claim(&shop, succeeded(&mut first), Some(freed(2)), at(1)).await;
+    let next = |settled| counter.slots.want_next(&endpoint, settled).map(|want| (endpoint.clone(), want));
+    let settled = succeeded(&mut first);
+    let wants = next(2).into_iter().collect();
+    settle_and_claim(&shop, settled, Some(wants), at(1)).await;
     drop(first);
     let mut second = counter.given();
-    assert_eq!(second.iter().map(sequence).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(
+        second.iter().map(sequence).collect::<Vec<_>>(),
+        [3, 4, 5, 6, 7, 8],
+        "two places, and twice what has just ended for the time until it is written"
+    );
     assert!(second.iter().all(|given| given.until == at(61)));
-    settle_and_claim(&shop, succeeded(&mut second), Some(freed(2)), at(2)).await;
-    drop(second);
-    let third = counter.given();
-    assert_eq!(third.iter().map(sequence).collect::<Vec<_>>(), [5]);
-    let mut behind = freed(1);
-    counter.slots.retain_behind(&mut behind);
-    assert!(behind.is_empty(), "there was room for two, and one was left");
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 4);
+    let (mut begun, waiting): (Vec<_>, Vec<_>) = second
+        .drain(..)
+        .map(|mut given| (given.slot.begin(moment(1)).is_ok(), given))
+        .partition(|(ok, _)| *ok);
+    assert_eq!((begun.len(), waiting.len()), (2, 4), "and no more than two at a time");
+    drop((begun.drain(..), waiting));
+    let rest = settle_rest(&shop, &counter, &endpoint).await;
+    assert_eq!(rest, [9, 10]);
+    assert_eq!(counter.slots.want_next(&endpoint, 1), None, "there was room for more, and nothing was left");
+    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 2);
+}
+
+/// What a claim finds for an endpoint that has room for more than there is.
+async fn settle_rest(shop: &Shop, counter: &Counter, endpoint: &EndpointId) -> Vec<i64> {
+    let wants = BTreeMap::from([(endpoint.clone(), counter.slots.want(endpoint))]);
+    settle_and_claim(shop, Vec::new(), Some(wants), at(2)).await;
+    counter.sequences()
 }
 
 pub(crate) async fn a_claim_leaves_others_their_slots<D: Database>() {
@@ -84,28 +108,104 @@ pub(crate) async fn a_claim_leaves_others_their_slots<D: Database>() {
     for shop in [&big, &big, &test, &small] {
         shop.endpoint(&["*"]).await;
     }
-    let counter = Counter::put_up(&big.store, 8, 2);
-    assert_eq!(counter.slots.share(), 2, "a quarter");
-    for shop in [&big, &test, &big, &small, &small] {
+    // Of each kind one merchant has two: of an unknown endpoint the first request is quick, the others are slow.
+    let counter = Counter::put_up(&big.store, 8, 9);
+    for shop in [&big, &test, &big, &small, &small, &small] {
         shop.open_checkout().await;
     }
     let given = counter.given();
     let of = |shop: &Shop| {
         given.iter().filter(|given| given.delivery.merchant_id == shop.tenant.merchant_id).count()
     };
-    assert_eq!((of(&big), of(&small)), (2, 2), "its endpoints in both modes together");
+    assert_eq!((of(&big), of(&small)), (4, 3), "its endpoints in both modes together");
     // What is due is leased by the same rule.
     settle_and_claim(&big, Vec::new(), None, at(1)).await;
     assert!(counter.given().is_empty());
-    assert_eq!(counter.slots.free().unwrap().slots, 4);
+    assert_eq!(counter.slots.free().unwrap().slots, 16 - 7);
     drop(given);
     let _ = counter.slots.take_short();
     settle_and_claim(&big, Vec::new(), None, at(99)).await;
     let given = counter.given();
     let merchants: Vec<_> = given.iter().map(|given| &given.delivery.merchant_id).collect();
     let count = |shop: &Shop| merchants.iter().filter(|id| ***id == shop.tenant.merchant_id).count();
-    assert_eq!((count(&big), count(&small)), (2, 2));
-    assert!(counter.slots.take_short(), "more of them may be due");
+    assert_eq!((count(&big), count(&small)), (4, 3));
+}
+
+/// An endpoint that is held back gets what somebody asks for now, as its probe, and nothing else (contract 18.4-6).
+pub(crate) async fn what_is_asked_for_goes_as_the_probe<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let endpoint = shop.endpoint(&["*"]).await;
+    let hold = format!(
+        "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
+        at(3_600).as_ms()
+    );
+    database.execute(&hold).await.unwrap();
+    let counter = Counter::put_up(&shop.store, 99, 9);
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        ids.push(shop.open_checkout().await.deliveries[0].id.clone());
+    }
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+    let probe = async |nth: usize| {
+        let (id, endpoint, store) = (ids[nth].clone(), endpoint.clone(), &shop.store);
+        let probed: Result<(), StoreError> = store
+            .write(move |tx: &mut dyn Tx| {
+                tx.probe(&id, &endpoint, at(1));
+                Box::pin(async { Ok(()) })
+            })
+            .await;
+        probed.unwrap();
+        counter.given()
+    };
+    let first = probe(1).await;
+    assert_eq!(
+        first.iter().map(sequence).collect::<Vec<_>>(),
+        [2],
+        "not the oldest: the one that was asked for"
+    );
+    assert!(first[0].delivery.bounds.capped, "it may begin at once");
+    assert!(probe(2).await.is_empty(), "one at a time");
+    shop.commit_at(vec![shop.opened().1], Audience::Tested(endpoint.clone()), at(2)).await.unwrap();
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+    let settled = settlement(&first[0].delivery, &first[0].token, SettledAs::Succeeded);
+    shop.settle(vec![settled]).await;
+    drop(first);
+    shop.commit_at(vec![shop.opened().1], Audience::Tested(endpoint.clone()), at(3)).await.unwrap();
+    assert_eq!(counter.sequences(), [5], "a test goes before what waits");
+    // An endpoint that is not held back takes no probes: what waits there goes in its order.
+    let lift =
+        format!("UPDATE webhook_endpoints SET held_until = NULL, hold_step = 0 WHERE id = '{endpoint}'");
+    database.execute(&lift).await.unwrap();
+    assert!(probe(2).await.is_empty());
+}
+
+/// The queue of the dispatcher is told of what changes an endpoint, after the commit.
+pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let counter = Counter::put_up(&shop.store, 99, 9);
+    shop.open_checkout().await;
+    assert_eq!(counter.recalled(), []);
+    let (tenant, endpoint, store) = (shop.tenant.clone(), id.clone(), &shop.store);
+    let changed: Result<(), StoreError> = store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let mut found = tx.endpoint_get(&tenant, &endpoint).await?.unwrap();
+                found.resource_version += 1;
+                found.url = "https://other.example.com/".to_owned();
+                tx.endpoint_update(&tenant, &found).await
+            })
+        })
+        .await;
+    changed.unwrap();
+    assert_eq!(counter.recalled(), std::slice::from_ref(&id));
+    let gone = id.clone();
+    let disabled: Result<bool, StoreError> =
+        job!(store.write, tx => tx.endpoint_disable(&gone, DisabledReason::Gone, at(1)));
+    assert!(disabled.unwrap());
+    assert_eq!(counter.recalled(), [id]);
 }
 
 pub(crate) async fn merchants_and_endpoints_take_turns<D: Database>() {
@@ -135,14 +235,14 @@ pub(crate) async fn an_outcome_counts_only_for_the_holder<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 9, 1);
+    let counter = Counter::put_up(&shop.store, 99, 1);
     shop.open_checkout().await;
     shop.open_checkout().await;
     let mut mine = counter.given();
     let other = shop.lease("other", at(60).plus_ms(1), 9, 1).await;
     assert_eq!(other[0].id, mine[0].delivery.id);
-    let freed = BTreeMap::from([(endpoint, 1)]);
-    settle_and_claim(&shop, succeeded(&mut mine), Some(freed), at(61)).await;
+    let wants = BTreeMap::from([(endpoint.clone(), counter.slots.want(&endpoint))]);
+    settle_and_claim(&shop, succeeded(&mut mine), Some(wants), at(61)).await;
     assert!(counter.given().is_empty(), "the other one still has it under way");
     assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 0);
     assert_eq!(shop.settle(vec![settlement(&other[0], "other", SettledAs::Succeeded)]).await, 1);
@@ -152,7 +252,7 @@ pub(crate) async fn what_was_not_begun_is_given_back<D: Database>() {
     let database = D::start().await;
     let shop = Shop::open(&database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 9, 9);
+    let counter = Counter::put_up(&shop.store, 99, 9);
     for _ in 0..3 {
         shop.open_checkout().await;
     }

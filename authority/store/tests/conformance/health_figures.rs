@@ -44,7 +44,7 @@ pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint<D: Dat
     let taken: Vec<_> = taken.into_iter().filter(|leased| leased.endpoint_id == id).take(4).collect();
     let ended = [
         (SettledAs::Succeeded, 10),
-        (SettledAs::Retry { at: at(300) }, 20),
+        (SettledAs::Retry { at: at(300), put_off: false }, 20),
         (SettledAs::Failed { reason: "rejected" }, 30),
         (SettledAs::Succeeded, 40),
     ];

@@ -104,7 +104,7 @@ pub(crate) async fn a_delivery_tells_what_became_of_it<D: Database>() {
     });
     assert_eq!(serde_json::to_value(&made).unwrap(), expected);
     let first = shop.lease("a", noon(), 9, 9).await;
-    shop.settle(vec![settlement(&first[0], "a", SettledAs::Retry { at: at(300) })]).await;
+    shop.settle(vec![settlement(&first[0], "a", SettledAs::Retry { at: at(300), put_off: false })]).await;
     let second = shop.lease("b", at(300), 9, 9).await;
     shop.settle(vec![settlement(&second[0], "b", SettledAs::Succeeded)]).await;
     let get = async || -> Delivery {

@@ -50,7 +50,7 @@ pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
                 tx.idempotency_insert(&record).await?;
-                tx.shipment_keep_key(&tenant, &id, "k-1").await
+                tx.shipment_keep_key(&tenant, &id, "k-1", &[7; 32]).await
             })
         })
         .await;
@@ -156,7 +156,8 @@ pub(crate) async fn nobody_writes_anothers_records<D: Database>() {
             job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen, PLACES));
         put.unwrap_err();
         let (tenant, id) = (stranger.tenant.clone(), shipment.id.clone());
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, "k"));
+        let kept: Result<(), StoreError> =
+            job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, "k", &[7; 32]));
         kept.unwrap_err();
         assert_eq!(database.number(sums).await, before);
     }

@@ -36,7 +36,7 @@ pub(crate) async fn the_cap_of_an_endpoint_counts_what_is_in_flight<D: Database>
     let first = shop.lease("d", at(61), 9, 3).await;
     assert_eq!(first.len(), 3, "the leases have run out");
     let done = settlement(&first[0], "d", SettledAs::Succeeded);
-    let again = settlement(&first[1], "d", SettledAs::Retry { at: at(300) });
+    let again = settlement(&first[1], "d", SettledAs::Retry { at: at(300), put_off: false });
     assert_eq!(shop.settle(vec![done, again]).await, 2);
     assert_eq!(leased(&shop, "e", at(62), 9, 3).await, [4, 5], "two places are free again");
     // A second endpoint has a cap of its own.
@@ -88,7 +88,7 @@ pub(crate) async fn deliveries_go_by_time_then_sequence<D: Database>() {
     }
     // A retry waits with the others, at its own time.
     let first = shop.lease("a", at(4), 1, 9).await;
-    let retry = settlement(&first[0], "a", SettledAs::Retry { at: at(7) });
+    let retry = settlement(&first[0], "a", SettledAs::Retry { at: at(7), put_off: false });
     assert_eq!(shop.settle(vec![retry]).await, 1);
     assert_eq!(leased(&shop, "b", at(3).plus_ms(-1), 9, 9).await, Vec::<i64>::new(), "nothing is due yet");
     assert_eq!(leased(&shop, "c", at(9), 9, 9).await, [4, 1, 2, 3]);

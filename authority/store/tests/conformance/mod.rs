@@ -21,6 +21,7 @@ pub(crate) mod history;
 pub(crate) mod inspection;
 pub(crate) mod isolation;
 pub(crate) mod leases;
+pub(crate) mod limits;
 pub(crate) mod operator;
 pub(crate) mod operator_reads;
 pub(crate) mod order_feed;
@@ -99,14 +100,15 @@ macro_rules! conformance {
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
-                pages_begin_where_they_are_told, what_is_removed_is_known_to_be_gone;
+                pages_begin_where_they_are_told, pages_end_at_their_bytes, what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             hand_over: what_is_handed_over_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
                 the_sink_tests_and_replays_are_handed_over, without_a_dispatcher_everything_waits,
                 a_closed_desk_is_given_what_was_leased_before;
             hand_over_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
-                a_claim_leaves_others_their_slots, merchants_and_endpoints_take_turns,
+                a_claim_leaves_others_their_slots, what_is_asked_for_goes_as_the_probe,
+                a_changed_endpoint_is_recalled, merchants_and_endpoints_take_turns,
                 an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
@@ -121,12 +123,16 @@ macro_rules! conformance {
                 deliveries_go_by_time_then_sequence, the_rest_of_a_cap_goes_by_time, two_leases_never_share_a_delivery,
                 an_expired_lease_is_anothers, leases_that_are_taken_back_can_be_taken_at_once,
                 a_leased_delivery_has_all_an_attempt_needs;
+            limits: in_flight_follows_the_endpoint_then_its_merchant, a_hold_says_until_when_and_why,
+                limits_outside_their_range_are_refused, instances_are_counted_until_they_leave_or_fall_silent,
+                a_thousand_endpoints_are_told_at_once;
             recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
                 a_recovery_ends_once;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,
                 open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
-            refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants;
+            refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants,
+                late_payments_are_found, a_refund_may_belong_to_no_order;
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
@@ -137,7 +143,8 @@ macro_rules! conformance {
                 connections_are_listed_for_each_side, an_order_is_shared_once_on_a_connection,
                 a_connection_ends_all_its_shares_at_once, partner_rows_that_break_a_rule_are_refused;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
-            rooms: a_claim_takes_what_there_is_room_for, what_is_held_back_is_not_unattended;
+            rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
+                what_is_held_back_is_not_unattended;
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
                 an_event_that_was_sent_very_often_is_thinned_first;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
@@ -146,7 +153,7 @@ macro_rules! conformance {
                 gone_disables_and_cancels_what_waits, what_comes_back_to_a_disabled_endpoint_is_cancelled,
                 stranded_deliveries_are_cancelled_a_few_at_a_time, attempts_to_a_deleted_endpoint_settle_harmlessly;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
-                marks_are_kept_beside_the_record;
+                marks_are_kept_beside_the_record, the_operators_word_is_kept_beside_the_record;
             sink: the_platform_gets_everybodys_events;
             streams: a_paging_reader_misses_nothing_and_sees_nothing_twice, created_at_never_steps_back,
                 every_merchant_and_mode_has_its_own, streams_that_are_read_together_are_each_their_own;

@@ -86,7 +86,7 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward<D: Database>() {
     assert_eq!(most.unwrap(), backlogs[..1]);
 
     let leased = shop.lease("a", noon(), 2, 9).await;
-    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(3600) })]).await;
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(3600), put_off: false })]).await;
     shop.settle(vec![settlement(&leased[1], "a", SettledAs::Failed { reason: "rejected" })]).await;
     assert_eq!(outbox(at(61)).await.failed, 1);
     let find = async |id: &DeliveryId| {

@@ -1,10 +1,13 @@
 //! The lists that refunds and payments stand in: the merchant's own, and the operator's over all merchants (contract 4.5,
 //! 6.2).
 
+use authority_domain::change::Change;
 use authority_domain::id::RefundId;
 use authority_domain::list_filter::{PaymentFilter, RefundFilter};
+use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_store::StoreError;
+use authority_store::ports::AllPaymentsFilter;
 
 use super::fixtures::{at, dice};
 use super::refunds::{ask, payment_now, report};
@@ -114,4 +117,59 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants<D: Database>() {
     let nobody = RefundId::generate(at(9), &mut dice());
     let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&nobody));
     assert!(found.unwrap().is_none());
+}
+
+pub(crate) async fn late_payments_are_found<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let mut late = Vec::new();
+    for shop in [&shop, &other] {
+        shop.sell().await;
+        let payment = shop.sell().await.payment;
+        let version = payment.resource_version + 1;
+        let payment = Payment { late: true, resource_version: version, ..payment };
+        let told = Change::payment(verify_core::EventType::PaymentSucceeded, &payment);
+        shop.commit(vec![told]).await.unwrap();
+        late.push(payment);
+    }
+    let own = async |filter: PaymentFilter| {
+        let (store, tenant) = (&shop.store, shop.tenant.clone());
+        let page: Result<Vec<(i64, String)>, StoreError> =
+            job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
+        page.unwrap().into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+    };
+    let text = |payment: &Payment| serde_json::to_string(payment).unwrap();
+    assert_eq!(own(PaymentFilter { late: Some(true), ..PaymentFilter::default() }).await, [text(&late[0])]);
+    assert_eq!(own(PaymentFilter { late: Some(false), ..PaymentFilter::default() }).await.len(), 1);
+    let all = async |late: Option<bool>, before: Option<&str>, limit: i64| {
+        let (store, before) = (&shop.store, before.map(str::to_owned));
+        let filter = AllPaymentsFilter { late, ..AllPaymentsFilter::default() };
+        let found: Result<Vec<_>, StoreError> =
+            job!(store.read, tx => tx.payments_everywhere(&filter, before.as_deref(), limit));
+        found.unwrap().into_iter().map(|found| (found.tenant, found.payment)).collect::<Vec<_>>()
+    };
+    let mut expected = vec![(shop.tenant.clone(), late[0].clone()), (other.tenant.clone(), late[1].clone())];
+    expected.sort_by(|one, other| other.1.id.as_str().cmp(one.1.id.as_str()));
+    assert_eq!(all(Some(true), None, 9).await, expected);
+    assert_eq!(all(Some(true), None, 1).await, expected[..1]);
+    assert_eq!(all(Some(true), Some(expected[0].1.id.as_str()), 9).await, expected[1..]);
+    assert_eq!((all(Some(false), None, 9).await.len(), all(None, None, 9).await.len()), (2, 4));
+}
+
+/// A refund of money that made no order (contract 18.3).
+pub(crate) async fn a_refund_may_belong_to_no_order<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let sale = shop.sell().await;
+    let a = ask(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
+    let id = RefundId::generate(at(3), &mut dice());
+    let orphan = Refund { id, order_number: None, resource_version: 1, ..a };
+    let told = Change::refund(verify_core::EventType::RefundRequested, &orphan);
+    shop.commit(vec![told]).await.unwrap();
+    let (store, id) = (&shop.store, orphan.id.clone());
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&id));
+    let found = found.unwrap().unwrap();
+    assert_eq!((found.refund, found.payment.id), (orphan, sale.payment.id));
+    assert_eq!(database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await, 20);
 }

@@ -14,7 +14,7 @@ use authority_domain::refund_flow::{self, Outcome, Standing};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
-use authority_store::ports::Tx;
+use authority_store::ports::{MadeUnderKey, Tx};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{at, dice};
@@ -77,7 +77,7 @@ pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s
     let reported: Result<Refund, Refusal> = store
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                let standing = standing(tx, &shop, &refund.order_number).await?;
+                let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
                 let told = RefundReport { status, processor_reference: None, failure: None };
                 let outcome = refund_flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
                 commit(tx, &shop, &outcome, s).await?;
@@ -219,7 +219,8 @@ pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
     let platforms = ask(&shop, number, 3, RequesterType::Operator, 3).await;
     let keep = async |refund: &Refund, key: &'static str| {
         let (store, tenant, id) = (&shop.store, shop.tenant.clone(), refund.id.clone());
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.refund_keep_key(&tenant, &id, key));
+        let kept: Result<(), StoreError> =
+            job!(store.write, tx => tx.refund_keep_key(&tenant, &id, key, &[9; 32]));
         kept
     };
     keep(&first, "k-1").await.unwrap();
@@ -232,8 +233,13 @@ pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
         let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_by_key(&tenant, requester, key));
         found.unwrap()
     };
-    assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, Some(first));
-    assert_eq!(by_key(&shop, RequesterType::Operator, "k-1").await, Some(platforms));
+    let made = |record| Some(MadeUnderKey { record, fingerprint: Some(vec![9; 32]) });
+    assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, made(first.clone()));
+    assert_eq!(by_key(&shop, RequesterType::Operator, "k-1").await, made(platforms));
+    // What was made before fingerprints were kept has none.
+    database.execute("UPDATE refunds SET idempotency_fingerprint = NULL").await.unwrap();
+    let older = Some(MadeUnderKey { record: first, fingerprint: None });
+    assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, older);
     assert_eq!(by_key(&shop, RequesterType::System, "k-1").await, None);
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-2").await, None);
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);

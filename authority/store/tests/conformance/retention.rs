@@ -40,7 +40,7 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs<D: 
     let taken = shop.lease("a", at(40), 9, 9).await;
     shop.settle(vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
-        settlement(&taken[1], "a", SettledAs::Retry { at: at(100) }),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(100), put_off: false }),
         settlement(&taken[2], "a", SettledAs::Failed { reason: "rejected" }),
     ])
     .await;

@@ -46,7 +46,7 @@ pub(crate) async fn each_outcome_leaves_its_marks<D: Database>() {
     let taken = shop.lease("a", noon(), 9, 9).await;
     let settlements = vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
-        settlement(&taken[1], "a", SettledAs::Retry { at: at(300) }),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(300), put_off: false }),
         settlement(&taken[2], "a", SettledAs::Failed { reason: "gone" }),
     ];
     assert_eq!(shop.settle(settlements).await, 3);
@@ -112,7 +112,7 @@ pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
     let again = shop.lease("later", at(61), 9, 9).await;
     assert_eq!(again.len(), 1, "the lease of 60 s is over");
     let batch = vec![
-        settlement(&taken[1], "mine", SettledAs::Retry { at: at(300) }),
+        settlement(&taken[1], "mine", SettledAs::Retry { at: at(300), put_off: false }),
         settlement(&again[0], "later", SettledAs::Succeeded),
     ];
     assert_eq!(shop.settle(batch).await, 1);
@@ -179,7 +179,7 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Datab
     let cancelled = "SELECT COUNT(*) FROM deliveries WHERE status = 'cancelled' \
                      AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
     assert_eq!(database.number(cancelled).await, 0);
-    let retry = settlement(&settled[0], "settled", SettledAs::Retry { at: at(300) });
+    let retry = settlement(&settled[0], "settled", SettledAs::Retry { at: at(300), put_off: false });
     assert_eq!(shop.settle(vec![retry]).await, 1);
     assert_eq!(database.number(cancelled).await, 1);
     assert_eq!(
@@ -245,7 +245,7 @@ pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly<D: Database
     gone.unwrap();
     let outcomes = vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
-        settlement(&taken[1], "a", SettledAs::Retry { at: at(300) }),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(300), put_off: false }),
     ];
     assert_eq!(shop.settle(outcomes).await, 2);
     for marks in ["status = 'succeeded'", "status = 'cancelled' AND failure_reason = 'endpoint_deleted'"] {

@@ -1,8 +1,8 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
 use authority_domain::change::Record;
-use authority_domain::line_quantities::Marked;
-use authority_domain::order::Order;
+use authority_domain::line_quantities::{Marked, Marks};
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::shipment::Shipment;
 use authority_store::StoreError;
 
@@ -64,21 +64,27 @@ pub(crate) async fn marks_are_kept_beside_the_record<D: Database>() {
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
     let marks = async |shop: &Shop| -> Marked {
         let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        let marks: Result<Marked, StoreError> = job!(store.read, tx => tx.shipped_marks(&tenant, &number));
+        let marks: Result<Marked, StoreError> =
+            job!(store.read, tx => tx.fulfillment_marks(&tenant, &number));
         marks.unwrap()
     };
     let put = async |shop: &Shop, marked: Marked| -> Result<(), StoreError> {
         let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        job!(store.write, tx => tx.shipped_marks_put(&tenant, &number, &marked))
+        job!(store.write, tx => tx.fulfillment_marks_put(&tenant, &number, &marked))
     };
     assert_eq!(marks(&shop).await, Marked::new());
-    let sticker = order.line_items[1].id.clone();
-    let marked = Marked::from([(order.line_items[0].id.clone(), 0), (sticker.clone(), 2)]);
-    put(&shop, marked).await.unwrap();
-    assert_eq!(marks(&shop).await, Marked::from([(sticker.clone(), 2)]));
-    // More than is shipped cannot be marked, and nobody else's lines can.
-    assert!(put(&shop, Marked::from([(sticker.clone(), 4)])).await.is_err());
-    assert!(put(&untouched, Marked::from([(sticker.clone(), 1)])).await.is_err());
+    let (shirt, sticker) = (order.line_items[0].id.clone(), order.line_items[1].id.clone());
+    let of = |fulfilled, shipped| Marks { fulfilled, shipped };
+    put(&shop, Marked::from([(shirt.clone(), of(0, 0)), (sticker.clone(), of(0, 2))])).await.unwrap();
+    assert_eq!(marks(&shop).await, Marked::from([(sticker.clone(), of(0, 2))]));
+    put(&shop, Marked::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))])).await.unwrap();
+    let set = Marked::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))]);
+    assert_eq!(marks(&shop).await, set);
+    // More than is shipped or ordered cannot be marked, and nobody else's lines can.
+    for wrong in [of(0, 4), of(9, 0)] {
+        assert!(put(&shop, Marked::from([(sticker.clone(), wrong)])).await.is_err());
+    }
+    assert!(put(&untouched, Marked::from([(sticker.clone(), of(0, 1))])).await.is_err());
     assert_eq!(marks(&untouched).await, Marked::new());
     // A later version of the order leaves the marks as they are.
     let mut next = order.clone();
@@ -86,5 +92,26 @@ pub(crate) async fn marks_are_kept_beside_the_record<D: Database>() {
     let change =
         authority_domain::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
     shop.commit(vec![change]).await.unwrap();
-    assert_eq!(marks(&shop).await, Marked::from([(sticker, 2)]));
+    assert_eq!(marks(&shop).await, set);
+}
+
+pub(crate) async fn the_operators_word_is_kept_beside_the_record<D: Database>() {
+    let database = D::start().await;
+    let shop = Shop::open(&database).await;
+    let (order, other) = (shop.sell().await.order, shop.sell().await.order);
+    let confirmed_by = async |order: &Order| -> ConfirmedBy {
+        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
+        let found: Result<ConfirmedBy, StoreError> =
+            job!(store.read, tx => tx.order_confirmed_by(&tenant, &number));
+        found.unwrap()
+    };
+    assert_eq!(confirmed_by(&order).await, ConfirmedBy::Payments);
+    let confirm = async |shop: &Shop| -> Result<(), StoreError> {
+        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
+        job!(store.write, tx => tx.order_confirmed_by_operator(&tenant, &number))
+    };
+    confirm(&shop.in_test_mode()).await.unwrap_err();
+    confirm(&shop).await.unwrap();
+    assert_eq!(confirmed_by(&order).await, ConfirmedBy::Operator);
+    assert_eq!(confirmed_by(&other).await, ConfirmedBy::Payments);
 }

@@ -7,7 +7,7 @@ use authority_domain::checkout::Checkout;
 use authority_domain::event::MerchantContext;
 use authority_domain::id::{EndpointId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
-use authority_domain::order::{ConfirmOn, Order};
+use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Metadata;
 use authority_domain::payment::{Payment, PaymentStatus};
@@ -160,7 +160,7 @@ impl Shop {
             metadata: Metadata::new(),
         };
         let id = ShipmentId::generate(now, &mut dice());
-        shipping::create(order.clone(), existing, id, new, now).unwrap()
+        shipping::create(order.clone(), existing, ConfirmedBy::Payments, id, new, now).unwrap()
     }
 
     /// Stores an endpoint with one secret.
@@ -192,8 +192,18 @@ impl Shop {
     ) -> Vec<LeasedDelivery> {
         let until = now.plus_ms(60_000);
         let token = token.to_owned();
-        let (merchants, among, per_merchant) = (BTreeMap::new(), None, i64::MAX);
-        let lease = Lease { token, now, until, limit, per_endpoint, per_merchant, merchants, among };
+        let lease = Lease {
+            token,
+            now,
+            until,
+            limit,
+            max_in_flight: per_endpoint,
+            wants: BTreeMap::new(),
+            each: 100,
+            per_merchant: i64::MAX,
+            merchants: BTreeMap::new(),
+            among: None,
+        };
         let store = &self.store;
         let leased: Result<_, StoreError> = job!(store.write, tx => tx.delivery_lease_due(&lease));
         leased.unwrap()

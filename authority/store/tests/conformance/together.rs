@@ -8,7 +8,9 @@ use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, ProcessorMessage, SealedSecret, Tx};
+use authority_store::ports::{
+    Ahead, IdempotencyRecord, KeyScope, MessageId, ProcessorMessage, SealedSecret, Tx,
+};
 
 use verify_core::catalog::EventType;
 
@@ -32,8 +34,8 @@ fn counting(shop: &Shop, message: &'static str) -> Pending<Result<Committed, Ref
             .write(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     let committed = shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    let kind = ProcessorMessage::Report;
-                    tx.processor_report_keep("bank", kind, message, "pay_1", noon()).await?;
+                    let message = MessageId::new(&shop.tenant, "bank", ProcessorMessage::Report, message);
+                    tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
                     Ok(committed)
                 })
             })
@@ -147,8 +149,8 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole<D: Databas
                 Box::pin(async move {
                     inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                     assert_eq!(tx.checkout_find(&id).await?.map(|(_, found)| found.id), Some(id));
-                    tx.processor_report_keep("bank", ProcessorMessage::Report, "evt", "pay_1", noon())
-                        .await?;
+                    let message = MessageId::new(&inside.tenant, "bank", ProcessorMessage::Report, "evt");
+                    tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
                     Ok(())
                 })
             })

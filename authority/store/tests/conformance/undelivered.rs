@@ -53,7 +53,7 @@ pub(crate) async fn every_event_has_a_fate<D: Database>() {
         failed("attempts_exhausted"),
         failed("rejected"),
         failed("gone"),
-        SettledAs::Retry { at: at(300) },
+        SettledAs::Retry { at: at(300), put_off: false },
     ];
     let mut settlements: Vec<_> =
         ours.iter().zip(ended).map(|(delivery, ended)| settlement(delivery, "a", ended)).collect();

@@ -14,7 +14,7 @@ use crate::conformance::shop::Shop;
 const OLDER: i64 = 2;
 
 /// A merchant with its settings and an endpoint, an event, a finished delivery and its attempt, and one that waits.
-const ROWS: [&str; 6] = [
+const ROWS: [&str; 10] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('mer_1', 'old', 'active', \
          '{\"settings\":{\"pending_order_ttl_hours\":9,\"sandbox_auto_advance\":true}}', 0, 0)",
     "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
@@ -30,6 +30,16 @@ const ROWS: [&str; 6] = [
             ('dlv_2', 'mer_1', TRUE, 'evt_1', 'order.created', 1, 'we_1', 'replay', 'pending', 0, 5, NULL, 0)",
     "INSERT INTO attempts (id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome) \
      VALUES ('att_1', 'dlv_1', 1, 1, 1, 1, 'success')",
+    "INSERT INTO payments (id, merchant_id, livemode, status, currency, amount, amount_authorized, amount_captured, \
+         amount_refunded, resource_version, created_sequence, created_at, body) \
+     VALUES ('pay_1', 'mer_1', TRUE, 'created', 'USD', 5, 0, 0, 0, 1, 2, 0, '{}')",
+    "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) \
+     VALUES (' Acme-Pay', 'start', 'e-1', 'pay_1', 1), ('acme-pay', 'start', 'e-1', 'pay_1', 2)",
+    "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
+         total, resource_version, created_sequence, created_at, updated_at, body) \
+     VALUES ('mer_1', TRUE, 'ORD-1', 'confirmed', 'unpaid', 'fulfilled', 'USD', 0, 1, 1, 0, 0, '{}')",
+    "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, shipped_quantity, \
+         delivered_quantity) VALUES ('mer_1', TRUE, 'ORD-1', 'li_1', 3, 2, 1, 0)",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,6 +65,18 @@ async fn an_older_database_is_migrated_with_its_rows() {
         ("deliveries JOIN events ON events.id = event_id WHERE created_sequence IN (1, 2)", 2),
         ("deliveries WHERE id = 'dlv_1' AND deliveries.updated_at = 1", 1),
         ("attempts WHERE delivery_id = 'dlv_1' AND endpoint_id = 'we_1'", 1),
+    ] {
+        assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {found}")).await, rows, "{found}");
+    }
+    // Processors' events have their merchant, their processors' names one form; what was fulfilled counts as set.
+    for (found, rows) in [
+        (
+            "processor_reports WHERE merchant_id = 'mer_1' AND livemode AND processor = 'acme-pay' AND said IS NULL",
+            1,
+        ),
+        ("order_lines WHERE marked_fulfilled_quantity = 2", 1),
+        ("orders WHERE NOT confirmed_by_operator", 1),
+        ("payments WHERE NOT late", 1),
     ] {
         assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {found}")).await, rows, "{found}");
     }

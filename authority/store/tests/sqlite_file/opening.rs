@@ -1,5 +1,7 @@
 //! Who may open a file.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use authority_store::{Access, Store, StoreError, StoreUrl};
 
 use super::SqliteFile;
@@ -18,6 +20,24 @@ async fn a_second_server_is_refused_until_the_first_is_gone() {
     assert!(matches!(database.open().await, Err(StoreError::Locked)));
     drop(clone);
     database.open().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_files_are_their_owners_alone() {
+    let database = SqliteFile::start().await;
+    let shop = Shop::open(&database).await;
+    shop.open_checkout().await;
+    let mut modes: Vec<(String, u32)> = std::fs::read_dir(database.directory.path())
+        .unwrap()
+        .map(|file| {
+            let file = file.unwrap();
+            let name = file.file_name().into_string().unwrap();
+            let ending = name.rsplit_once(".db").map_or(name.as_str(), |(_, ending)| ending).to_owned();
+            (ending, file.metadata().unwrap().permissions().mode() & 0o777)
+        })
+        .collect();
+    modes.sort();
+    assert_eq!(modes, ["", "-shm", "-wal", ".lock"].map(|ending| (ending.to_owned(), 0o600)));
 }
 
 #[tokio::test]

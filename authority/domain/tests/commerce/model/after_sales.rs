@@ -12,9 +12,11 @@ use authority_domain::refund::{
 };
 use authority_domain::refund_flow::{self, Standing};
 use authority_domain::refusal::Refusal;
+use authority_domain::requests::RefundRequest;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
 use authority_domain::shipment_report::ShipmentReport;
 use authority_domain::shipping;
+use serde_json::json;
 
 use super::commands::{Parts, World, at};
 
@@ -48,7 +50,8 @@ impl World {
         };
         let marked = self.ledger.marked.get(&number).cloned().unwrap_or_default();
         let parcels = self.ledger.parcels_of(&number);
-        let updated = fulfillment::update(order.clone(), &parcels, marked, &asked, self.now)?;
+        let confirmed_by = self.ledger.confirmed_by(&number);
+        let updated = fulfillment::update(order.clone(), &parcels, marked, confirmed_by, &asked, self.now)?;
         self.ledger.marked.insert(number, updated.marked);
         Ok(updated.changes)
     }
@@ -75,7 +78,8 @@ impl World {
         };
         let id = ShipmentId::generate(self.now, &mut self.dice);
         let parcels = self.ledger.parcels_of(&order.order_number);
-        Ok(shipping::create(order.clone(), &parcels, id, new, self.now)?.1)
+        let confirmed_by = self.ledger.confirmed_by(&order.order_number);
+        Ok(shipping::create(order.clone(), &parcels, confirmed_by, id, new, self.now)?.1)
     }
 
     pub(super) fn carry(
@@ -115,9 +119,29 @@ impl World {
             line_items: Vec::new(),
             metadata: Metadata::new(),
         };
+        self.begin_refund(self.standing(order), new)
+    }
+
+    /// As the operator asks, by a payment.
+    pub(super) fn ask_refund_of_payment(
+        &mut self,
+        place: usize,
+        amount: Option<Money>,
+    ) -> Result<Vec<Change>, Refusal> {
+        let Some(payment) = at(&self.ledger.payments, place) else { return Ok(Vec::new()) };
+        let body = amount.map_or_else(|| json!({}), |amount| json!({ "amount": amount }));
+        let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
+        let standing = match payment.order_number.as_ref() {
+            Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),
+            None => Standing::without_order(payment),
+        };
+        self.begin_refund(standing, new)
+    }
+
+    fn begin_refund(&mut self, standing: Standing, new: NewRefund) -> Result<Vec<Change>, Refusal> {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
-        let outcome = refund_flow::request(self.standing(order), id, new, by, self.confirm_on, self.now)?;
+        let outcome = refund_flow::request(standing, id, new, by, self.confirm_on, self.now)?;
         outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
         Ok(outcome.changes)
     }
@@ -128,9 +152,12 @@ impl World {
         status: RefundStatus,
     ) -> Result<Vec<Change>, Refusal> {
         let Some(refund) = at(&self.ledger.refunds, place) else { return Ok(Vec::new()) };
-        let order = self.ledger.order(&refund.order_number).cloned().unwrap();
+        let standing = match refund.order_number.as_ref() {
+            Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),
+            None => Standing::without_order(self.ledger.payment(&refund.payment_id)),
+        };
         let told = RefundReport { status, processor_reference: None, failure: None };
-        let outcome = refund_flow::report(self.standing(order), refund, &told, self.confirm_on, self.now)?;
+        let outcome = refund_flow::report(standing, refund, &told, self.confirm_on, self.now)?;
         let Some(outcome) = outcome else { return Ok(Vec::new()) };
         outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
         Ok(outcome.changes)

@@ -96,6 +96,10 @@ pub(super) enum Command {
         amount: Option<Money>,
         payment: Option<usize>,
     },
+    AskRefundOfPayment {
+        payment: usize,
+        amount: Option<Money>,
+    },
     ReportRefund {
         refund: usize,
         status: RefundStatus,
@@ -172,9 +176,12 @@ impl World {
             },
             Command::CompleteCheckout { checkout } => self.complete(*checkout),
             Command::Ingest { goods, payments } => self.ingest(goods, payments),
-            Command::Confirm { order } => {
-                self.with_order(*order, |world, order| order_flow::confirm(order, world.now))
-            }
+            Command::Confirm { order } => self.with_order(*order, |world, order| {
+                let number = order.order_number.clone();
+                let changes = order_flow::confirm(order, world.now)?;
+                world.ledger.confirmed.insert(number);
+                Ok(changes)
+            }),
             Command::Cancel { order } => self.with_order(*order, |world, order| {
                 let payments = world.ledger.payments_of(&order.order_number);
                 order_flow::cancel(order, payments, CancelReason::Other, world.now)
@@ -192,12 +199,14 @@ impl World {
             Command::AskRefund { order, amount, payment } => {
                 self.with_order(*order, |world, order| world.ask_refund(order, *amount, *payment))
             }
+            Command::AskRefundOfPayment { payment, amount } => self.ask_refund_of_payment(*payment, *amount),
             Command::ReportRefund { refund, status } => self.report_refund(*refund, *status),
             Command::Subscribe { begins, price } => self.subscribe(*begins, *price),
             Command::ReportSubscription { subscription, status, renew, price, ends } => {
                 let items = price.map(|price| json!([{"name": "Plan", "quantity": 1, "unit_amount": price}]));
-                let body =
+                let mut body =
                     json!({"status": status, "renew": renew, "items": items, "cancel_at_period_end": ends});
+                body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
                 self.report_subscription(*subscription, &body)
             }
             Command::Wait { hours } => {

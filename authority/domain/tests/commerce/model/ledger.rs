@@ -1,12 +1,12 @@
 //! What a database would keep: the last version of every record, oldest record first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::change::{Change, Record};
 use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, PaymentId};
 use authority_domain::line_quantities::Marked;
-use authority_domain::order::Order;
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Money;
 use authority_domain::payment::Payment;
@@ -25,6 +25,8 @@ pub(super) struct Ledger {
     /// Beside the records: what checkouts agree on, and what was marked as shipped.
     pub(super) terms: BTreeMap<CheckoutId, SubscriptionTerms>,
     pub(super) marked: BTreeMap<OrderNumber, Marked>,
+    /// The orders that the operator confirmed.
+    pub(super) confirmed: BTreeSet<OrderNumber>,
 }
 
 impl Ledger {
@@ -71,13 +73,21 @@ impl Ledger {
         self.orders.iter().find(|order| order.order_number == *number)
     }
 
+    pub(super) fn confirmed_by(&self, number: &OrderNumber) -> ConfirmedBy {
+        if self.confirmed.contains(number) { ConfirmedBy::Operator } else { ConfirmedBy::Payments }
+    }
+
+    pub(super) fn payment(&self, id: &PaymentId) -> Payment {
+        self.payments.iter().find(|payment| payment.id == *id).cloned().unwrap()
+    }
+
     /// All payments of an order, oldest first.
     pub(super) fn payments_of(&self, number: &OrderNumber) -> Vec<Payment> {
         self.payments.iter().filter(|p| p.order_number.as_ref() == Some(number)).cloned().collect()
     }
 
     pub(super) fn refunds_of(&self, number: &OrderNumber) -> impl Iterator<Item = &Refund> {
-        self.refunds.iter().filter(move |refund| refund.order_number == *number)
+        self.refunds.iter().filter(move |refund| refund.order_number.as_ref() == Some(number))
     }
 
     pub(super) fn parcels_of(&self, number: &OrderNumber) -> Vec<Shipment> {

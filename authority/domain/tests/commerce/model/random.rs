@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::change::Record;
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::fulfillment::TARGETS;
 use authority_domain::order::ConfirmOn;
@@ -36,7 +37,7 @@ fn sales() -> impl Strategy<Value = Command> {
     let amount = || prop::option::weighted(0.2, 0_i64..12);
     let payment = (1_i64..10, prop::sample::select(PaymentStatus::ALL));
     prop_oneof![
-        1 => (goods(), prop::option::weighted(0.4, any::<bool>()))
+        3 => (goods(), prop::option::weighted(0.4, any::<bool>()))
             .prop_map(|(goods, subscribes)| Command::Open { goods, subscribes }),
         6 => (target, place(), off_by, prop::bool::weighted(0.05)).prop_map(
             |(target, place, off_by, other_currency)| Command::Start { target, place, off_by, other_currency }),
@@ -74,6 +75,8 @@ fn refunds() -> impl Strategy<Value = Command> {
     prop_oneof![
         (place(), prop::option::weighted(0.7, 1_i64..6), prop::option::weighted(0.2, place()))
             .prop_map(|(order, amount, payment)| Command::AskRefund { order, amount, payment }),
+        (place(), prop::option::weighted(0.7, 1_i64..6))
+            .prop_map(|(payment, amount)| Command::AskRefundOfPayment { payment, amount }),
         (place(), prop::sample::select(RefundStatus::ALL))
             .prop_map(|(refund, status)| Command::ReportRefund { refund, status }),
     ]
@@ -119,6 +122,9 @@ fn run(world: &mut World, command: &Command, seen: &mut BTreeMap<&'static str, u
     let changes = done.unwrap_or_default();
     for change in &changes {
         *seen.entry(change.event_type.as_str()).or_default() += 1;
+        if matches!(&change.record, Record::Payment(payment) if payment.late) {
+            *seen.entry("late").or_default() += 1;
+        }
     }
     let (after, by_merchant) = (&world.ledger, command.is_the_merchants());
     let step = Step { before: &before, after, changes: &changes, refused, by_merchant };
@@ -149,7 +155,7 @@ fn the_commands_reach_every_event_of_commerce() {
     let mut runner = TestRunner::deterministic();
     let strategy = business(79..80);
     let mut seen = BTreeMap::new();
-    for _ in 0..200 {
+    for _ in 0..300 {
         let mut world = World::new(ConfirmOn::Paid);
         for command in strategy.new_tree(&mut runner).unwrap().current() {
             run(&mut world, &command, &mut seen);
@@ -160,5 +166,5 @@ fn the_commands_reach_every_event_of_commerce() {
         let times = seen.get(event.as_str()).copied().unwrap_or(0);
         assert_eq!(times >= 5, !elsewhere.contains(&event), "{}: {times} times in {seen:?}", event.as_str());
     }
-    assert!(seen["refused"] > 1_000, "{seen:?}");
+    assert!(seen["refused"] > 1_000 && seen["late"] >= 5, "{seen:?}");
 }

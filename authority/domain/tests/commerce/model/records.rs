@@ -71,6 +71,26 @@ fn money(payment: &Payment, ledger: &Ledger, found: &mut Found) {
     let steps =
         [0, payment.amount_refunded, payment.amount_captured, payment.amount_authorized, payment.amount];
     found.expect(steps.is_sorted(), "I3", || format!("{id}: {steps:?}"));
+    late(payment, ledger, found);
+}
+
+/// Contract 18.3: late is captured money, and what it was for has ended; captured money without an order is late.
+fn late(payment: &Payment, ledger: &Ledger, found: &mut Found) {
+    let id = &payment.id;
+    let captured = payment.amount_captured > 0;
+    let order = payment.order_number.as_ref().and_then(|number| ledger.order(number));
+    if payment.late {
+        let checkout = ledger.checkouts.iter().find(|c| Some(&c.id) == payment.checkout_id.as_ref());
+        let ended = match order {
+            Some(order) => order.status == OrderStatus::Cancelled,
+            None => checkout.is_some_and(|c| {
+                matches!(c.status, CheckoutStatus::Expired | CheckoutStatus::Cancelled)
+                    && c.order_number.is_none()
+            }),
+        };
+        found.expect(captured && ended, "18.3", || format!("{id} is late: {captured}, {ended}"));
+    }
+    found.expect(payment.late || !captured || order.is_some(), "18.3", || format!("{id} paid for nothing"));
 }
 
 fn amounts(order: &Order, found: &mut Found) {
@@ -105,7 +125,12 @@ fn quantities(order: &Order, ledger: &Ledger, found: &mut Found) {
             [0, line.delivered_quantity, line.shipped_quantity, line.fulfilled_quantity, line.quantity];
         found.expect(steps.is_sorted(), "I5", || format!("{}: {steps:?}", line.id));
         let (sent, arrived) = held.get(&line.id).copied().unwrap_or_default();
-        let shipped = sent.max(marked.get(&line.id).copied().unwrap_or(0));
+        let marks = marked.get(&line.id).copied().unwrap_or_default();
+        let shipped = sent.max(marks.shipped);
+        let fulfilled = shipped.max(marks.fulfilled);
+        found.expect(line.fulfilled_quantity == fulfilled, "3.7", || {
+            format!("{}: {fulfilled} fulfilled", line.id)
+        });
         found.expect(sent <= line.quantity, "I5", || format!("{}: parcels hold {sent}", line.id));
         found.expect(line.shipped_quantity == shipped, "3.7", || format!("{}: {shipped} shipped", line.id));
         found.expect(line.delivered_quantity >= arrived, "3.7", || format!("{}: {arrived} arrived", line.id));

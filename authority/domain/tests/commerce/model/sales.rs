@@ -5,8 +5,8 @@ use authority_domain::checkout::{Checkout, CheckoutStatus};
 use authority_domain::id::SubscriptionId;
 use authority_domain::order_flow;
 use authority_domain::parts::Money;
-use authority_domain::payment::{PaymentReport, PaymentStatus, Reported};
-use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment_flow::{self, PaidFor, Surroundings};
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{CheckoutRequest, OrderRequest, PaymentRequest};
 use authority_domain::subscription_founding::Founding;
@@ -22,7 +22,10 @@ impl World {
             json!({"currency": "USD", "line_items": lines(goods), "customer": {"reference": "c-1"}});
         if let Some(trial) = subscribes {
             body["mode"] = json!("subscription");
-            body["subscription"] = json!({"interval": "month", "trial_days": trial.then_some(7)});
+            body["subscription"] = json!({"interval": "month"});
+            if trial {
+                body["subscription"]["trial_days"] = json!(7);
+            }
         }
         let new = CheckoutRequest::read(&body)?.into_new(self.now, &mut self.dice)?;
         let terms = new.subscription.clone();
@@ -99,7 +102,12 @@ impl World {
 
     pub(super) fn report(&mut self, place: usize, told: &PaymentReport) -> Result<Vec<Change>, Refusal> {
         let Some(before) = at(&self.ledger.payments, place) else { return Ok(Vec::new()) };
-        let Reported::Changed(next) = before.clone().report(told, self.now)? else { return Ok(Vec::new()) };
+        let reported = if before.may_be_late(told) && self.was_given_up(&before) {
+            before.clone().report_late(told, self.now)?
+        } else {
+            before.clone().report(told, self.now)?
+        };
+        let Reported::Changed(next) = reported else { return Ok(Vec::new()) };
         let surroundings = match (&before.order_number, &before.checkout_id) {
             (Some(number), _) => Surroundings::Order {
                 order: Box::new(self.ledger.order(number).cloned().unwrap()),
@@ -112,6 +120,20 @@ impl World {
             (None, None) => panic!("a payment pays something"),
         };
         Ok(payment_flow::settle(&before, next, surroundings, self.confirm_on, self.now))
+    }
+
+    fn was_given_up(&self, payment: &Payment) -> bool {
+        match (&payment.order_number, &payment.checkout_id) {
+            (Some(number), _) => {
+                let order = self.ledger.order(number).unwrap();
+                payment_flow::was_given_up(payment, PaidFor::Order(order))
+            }
+            (None, Some(id)) => {
+                let checkout = self.ledger.checkouts.iter().find(|c| c.id == *id).unwrap();
+                payment_flow::was_given_up(payment, PaidFor::Checkout(checkout))
+            }
+            (None, None) => false,
+        }
     }
 
     pub(super) fn on_checkout(&mut self, checkout: Checkout, reached: PaymentStatus) -> Surroundings {

@@ -36,6 +36,7 @@ pub(super) fn violations(step: &Step<'_>) -> Vec<Violation> {
     immutable(step, &mut found);
     if step.by_merchant {
         merchants_reach(step, &mut found);
+        given_up(step, &mut found);
     }
     found.0
 }
@@ -117,13 +118,14 @@ fn kept_as_told(step: &Step<'_>, found: &mut Found) {
         let mut ledger = ledger.clone();
         ledger.payments.iter_mut().for_each(|payment| payment.amount_refund_pending = 0);
         (ledger.terms, ledger.marked) = (BTreeMap::new(), BTreeMap::new());
+        ledger.confirmed.clear();
         ledger
     };
     let same = without_pending(&expected) == without_pending(step.after);
     found.expect(same, "I10", || "a record is not what its last event says".to_owned());
 }
 
-/// I14, over every single change.
+/// I14, over every single change. Money that comes late leaves an end (contract 18.3).
 fn ends(step: &Step<'_>, found: &mut Found) {
     let mut statuses: BTreeMap<(&'static str, String), &'static str> = BTreeMap::new();
     for record in all(step.before) {
@@ -131,7 +133,9 @@ fn ends(step: &Step<'_>, found: &mut Found) {
     }
     for change in step.changes {
         let (key, now) = (key(change), status(&change.record));
+        let late = matches!(&change.record, Record::Payment(payment) if payment.late) && now == "succeeded";
         let ended = statuses.insert(key.clone(), now).filter(|before| tables::is_terminal(key.0, before));
+        let ended = ended.filter(|ended| !(late && *ended == "cancelled"));
         found.expect(ended.is_none_or(|ended| ended == now), "I14", || format!("{key:?} became {now}"));
     }
 }
@@ -219,6 +223,18 @@ fn immutable(step: &Step<'_>, found: &mut Found) {
     for (before, after) in step.before.payments.iter().zip(&step.after.payments) {
         let same = before.currency == after.currency && before.amount == after.amount;
         found.expect(same, "I1", || format!("{}: the currency or the amount changed", before.id));
+    }
+}
+
+/// Contract 18.3: what no money will come for is not fulfilled, unless the operator confirmed it.
+fn given_up(step: &Step<'_>, found: &mut Found) {
+    for (before, after) in step.before.orders.iter().zip(&step.after.orders) {
+        let given_up = matches!(before.payment_status.as_str(), "failed" | "voided");
+        let confirmed = step.before.confirmed.contains(&before.order_number);
+        let same = before.line_items == after.line_items;
+        found.expect(same || !given_up || confirmed, "18.3", || {
+            format!("{} is fulfilled, and {}", before.order_number, before.payment_status)
+        });
     }
 }
 

@@ -16,11 +16,13 @@ impl World {
         begins: SubscriptionStatus,
         price: Money,
     ) -> Result<Vec<Change>, Refusal> {
-        let body = json!({
+        let mut body = json!({
             "customer": {"reference": "c-1"}, "currency": "USD", "interval": "month", "status": begins,
-            "trial_days": (begins == SubscriptionStatus::Trialing).then_some(7),
             "items": [{"name": "Plan", "quantity": 1, "unit_amount": price}],
         });
+        if begins == SubscriptionStatus::Trialing {
+            body["trial_days"] = json!(7);
+        }
         let new = SubscriptionRequest::read(&body, self.now)?.into_new(self.now, &mut self.dice)?;
         Ok(vec![subscription_flow::open(new, false, self.now)?.told()])
     }

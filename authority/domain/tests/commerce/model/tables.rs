@@ -20,7 +20,7 @@ pub(super) fn payment_status(order: &Order, payments: &[Payment]) -> &'static st
     let newest = |status| payments.last().is_some_and(|p| p.status == status);
     let rows = [
         (captured > 0 && refunded == captured, "refunded"),
-        (refunded > 0, "partially_refunded"),
+        (refunded > 0 && captured >= total, "partially_refunded"),
         (captured > 0 && captured >= total, "paid"),
         (captured > 0, "partially_paid"),
         (total == 0 && order.status != OrderStatus::Pending, "paid"),

@@ -1,0 +1,178 @@
+//! What is under way to one endpoint, and what its attempts have shown.
+
+use authority_domain::endpoint::HealthState;
+use authority_domain::endpoint_hold::{Hold, HoldReason, cap};
+use authority_domain::in_flight_limit::{DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT};
+use authority_domain::time::Timestamp;
+
+use super::Want;
+use super::pools::Pool;
+use crate::ports::Bounds;
+
+/// The most that waits in the queue for the next places of one endpoint.
+const QUEUED_MAX: usize = 512;
+
+/// One that is slow has a queue when it gets at least so many requests at a time, one more for each as many.
+const SLOW_LIMIT_PER_QUEUED: usize = 16;
+
+/// Outcomes of one endpoint that wait to be written: beyond it nothing more begins. Two full batches of the settler.
+const UNSETTLED_MAX: usize = 512;
+
+/// What one endpoint has of the slots.
+pub(super) struct OfEndpoint {
+    pub(super) limit: InFlightLimit,
+    pub(super) in_flight: usize,
+    /// Leased and not begun.
+    pub(super) queued: usize,
+    /// Ended, and the outcome is not written yet.
+    pub(super) unsettled: usize,
+    /// It may have due deliveries that nobody holds.
+    pub(super) behind: bool,
+    pace: Pace,
+    /// What other instances leave of its `max_in_flight`.
+    ceiling: u32,
+    /// Outcomes that were written together last: what goes out while a batch is written.
+    together: usize,
+    /// Its hold, as the outcomes say that have come, written or not.
+    hold: Hold,
+    /// Refusals that are not written yet.
+    refusals: usize,
+}
+
+/// How long its attempts took lately.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Unknown,
+    Quick,
+    Slow,
+}
+
+impl OfEndpoint {
+    pub(super) fn new() -> Self {
+        Self {
+            limit: InFlightLimit::new(DEFAULT_MAX_IN_FLIGHT),
+            in_flight: 0,
+            queued: 0,
+            unsettled: 0,
+            behind: false,
+            pace: Pace::Unknown,
+            ceiling: LARGEST_MAX_IN_FLIGHT,
+            together: 0,
+            hold: Hold::default(),
+            refusals: 0,
+        }
+    }
+
+    /// Deliveries that this instance holds.
+    pub(super) fn own(&self) -> usize {
+        self.in_flight + self.queued + self.unsettled
+    }
+
+    /// Nothing has shown how long it takes.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.pace == Pace::Unknown
+    }
+
+    pub(super) fn is_slow(&self) -> bool {
+        self.pace == Pace::Slow
+    }
+
+    /// What the store has just said of it.
+    pub(super) fn learn(&mut self, bounds: &Bounds) {
+        self.limit.set_max(u32::try_from(bounds.max_in_flight).unwrap_or(LARGEST_MAX_IN_FLIGHT));
+        self.ceiling = u32::try_from(bounds.ceiling.max(0)).unwrap_or(LARGEST_MAX_IN_FLIGHT);
+        // Another instance may have lifted what this one last saw.
+        if !bounds.capped && self.in_flight + self.unsettled == 0 {
+            self.hold = Hold::default();
+        }
+    }
+
+    /// What it may lease: as many as may be in flight, and as many more as leave while a batch of outcomes is written.
+    pub(super) fn want(&self) -> Want {
+        let limit = self.limit.get() as usize;
+        let ahead = match self.pace {
+            Pace::Quick => (2 * self.together).min(QUEUED_MAX),
+            // A queue that hardly moves is of no use.
+            Pace::Slow => self.together.min(limit / SLOW_LIMIT_PER_QUEUED),
+            Pace::Unknown => 0,
+        };
+        let held = whole(self.in_flight + self.queued);
+        Want { most: whole(limit + ahead) - held, beyond: whole(ahead) - held }
+    }
+
+    pub(super) fn settle_together(&mut self, settled: usize) {
+        self.together = settled;
+    }
+
+    /// Where its next delivery may go, the best place first: one request finds out what an unknown endpoint is.
+    pub(super) fn pools_of_next(&self) -> &'static [Pool] {
+        match self.pace {
+            Pace::Quick => &[Pool::Quick],
+            Pace::Unknown if self.own() == 0 => &[Pool::Quick, Pool::Slow],
+            Pace::Unknown | Pace::Slow => &[Pool::Slow],
+        }
+    }
+
+    /// Whether one more request may begin.
+    pub(super) fn has_room(&self, capped: bool, now: Timestamp) -> bool {
+        if self.unsettled >= UNSETTLED_MAX {
+            return false;
+        }
+        let limit = self.limit.get().min(self.ceiling.max(1)) as usize;
+        capped || self.in_flight < limit && cap(&self.hold, HealthState::Healthy, now).is_none()
+    }
+
+    /// Something waits for a place.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.queued > 0 || self.behind
+    }
+
+    pub(super) fn is_quick_now(&mut self) {
+        self.pace = Pace::Quick;
+    }
+
+    pub(super) fn is_slow_now(&mut self) {
+        self.pace = Pace::Slow;
+    }
+
+    /// The receiver has acknowledged.
+    pub(super) fn note_success(&mut self, began: Timestamp, ended: Timestamp) {
+        self.hold.lift(began, ended);
+    }
+
+    /// The receiver says "not now", or nothing.
+    pub(super) fn note_refusal(
+        &mut self,
+        reason: HoldReason,
+        (began, ended): (Timestamp, Timestamp),
+        retry_after_ms: Option<u64>,
+    ) {
+        self.hold.lengthen(reason, began, ended, retry_after_ms);
+        self.refusals += 1;
+    }
+
+    /// So many outcomes were written, `refusals` among them, and left this hold. True when the queue is to be given back.
+    pub(super) fn settled(&mut self, outcomes: usize, refusals: usize, hold: Option<&Hold>) -> bool {
+        self.refusals = self.refusals.saturating_sub(refusals);
+        // What has come and is not written yet may have lifted it since.
+        let others = self.unsettled > outcomes;
+        if let Some(hold) = hold.filter(|hold| self.refusals == 0 && (hold.step == 0 || !others)) {
+            self.hold = hold.clone();
+        }
+        let lasts = self.hold.step > 0 && (self.in_flight == 0 || self.hold.asked);
+        if lasts {
+            self.limit.hold();
+        }
+        lasts && self.queued > 0
+    }
+
+    pub(super) fn changed(&mut self) {
+        self.limit = InFlightLimit::new(DEFAULT_MAX_IN_FLIGHT);
+        self.hold = Hold::default();
+        self.pace = Pace::Unknown;
+    }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,179 @@
+//! One delivery's slot: waiting in the queue, in flight, unsettled.
+
+use std::fmt;
+use std::sync::Arc;
+
+use authority_domain::endpoint_hold::hold_reason;
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::in_flight_limit::Request;
+use authority_domain::outcome::AttemptOutcome;
+use authority_domain::time::Timestamp;
+
+use super::pools::Pool;
+use super::{SLOW_AFTER, Slots, State};
+
+/// A slot, for one delivery. Dropped once the outcome is written, or when there will be none.
+pub struct Slot {
+    slots: Arc<Slots>,
+    merchant: MerchantId,
+    endpoint: EndpointId,
+    pool: Pool,
+    capped: bool,
+    bytes: usize,
+    stage: Stage,
+}
+
+/// How far its delivery is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Queued,
+    InFlight { began: Moment, in_flight_then: u32 },
+    Unsettled,
+}
+
+/// A moment, by both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Of this process alone, in milliseconds; it never goes back.
+    pub monotonic_ms: u64,
+    /// What is written and signed.
+    pub wall: Timestamp,
+}
+
+/// Why a request cannot begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// Its endpoint has as many as it may: until one of them ends.
+    Endpoint,
+    /// Its merchant has its share: until one of its requests ends.
+    Merchant,
+    /// No place is free: until any request ends.
+    Pool,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// When.
+    pub at: Moment,
+    /// How.
+    pub outcome: AttemptOutcome,
+    /// The status, when a response came.
+    pub status: Option<u16>,
+    /// The wait that the receiver asks for, in milliseconds.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl Slot {
+    pub(super) fn new(
+        slots: Arc<Slots>,
+        (merchant, endpoint): (&MerchantId, &EndpointId),
+        pool: Pool,
+        capped: bool,
+        bytes: usize,
+    ) -> Self {
+        let (merchant, endpoint) = (merchant.clone(), endpoint.clone());
+        Self { slots, merchant, endpoint, pool, capped, bytes, stage: Stage::Queued }
+    }
+
+    /// Takes a place for the request, which begins at `now`.
+    ///
+    /// # Errors
+    /// What to wait for.
+    pub fn begin(&mut self, now: Moment) -> Result<(), Blocked> {
+        let mut state = self.slots.state();
+        let State { pools, endpoints, .. } = &mut *state;
+        let Some(of) = endpoints.get_mut(&self.endpoint) else { return Err(Blocked::Endpoint) };
+        if !of.has_room(self.capped, now.wall) {
+            return Err(Blocked::Endpoint);
+        }
+        if self.pool == Pool::Quick && of.is_slow() {
+            pools.begin_slow(&self.merchant)?;
+            self.pool = Pool::Slow;
+        } else if self.pool == Pool::Quick {
+            pools.begin_quick(&self.merchant)?;
+        }
+        of.queued -= 1;
+        of.in_flight += 1;
+        let in_flight_then = u32::try_from(of.in_flight).unwrap_or(u32::MAX);
+        self.stage = Stage::InFlight { began: now, in_flight_then };
+        Ok(())
+    }
+
+    /// The request has taken [`SLOW_AFTER`].
+    pub fn turn_slow(&mut self) {
+        let mut state = self.slots.state();
+        if let Some(of) = state.endpoints.get_mut(&self.endpoint) {
+            of.is_slow_now();
+        }
+        if self.pool == Pool::Quick {
+            state.pools.turn_slow(&self.merchant);
+            self.pool = Pool::Slow;
+        }
+    }
+
+    /// The attempt has ended: its place is the next one's. Its endpoint still counts it until the outcome is written.
+    pub fn ended(&mut self, ended: &Ended) {
+        let Stage::InFlight { began, in_flight_then } = self.stage else { return };
+        self.stage = Stage::Unsettled;
+        let mut state = self.slots.state();
+        state.pools.give_back(&self.merchant, self.pool, true);
+        state.pools.drop_body(std::mem::take(&mut self.bytes));
+        if state.short {
+            self.slots.wanted.notify_one();
+        }
+        let Some(of) = state.endpoints.get_mut(&self.endpoint) else { return };
+        let request = Request {
+            began_at: began.monotonic_ms,
+            ended_at: ended.at.monotonic_ms,
+            in_flight_then,
+            in_flight: u32::try_from(of.in_flight).unwrap_or(u32::MAX),
+        };
+        of.in_flight -= 1;
+        of.unsettled += 1;
+        if ended.outcome == AttemptOutcome::Success {
+            let waiting = of.is_waiting();
+            of.limit.succeeded(&request, waiting);
+            of.note_success(began.wall, ended.at.wall);
+            let took_ms = request.ended_at.saturating_sub(request.began_at);
+            if u128::from(took_ms) < SLOW_AFTER.as_millis() {
+                of.is_quick_now();
+            }
+        } else if let Some(reason) = hold_reason(ended.outcome, ended.status) {
+            of.limit.refused(&request);
+            of.note_refusal(reason, (began.wall, ended.at.wall), ended.retry_after_ms);
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut state = self.slots.state();
+        let in_flight = matches!(self.stage, Stage::InFlight { .. });
+        let held_a_place = self.stage != Stage::Unsettled;
+        if held_a_place {
+            let quick_in_flight = in_flight && self.pool == Pool::Quick;
+            state.pools.give_back(&self.merchant, self.pool, quick_in_flight);
+            state.pools.drop_body(self.bytes);
+        }
+        let mut wanted = held_a_place && state.short;
+        if let Some(of) = state.endpoints.get_mut(&self.endpoint) {
+            match self.stage {
+                Stage::Queued => of.queued -= 1,
+                Stage::InFlight { .. } => of.in_flight -= 1,
+                Stage::Unsettled => of.unsettled -= 1,
+            }
+            wanted |= of.behind && of.own() == 0;
+        }
+        drop(state);
+        if wanted {
+            self.slots.wanted.notify_one();
+        }
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! Reading the rows of a page one by one, and no more of them than a page may hold.
+//!
+//! A page is asked for by a number of rows, and a row can be large. The rows are taken from the database as they come
+//! and the reading stops with the first one that the page has no room for, so that nobody's list is ever in memory as a
+//! whole. That one row too many is part of what is returned: it tells the caller that there is a next page.
+
+use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use sqlx::Row;
+
+use super::DbRow;
+use crate::StoreError;
+use crate::ports::PAGE_BYTES;
+
+/// Collects what `read` makes of the rows, each with its size in bytes, up to the row behind the page's last one.
+pub(super) async fn page_rows<T>(
+    mut rows: BoxStream<'_, Result<DbRow, sqlx::Error>>,
+    read: impl Fn(&DbRow) -> Result<(usize, T), StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await? {
+        let (size, item) = read(&row)?;
+        found.push(item);
+        bytes += size;
+        if bytes > PAGE_BYTES && found.len() > 1 {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The same of rows that are a position and a stored text.
+pub(super) async fn placed_texts<P>(
+    rows: BoxStream<'_, Result<DbRow, sqlx::Error>>,
+) -> Result<Vec<(P, String)>, StoreError>
+where
+    P: for<'r> sqlx::Decode<'r, super::Db> + sqlx::Type<super::Db>,
+{
+    page_rows(rows, |row| {
+        let text: String = row.try_get(1)?;
+        Ok((text.len(), (row.try_get(0)?, text)))
+    })
+    .await
+}
