@@ -14,6 +14,7 @@ mod egress_proxy;
 mod keys;
 mod logging;
 mod rate_limits;
+mod trusted_proxies;
 mod variables;
 
 pub use database::{DatabaseUrl, read_database_url};
@@ -22,6 +23,7 @@ pub use egress_proxy::EgressProxy;
 pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use rate_limits::{Quota, RateLimits};
+pub use trusted_proxies::TrustedProxies;
 pub use variables::{ConfigError, Lookup};
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -89,6 +91,8 @@ pub struct Config {
     pub ready_max_delay: Duration,
     /// The token buckets, `None` when they are off.
     pub rate_limits: Option<RateLimits>,
+    /// The proxies that say whom a request came from (contract 18.1).
+    pub trusted_proxies: TrustedProxies,
 }
 
 impl Config {
@@ -115,6 +119,7 @@ impl Config {
             sandbox: read_sandbox(lookup)?,
             ready_max_delay: read_ready_max_delay(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
+            trusted_proxies: TrustedProxies::read(lookup)?,
         })
     }
 }

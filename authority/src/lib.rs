@@ -12,6 +12,7 @@ pub mod dispatch;
 mod endpoint_upkeep;
 pub mod housekeeping;
 pub mod http;
+pub mod instances;
 pub mod metrics;
 pub mod names;
 pub mod recovery_worker;

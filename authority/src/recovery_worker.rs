@@ -3,14 +3,19 @@
 //! Everything that a step must know is in the database, so a restart or a kill costs nothing: the next round goes on
 //! where the last committed step ended. Several instances may work on the same recoveries; a step that somebody else
 //! has taken writes nothing. While the endpoint has enough to do, a recovery is asked less and less often.
+//!
+//! How much is enough follows from how fast the endpoint takes it: as many deliveries as it takes in a second are due at a
+//! time. So a quick receiver catches up as fast as it can, and a fresh event waits behind a second's work at most.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use authority_domain::id::RecoveryId;
 use authority_domain::refusal::Refusal;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::app::recoveries::Advanced;
+use crate::app::recoveries::{Advanced, DUE};
 
 /// Between rounds in which something was done: others' writes come first.
 const BUSY: Duration = Duration::from_millis(10);
@@ -32,11 +37,36 @@ enum Round {
     Worked,
 }
 
+/// How fast the endpoint of a recovery takes its deliveries.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// What may be due: as much as it took in a second lately.
+    most_due: i64,
+    /// When deliveries were last made, on the process's own clock.
+    stepped_at: Option<Duration>,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self { most_due: *DUE.start(), stepped_at: None }
+    }
+
+    /// More are made. Except for the first time, half of what may be due has been taken since the last.
+    fn step(&mut self, now: Duration) {
+        let Some(before) = self.stepped_at.replace(now) else { return };
+        let took_ms = i64::try_from(now.saturating_sub(before).as_millis()).unwrap_or(i64::MAX).max(1);
+        let in_a_second = self.most_due * 500 / took_ms;
+        // At most twice as much at a time: a single quick answer says little.
+        self.most_due = in_a_second.min(self.most_due * 2).clamp(*DUE.start(), *DUE.end());
+    }
+}
+
 /// Works until `stop` turns true.
 pub async fn carry_out_recoveries(app: App, mut stop: watch::Receiver<bool>) {
     let mut wait = WAITING;
+    let mut paces = BTreeMap::new();
     while !*stop.borrow() {
-        let pause = match round(&app, &stop).await {
+        let pause = match round(&app, &stop, &mut paces).await {
             Ok(Round::Worked) => {
                 wait = WAITING;
                 BUSY
@@ -59,13 +89,20 @@ pub async fn carry_out_recoveries(app: App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<Round, Refusal> {
+async fn round(
+    app: &App,
+    stop: &watch::Receiver<bool>,
+    paces: &mut BTreeMap<RecoveryId, Pace>,
+) -> Result<Round, Refusal> {
+    let mut running = BTreeMap::new();
     let mut came_to = Round::Nothing;
     let mut last = None;
     loop {
         let batch = app.recoveries_running(last.as_ref(), BATCH).await?;
         last = batch.last().map(|job| job.recovery.clone());
         if last.is_none() {
+            // Those that have ended are forgotten.
+            *paces = running;
             return Ok(came_to);
         }
         for job in batch {
@@ -73,8 +110,12 @@ async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<Round, Refusal
                 return Ok(came_to);
             }
             let id = job.recovery.id.clone();
-            came_to = came_to.max(match app.recovery_advance(job).await {
-                Ok(Advanced::Worked) => Round::Worked,
+            let mut pace = paces.get(&id).copied().unwrap_or_else(Pace::new);
+            came_to = came_to.max(match app.recovery_advance(job, pace.most_due).await {
+                Ok(Advanced::Worked) => {
+                    pace.step(app.clock.monotonic());
+                    Round::Worked
+                }
                 Ok(Advanced::Waits | Advanced::Elsewhere) => Round::Waits,
                 Err(error) => {
                     // One that cannot go on keeps no other from it.
@@ -82,6 +123,7 @@ async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<Round, Refusal
                     Round::Waits
                 }
             });
+            running.insert(id, pace);
         }
     }
 }

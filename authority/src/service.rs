@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use authority_domain::endpoint_url::UrlRules;
+use authority_domain::merchant_limits::DefaultRates;
 use authority_store::ports::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
@@ -28,8 +29,9 @@ use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{documents, merchant, operator, sandbox};
+use crate::instances::Presence;
 use crate::metrics::Metrics;
-use crate::names::{Resolve, SystemResolver};
+use crate::names::{Resolve, SystemResolver, TargetJudge};
 use crate::recovery_worker::carry_out_recoveries;
 use crate::retention::retain;
 use crate::scheduler::keep_time;
@@ -77,6 +79,7 @@ pub struct Service {
     recoveries: JoinHandle<()>,
     shares: JoinHandle<()>,
     retention: Option<JoinHandle<()>>,
+    presence: Option<JoinHandle<()>>,
     key_use: JoinHandle<()>,
 }
 
@@ -91,7 +94,9 @@ impl Service {
         clock: Arc<dyn Clock>,
         dice: Arc<dyn Dice>,
     ) -> Result<Self, StartError> {
-        Self::start_resolving(config, clock, dice, Arc::new(SystemResolver::default())).await
+        let names = SystemResolver::default();
+        let for_requests = Arc::new(names.for_requests());
+        Self::start_with(config, clock, dice, Arc::new(names), for_requests).await
     }
 
     /// The same with another way to resolve the names of receivers. What comes out of it is judged like any other
@@ -105,8 +110,18 @@ impl Service {
         dice: Arc<dyn Dice>,
         names: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
+        Self::start_with(config, clock, dice, Arc::clone(&names), names).await
+    }
+
+    async fn start_with(
+        config: Config,
+        clock: Arc<dyn Clock>,
+        dice: Arc<dyn Dice>,
+        names: Arc<dyn Resolve>,
+        for_requests: Arc<dyn Resolve>,
+    ) -> Result<Self, StartError> {
         let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
-        app.names = names_asked(&config, Arc::clone(&names));
+        app.target_judge = target_judge(&config, for_requests);
         check_keys(&app).await?;
         let released = app.store.take_back_leases().await?;
         if released > 0 {
@@ -121,9 +136,17 @@ impl Service {
         let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics), names)?;
         let (stop, stopped) = watch::channel(false);
         let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
+        // Before the first request, so that it is counted from its first one on.
+        let presence = Presence::announce(&app.store, dice.as_ref(), Arc::clone(&limiter)).await?;
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
-        let roots =
-            Roots { app: app.clone(), limiter, metrics: Arc::clone(&metrics), figures: Arc::default() };
+        let roots = Roots {
+            app: app.clone(),
+            limiter,
+            proxies: Arc::new(config.trusted_proxies.clone()),
+            unsent: Arc::default(),
+            metrics: Arc::clone(&metrics),
+            figures: Arc::default(),
+        };
         let door = |realm, tls| {
             let problems = ProblemWriter { realm };
             let (clock, dice) = (Arc::clone(&clock), Arc::clone(&dice));
@@ -153,6 +176,7 @@ impl Service {
         let retention = config
             .event_retention
             .map(|kept| tokio::spawn(retain(app.store.clone(), Arc::clone(&clock), kept, stopped.clone())));
+        let presence = presence.map(|presence| tokio::spawn(presence.keep(stopped.clone())));
         let recoveries = tokio::spawn(carry_out_recoveries(app.clone(), stopped.clone()));
         let shares = tokio::spawn(tell_of_ended_shares(app.clone(), stopped.clone()));
         let dispatcher = tokio::spawn(dispatcher.run(stopped));
@@ -168,6 +192,7 @@ impl Service {
             recoveries,
             shares,
             retention,
+            presence,
             key_use,
         })
     }
@@ -195,6 +220,11 @@ impl Service {
             && retention.await.is_err()
         {
             tracing::error!("the retention panicked; it goes on after the next start");
+        }
+        if let Some(presence) = self.presence
+            && presence.await.is_err()
+        {
+            tracing::error!("the task that announces this instance panicked");
         }
         if self.recoveries.await.is_err() {
             tracing::error!("the worker of recoveries panicked; they go on after the next start");
@@ -229,8 +259,9 @@ pub async fn open_app(
         secrets: Arc::new(config.keys.secret_box()),
         cursors: Arc::clone(&config.keys.cursors),
         urls: url_rules(config),
-        names: names_asked(config, Arc::new(SystemResolver::default())),
+        target_judge: target_judge(config, Arc::new(SystemResolver::default())),
         base_url: config.base_url.clone().unwrap_or_default(),
+        rates: config.rate_limits.as_ref().map(DefaultRates::from),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
@@ -239,8 +270,8 @@ pub async fn open_app(
 }
 
 /// Behind a proxy names mean what they mean to the proxy.
-fn names_asked(config: &Config, names: Arc<dyn Resolve>) -> Option<Arc<dyn Resolve>> {
-    config.delivery.egress_proxy.is_none().then_some(names)
+fn target_judge(config: &Config, names: Arc<dyn Resolve>) -> Option<Arc<TargetJudge>> {
+    config.delivery.egress_proxy.is_none().then(|| Arc::new(TargetJudge::new(names)))
 }
 
 /// Events are not sent to this service's own public name.
@@ -332,7 +363,7 @@ fn dispatcher(
         disable: delivery.disable,
         urls: app.urls.clone(),
         concurrency: delivery.concurrency.get(),
-        concurrency_per_endpoint: delivery.concurrency_per_endpoint.get(),
+        max_in_flight: delivery.concurrency_per_endpoint.get(),
         metrics,
     })
 }

@@ -199,7 +199,10 @@ fn finish_forms(schema: &mut Value) {
 
 /// A refusal (contract 5.1).
 fn problem() -> Value {
-    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    // One code may stand under two statuses.
+    let mut known = BTreeSet::new();
+    let codes: Vec<&str> =
+        ErrorCode::ALL.iter().map(|code| code.as_str()).filter(|code| known.insert(*code)).collect();
     let member_codes: Vec<&str> = MemberCode::ALL.iter().map(|code| code.as_str()).collect();
     json!({
         "type": "object",

@@ -42,11 +42,6 @@ pub(crate) fn feed_of(definition: &str) -> Result<Value> {
     Ok(json!({ "data": [of(definition)?], "next_cursor": "AQEAAZf0b2x3", "resume_cursor": "AQEAAZf0b2x3" }))
 }
 
-/// All there is, on one page.
-pub(crate) fn rows_of(definition: &str) -> Result<Value> {
-    Ok(json!({ "data": [of(definition)?] }))
-}
-
 /// A refusal with this code.
 pub(crate) fn problem(code: ErrorCode) -> Value {
     let mut problem = json!({

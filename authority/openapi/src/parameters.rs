@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use verify_core::EventType;
 use verify_core::catalog::API_VERSION;
 
-/// Visible characters, plain or as a quoted text (contract 4.3), in which some count twice.
-const IDEMPOTENCY_KEY: &str = r#"^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$"#;
+/// Visible characters without the quotation mark, plain or within one pair of them (contract 18.1).
+const IDEMPOTENCY_KEY: &str = r#"^([!#-~]{1,255}|"[!#-~]{1,255}")$"#;
 
 /// The parameters of an operation, those that many have by reference.
 pub(crate) fn of(path: &str, operation: &Operation) -> Result<Vec<Value>> {
@@ -62,7 +62,7 @@ pub(crate) fn shared() -> Map<String, Value> {
             "Idempotency-Key",
             json!({ "name": "Idempotency-Key", "in": "header",
                 "description": "Names the logical write: a repeated request is answered as the first one was, and done once. One that is used for another request is refused. In double quotes it is the same key.",
-                "schema": { "type": "string", "minLength": 1, "maxLength": 512, "pattern": IDEMPOTENCY_KEY }, "example": "refund:ORD-100001:return-9" }),
+                "schema": { "type": "string", "minLength": 1, "maxLength": 257, "pattern": IDEMPOTENCY_KEY }, "example": "refund:ORD-100001:return-9" }),
         ),
         (
             "If-None-Match",
@@ -110,15 +110,17 @@ fn in_query(parameter: &Parameter) -> Value {
         Form::EventTypes => (list(json!({ "type": "string", "enum": event_types() })), true),
         Form::Time => (json!({ "type": "string", "format": "date-time" }), false),
         Form::Text => (
-            json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[^\\u0000-\\u001f\\u007f]*$" }),
+            json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" }),
             false,
         ),
         Form::Id(prefix) => (id(prefix), false),
         Form::Mode => (json!({ "type": "string", "enum": ["live", "test"] }), false),
-        Form::Number(least, most) => (json!({ "type": "integer", "minimum": least, "maximum": most }), false),
+        Form::Flag => (json!({ "type": "boolean" }), false),
     };
+    let at_most = if is_list { " At most 64 values." } else { "" };
+    let description = format!("{}{at_most}", parameter.about);
     let mut written =
-        json!({ "name": parameter.name, "in": "query", "description": parameter.about, "schema": schema });
+        json!({ "name": parameter.name, "in": "query", "description": description, "schema": schema });
     if is_list {
         written["style"] = json!("form");
         written["explode"] = json!(false);

@@ -149,7 +149,6 @@ fn granted(operation: &Operation, success: &Success, definitions: &Definitions) 
         Content::Record(name) => ("application/json", reference(name, definitions)?, examples::of(name)?),
         Content::Page(name) => ("application/json", page(name, definitions)?, examples::page_of(name)?),
         Content::Feed(name) => ("application/json", feed(name, definitions)?, examples::feed_of(name)?),
-        Content::Rows(name) => ("application/json", rows(name, definitions)?, examples::rows_of(name)?),
         Content::Json => {
             let media = json!({ "application/json": { "schema": { "type": "object" } } });
             return Ok(json!({ "description": success.about, "headers": refer(&names), "content": media }));
@@ -263,6 +262,7 @@ fn phrase(status: u16) -> &'static str {
         429 => "TooManyRequests",
         431 => "RequestHeaderFieldsTooLarge",
         500 => "InternalServerError",
+        501 => "NotImplemented",
         503 => "ServiceUnavailable",
         _ => "Refused",
     }

@@ -1,21 +1,23 @@
 //! The operator's alerts: raised by use cases, listed, and closed by whoever has looked (contract 3.4, 3.5, 6.2).
 
-use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
+use authority_domain::cursor::ListKind;
 use authority_domain::id::AlertId;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::no_members;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::KeyScope;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::lists::List;
+pub use authority_store::ports::AlertFilter;
+
+use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
-/// An open alert as the operator reads it.
+/// An alert as the operator reads it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "alert")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorAlert"))]
@@ -36,6 +38,10 @@ pub(super) struct AlertView<'a> {
     first_seen_at: Timestamp,
     /// When it was raised last.
     last_seen_at: Timestamp,
+    /// Whether it still stands.
+    status: AlertStatus,
+    /// When it was closed; null while it is open.
+    closed_at: Option<Timestamp>,
 }
 
 impl<'a> From<&'a Alert> for AlertView<'a> {
@@ -49,26 +55,23 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
             count: alert.count,
             first_seen_at: alert.first_seen_at,
             last_seen_at: alert.last_seen_at,
+            status: alert.status(),
+            closed_at: alert.closed_at,
         }
     }
 }
 
 impl App {
-    /// `GET /alerts`: the open ones, oldest first, at most `limit`. One page: who has looked closes them.
+    /// `GET /alerts`: newest first.
     ///
     /// # Errors
-    /// `service_unavailable`.
-    pub async fn alerts_list(&self, limit: u16) -> Result<List, Refusal> {
-        let open: Vec<Alert> = self
-            .store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.alerts_open(None, i64::from(limit)).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let items = open.iter().map(|alert| serde_json::to_string(&AlertView::from(alert)));
-        let items = items.collect::<Result<_, _>>().map_err(|_| Refusal::internal())?;
-        Ok(List { items, next_cursor: None, resume_cursor: None })
+    /// `invalid_cursor`.
+    pub async fn alerts_list(&self, request: &ListRequest, filter: AlertFilter) -> Result<List, Refusal> {
+        let show = |alert: Alert| Ok((alert.id.to_string(), written(AlertView::from(&alert))?));
+        self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.alerts_page(&filter, of.before.as_deref(), of.rows).await?) })
+        })
+        .await
     }
 
     /// `POST /alerts/:alert/close`: somebody has looked. Raised again, it opens anew.
@@ -95,11 +98,12 @@ impl App {
     }
 }
 
-/// Money came for a checkout that had ended without an order.
+/// Money came for a checkout that had ended without an order, or for an order that had been cancelled.
 pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Result<(), Refusal> {
+    let what = if payment.order_number.is_some() { "order" } else { "checkout" };
     let message = format!(
-        "The processor says that {} of {} {} succeeded after its checkout had ended; it made no order.",
-        payment.id, payment.amount, payment.currency
+        "{} {} of payment {} came after its {what} had ended. Give them back with POST /payments/{}/refunds.",
+        payment.amount_captured, payment.currency, payment.id, payment.id
     );
     raise(work, AlertCode::LatePayment, Severity::Critical, payment.id.as_str(), message).await
 }

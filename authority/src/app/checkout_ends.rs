@@ -32,7 +32,8 @@ impl App {
     /// Ends a checkout; `None` is a malformed id.
     ///
     /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`; `merchant_closed` for
+    /// an order that would be made.
     pub async fn checkout_end(
         &self,
         mutation: Mutation,
@@ -100,6 +101,7 @@ async fn complete(
     if !checkout_flow::needs_completion(&checkout) {
         return Ok(checkout);
     }
+    merchant.check_not_closed()?;
     let number = free_order_number(work, tenant, merchant).await?;
     let confirm_on = merchant.settings.confirm_on;
     let founding = founding(work, tenant, &checkout.id).await?;

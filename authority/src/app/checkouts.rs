@@ -16,7 +16,7 @@ impl App {
     /// `POST /merchants/:m/:mode/checkouts`.
     ///
     /// # Errors
-    /// `not_found`; 422 for wrong members.
+    /// `not_found`; 422 for wrong members; `merchant_closed`.
     pub async fn checkout_open(
         &self,
         mutation: Mutation,
@@ -45,6 +45,7 @@ pub(super) async fn open(
     body: &Value,
 ) -> Result<Checkout, Refusal> {
     let new = CheckoutRequest::read(body)?.into_new(work.now, &mut work.dice)?;
+    merchant.check_not_closed()?;
     let terms = new.subscription.clone();
     let checkout = Checkout::open(new, tenant.livemode, work.now);
     work.commit(tenant, merchant, &[Change::checkout(EventType::CheckoutCreated, &checkout)]).await?;

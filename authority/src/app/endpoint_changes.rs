@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::endpoints::{Holder, shown};
 use super::mutation::Work;
+use super::url_check::UrlCheck;
 use super::{Answer, App, Mutation};
 
 /// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
@@ -56,22 +57,36 @@ impl App {
         id: Option<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let holder = holder.into();
+        self.checking_url(&holder.tenant, |check| {
+            self.endpoint_change_checked(holder.clone(), mutation.clone(), id.clone(), body.clone(), check)
+        })
+        .await
+    }
+
+    async fn endpoint_change_checked(
+        &self,
+        holder: Holder,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+        check: UrlCheck,
+    ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let Holder { tenant, scope, strict, .. } = holder.into();
+        let Holder { tenant, scope, strict, .. } = holder;
         let if_match = mutation.if_match;
-        let target = self.judged_target(&body, tenant.livemode).await;
         mutation
             .run(self, scope, move |work| {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, before.resource_version, strict)?;
                     let patch = read_endpoint_patch(&body, &app.urls, tenant.livemode)?;
-                    target?;
                     let Some(after) = before.patched(patch, work.now)? else {
                         return shown(before, work.now);
                     };
                     work.tx.endpoint_update(&tenant, &after).await?;
                     after_switching(work, &before, &after).await?;
+                    check.of_body(&app.urls, &body, tenant.livemode)?;
                     shown(after, work.now)
                 })
             })

@@ -1,16 +1,16 @@
 //! Webhook endpoints: make, list, read, test (contract 4.10).
 //!
-//! The name in the URL is resolved before the transaction. The signing secret is made here, sealed before it touches the store, and shown once.
-
-use std::time::Duration;
+//! The name in a new URL is resolved when nothing else is wrong with the request, and outside its transaction: see
+//! `UrlCheck`. The signing secret is made here, sealed before it touches the store, and shown once.
 
 use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::cursor::ListKind;
-use authority_domain::endpoint::{ENDPOINTS_MAX, Endpoint, EndpointStatus};
+use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
+use authority_domain::merchant_limits::Limits;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{EndpointRequest, EndpointTestRequest, url_address_blocked};
+use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
@@ -23,8 +23,8 @@ use verify_core::catalog::EventType;
 use super::access::Caller;
 use super::keys::random;
 use super::lists::{List, ListRequest, written};
+use super::url_check::UrlCheck;
 use super::{Answer, App, Mutation};
-use crate::names::leads_astray;
 use crate::secret_box::SecretContext;
 
 /// An endpoint's first secret has this version; the context it is sealed under names it.
@@ -46,8 +46,6 @@ pub struct Holder {
     pub(super) tenant: Tenant,
     /// Within what its idempotency keys count.
     pub(super) scope: KeyScope,
-    /// How many endpoints there may be.
-    limit: i64,
     /// Changes need `If-Match`.
     pub(super) strict: bool,
 }
@@ -57,7 +55,6 @@ impl From<&Caller> for Holder {
         Self {
             tenant: caller.tenant.clone(),
             scope: KeyScope::Merchant(caller.tenant.clone()),
-            limit: ENDPOINTS_MAX,
             strict: caller.merchant.settings.require_if_match,
         }
     }
@@ -67,13 +64,38 @@ impl Holder {
     /// A merchant, for the operator.
     pub(crate) fn merchant(tenant: Tenant) -> Self {
         let scope = KeyScope::OperatorFor(tenant.clone());
-        Self { tenant, scope, limit: ENDPOINTS_MAX, strict: false }
+        Self { tenant, scope, strict: false }
     }
 
     /// The platform, which has one endpoint of its own.
     pub(super) fn operator() -> Self {
-        Self { tenant: Tenant::operator(), scope: KeyScope::Operator, limit: 1, strict: false }
+        Self { tenant: Tenant::operator(), scope: KeyScope::Operator, strict: false }
     }
+}
+
+/// What the operator allows the holder.
+async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
+    if tenant.is_operator() {
+        return Ok(Limits { endpoints: Some(1), ..Limits::default() });
+    }
+    let merchant = tx.merchant_get(&tenant.merchant_id).await?;
+    merchant.map(|merchant| merchant.limits).ok_or_else(Refusal::internal)
+}
+
+/// Refuses one endpoint more than there may be.
+async fn check_count(tx: &mut dyn Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
+    let limit = limits.endpoints_max();
+    if tx.endpoint_count(tenant).await? < limit {
+        return Ok(());
+    }
+    if tenant.is_operator() {
+        return Err(Refusal::new(ErrorCode::EndpointLimitReached, "The platform has its endpoint already."));
+    }
+    let detail =
+        format!("This merchant's limit endpoints is {limit} per mode; the platform's operator can raise it.");
+    Err(Refusal::new(ErrorCode::EndpointLimitReached, detail)
+        .with("limit", "endpoints")
+        .with("limit_value", limit))
 }
 
 /// The answer that shows an endpoint.
@@ -97,25 +119,7 @@ pub(super) struct TestRequested<'a> {
     livemode: bool,
 }
 
-/// How long a request waits for the name server of a receiver, at most.
-const RESOLVE_LIMIT: Duration = Duration::from_secs(2);
-
 impl App {
-    /// Whether the name in the URL of this body leads where events may go (contract 7.6 rule 4), as far as can be found
-    /// out now. Asked before the transaction: a name server may take its time. What is no URL is refused elsewhere.
-    ///
-    /// # Errors
-    /// `endpoint_url_forbidden`, to be given when nothing else is wrong.
-    pub(super) async fn judged_target(&self, body: &Value, livemode: bool) -> Result<(), Refusal> {
-        let url = body.get("url").and_then(Value::as_str);
-        let target = url.and_then(|url| self.urls.parse(url, livemode).ok());
-        let (Some(names), Some(target)) = (&self.names, target) else { return Ok(()) };
-        if leads_astray(names.as_ref(), &target, RESOLVE_LIMIT).await {
-            return Err(url_address_blocked());
-        }
-        Ok(())
-    }
-
     /// `POST /webhook-endpoints`.
     ///
     /// # Errors
@@ -126,20 +130,30 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let holder = holder.into();
+        self.checking_url(&holder.tenant, |check| {
+            self.endpoint_create_checked(holder.clone(), mutation.clone(), body.clone(), check)
+        })
+        .await
+    }
+
+    async fn endpoint_create_checked(
+        &self,
+        holder: Holder,
+        mutation: Mutation,
+        body: Value,
+        check: UrlCheck,
+    ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let Holder { tenant, scope, limit, .. } = holder.into();
-        let target = self.judged_target(&body, tenant.livemode).await;
+        let Holder { tenant, scope, .. } = holder;
         mutation
             .run(self, scope, move |work| {
                 Box::pin(async move {
                     let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
-                    target?;
-                    if work.tx.endpoint_count(&tenant).await? >= limit {
-                        return Err(Refusal::new(
-                            ErrorCode::EndpointLimitReached,
-                            format!("There may be {limit} at most, and there are as many."),
-                        ));
-                    }
+                    let limits = limits_of(work.tx, &tenant).await?;
+                    let request = request.within(limits.max_in_flight)?;
+                    check_count(work.tx, &tenant, &limits).await?;
+                    check.of_body(&app.urls, &body, tenant.livemode)?;
                     let id = EndpointId::generate(work.now, &mut work.dice);
                     let secret = verify_core::secret::generate(random(work));
                     let context = SecretContext { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };

@@ -42,10 +42,13 @@ impl App {
         let after = self.position(ListKind::Events, &caller.tenant, request)?;
         let tenant = caller.tenant.clone();
         let wanted = rows_wanted(request);
-        let (rows, range) = self
+        let filtered = filter != EventFilter::default();
+        let (walked, rows, range) = self
             .store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
+                    // Before the rows: up to here a filtered page has looked when it finds no more.
+                    let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
                     let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
                     // After the rows: what is removed in between is then missed by nobody unnoticed.
                     // Where the event behind the cursor is there, nothing was removed.
@@ -53,7 +56,7 @@ impl App {
                         rows.first().is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
                     let asked = !goes_on;
                     let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
-                    Ok::<_, StoreError>((rows, range))
+                    Ok::<_, StoreError>((walked, rows, range))
                 })
             })
             .await
@@ -66,10 +69,13 @@ impl App {
             )
             .with("oldest_retained_sequence", oldest));
         }
-        let last = rows.iter().take(usize::from(request.limit)).next_back().map(|(sequence, _)| *sequence);
+        let (mut list, last) = self.page(ListKind::Events, &caller.tenant, request, rows);
         // A page with nothing on it leaves the reader where it is, and never before what is kept.
-        let resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
-        let mut list = self.page(ListKind::Events, &caller.tenant, request, rows);
+        let mut resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
+        // The last page has looked at all there was, whatever of it matched.
+        if list.next_cursor.is_none() {
+            resume = resume.max(walked);
+        }
         list.resume_cursor = Some(self.cursor(ListKind::Events, &caller.tenant, request, resume));
         Ok(list)
     }

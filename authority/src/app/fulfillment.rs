@@ -2,7 +2,7 @@
 
 use authority_domain::fulfillment;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::Order;
+use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::FulfillmentRequest;
@@ -59,11 +59,25 @@ pub(super) async fn update(
     let asked = FulfillmentRequest::read(body)?.into_update();
     let number = order.order_number.clone();
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
-    let before = work.tx.shipped_marks(tenant, &number).await?;
-    let updated = fulfillment::update(order, &parcels, before.clone(), &asked, work.now)?;
+    let before = work.tx.fulfillment_marks(tenant, &number).await?;
+    let confirmed_by = confirmed_by(work, tenant, &order).await?;
+    let updated = fulfillment::update(order, &parcels, before.clone(), confirmed_by, &asked, work.now)?;
     work.commit(tenant, merchant, &updated.changes).await?;
     if updated.marked != before {
-        work.tx.shipped_marks_put(tenant, &number, &updated.marked).await?;
+        work.tx.fulfillment_marks_put(tenant, &number, &updated.marked).await?;
     }
     Ok(updated.order)
+}
+
+/// Whose word the order was confirmed on, where that makes a difference.
+pub(super) async fn confirmed_by(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    order: &Order,
+) -> Result<ConfirmedBy, Refusal> {
+    if order.is_given_up_by_payments() {
+        Ok(work.tx.order_confirmed_by(tenant, &order.order_number).await?)
+    } else {
+        Ok(ConfirmedBy::Payments)
+    }
 }

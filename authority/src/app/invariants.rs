@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use authority_domain::id::MerchantId;
 use authority_domain::invariants::{
     EventDelivery, Finding, FindingCode, History, RecordKind, StoredRecord, StreamCheck, Told, ToldShare,
-    check_fan_out, check_order, check_record, check_share,
+    check_fan_out, check_order, check_payment_without_order, check_record, check_share,
 };
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -119,6 +119,7 @@ impl Auditor<'_> {
                     self.untold(&tenant).await?;
                     self.untold_shares(&tenant).await?;
                     self.orders(&tenant).await?;
+                    self.payments_without_order(&tenant).await?;
                 }
             }
             self.tenant = None;
@@ -263,6 +264,19 @@ impl Auditor<'_> {
             }
             let Some(next) = page.next else { return Ok(()) };
             after = Some(next);
+        }
+    }
+
+    /// I2 of the money that came too late to make an order.
+    async fn payments_without_order(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let page = self.tx.inspect_payments_without_order(tenant, &after, PAGE).await?;
+            for (payment, refunds) in page.payments {
+                self.found(check_payment_without_order(payment, &refunds));
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            after = next;
         }
     }
 }

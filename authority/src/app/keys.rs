@@ -7,6 +7,7 @@ use authority_domain::audit::Author;
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::key_record::{ApiKeyRecord, KeyStatus};
+use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
 use authority_domain::scope::Scope;
@@ -61,7 +62,7 @@ impl App {
     /// `POST /merchants/:m/api-keys`.
     ///
     /// # Errors
-    /// `not_found`; 422 for wrong members.
+    /// `not_found`; 422 for wrong members; `merchant_closed`.
     pub async fn api_key_issue(
         &self,
         mutation: Mutation,
@@ -77,11 +78,12 @@ impl App {
                     Box::pin(async move {
                         let merchant = find_merchant(work, merchant).await?;
                         let request = ApiKeyRequest::read(&body, work.now)?;
+                        merchant.check_not_closed()?;
                         let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
                         let key = ApiKey::generate(kind, &random(work));
                         let record = ApiKeyRecord {
                             id: KeyId::generate(work.now, &mut work.dice),
-                            merchant_id: merchant,
+                            merchant_id: merchant.id,
                             livemode: request.livemode,
                             hash: key.hash(),
                             name: request.name,
@@ -106,7 +108,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); 422 for wrong members; `rotation_in_progress`;
-    /// `invalid_state_transition` for a key that has ended.
+    /// `invalid_state_transition` for a key that has ended; `merchant_closed`.
     pub async fn api_key_rotate(
         &self,
         mutation: Mutation,
@@ -119,6 +121,7 @@ impl App {
                 Box::pin(async move {
                     let before = find_key(work, id).await?;
                     let rotation = ApiKeyRotation::read(&body, work.now)?;
+                    find_merchant(work, Some(before.merchant_id.clone())).await?.check_not_closed()?;
                     let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
                     let key = ApiKey::generate(kind, &random(work));
                     let id = KeyId::generate(work.now, &mut work.dice);
@@ -213,14 +216,9 @@ async fn find_key(work: &mut Work<'_>, id: Option<KeyId>) -> Result<ApiKeyRecord
 }
 
 /// The merchant that an operator's path names; `None` is a malformed id.
-pub(super) async fn find_merchant(
-    work: &mut Work<'_>,
-    id: Option<MerchantId>,
-) -> Result<MerchantId, Refusal> {
-    match id {
-        Some(id) if work.tx.merchant_get(&id).await?.is_some() => Ok(id),
-        _ => Err(Refusal::not_found("merchant")),
-    }
+pub(super) async fn find_merchant(work: &mut Work<'_>, id: Option<MerchantId>) -> Result<Merchant, Refusal> {
+    let missing = || Refusal::not_found("merchant");
+    work.tx.merchant_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
 /// 32 bytes for a key or a secret, from a generator that the operating system seeded for this request.

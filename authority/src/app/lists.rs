@@ -1,7 +1,7 @@
 //! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
 //!
-//! A list reads one row more than the page holds; only when that row exists is there a next page. Items are handed on
-//! as the text that is stored. The lists of a merchant go by sequences of its stream; the operator's lists span all
+//! A page ends at so many rows or at so many bytes, whichever comes first. A list reads one row more than the page holds;
+//! only when that row exists is there a next page. Items are handed on as the text that is stored. The lists of a merchant go by sequences of its stream; the operator's lists span all
 //! merchants and go by the records' ids, which are in the order of their making. `App::list` and `App::operator_list` are
 //! these two; a feed, which also says where to resume, puts its page together itself.
 
@@ -9,7 +9,7 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::Tx;
+use authority_store::ports::{PAGE_BYTES, Tx};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
@@ -35,6 +35,26 @@ pub struct List {
     pub next_cursor: Option<String>,
     /// On feeds only: the position after the last item of this page, whether or not more follow.
     pub resume_cursor: Option<String>,
+}
+
+/// A record as a list shows it.
+pub(super) struct Item {
+    text: String,
+    /// How much room it takes on a page: what the store counted when it stopped reading.
+    bytes: usize,
+}
+
+impl From<String> for Item {
+    fn from(text: String) -> Self {
+        Self { bytes: text.len(), text }
+    }
+}
+
+impl Item {
+    /// One that is shorter than what it was made of.
+    pub(super) fn made_of(bytes: usize, text: String) -> Self {
+        Self { bytes: bytes.max(text.len()), text }
+    }
 }
 
 /// What is to be read for a page of a merchant's list.
@@ -80,12 +100,12 @@ impl App {
     }
 
     /// A page of a merchant's list: the rows that `read` finds, each with its position, as `show` writes them.
-    pub(super) async fn list<R, F>(
+    pub(super) async fn list<R, S, F>(
         &self,
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
-        show: impl Fn(R) -> Result<String, Refusal> + Send,
+        show: impl Fn(R) -> Result<S, Refusal> + Send,
         read: F,
     ) -> Result<List, Refusal>
     where
@@ -93,12 +113,13 @@ impl App {
             + Send
             + 'static,
         R: Send + 'static,
+        S: Into<Item>,
     {
         let before = self.position(list, tenant, request)?;
         let wanted = PageOf { tenant: tenant.clone(), before, rows: rows_wanted(request) };
         let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
         let shown = found.into_iter().map(|(position, row)| Ok((position, show(row)?)));
-        Ok(self.page(list, tenant, request, shown.collect::<Result<_, Refusal>>()?))
+        Ok(self.page(list, tenant, request, shown.collect::<Result<_, Refusal>>()?).0)
     }
 
     /// A page of an operator's list: the records that `read` finds before an id, as `show` writes them, each with its
@@ -141,36 +162,30 @@ impl App {
         &self,
         list: ListKind,
         request: &ListRequest,
-        mut rows: Vec<(String, String)>,
+        rows: Vec<(String, String)>,
     ) -> Result<List, Refusal> {
-        let limit = usize::from(request.limit);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let next_cursor = match rows.last() {
-            Some((id, _)) if more => {
-                let uuid = verify_core::id::uuid(id).ok_or_else(Refusal::internal)?;
+        let (items, last, more) = cut(request, rows);
+        let next_cursor = match last {
+            Some(id) if more => {
+                let uuid = verify_core::id::uuid(&id).ok_or_else(Refusal::internal)?;
                 Some(self.cursors.encode_id(list, uuid, &request.filter))
             }
             _ => None,
         };
-        let items = rows.into_iter().map(|(_, body)| body).collect();
         Ok(List { items, next_cursor, resume_cursor: None })
     }
 
-    /// Cuts the page out of the rows that were read, each with its position.
+    /// Cuts the page out of the rows that were read, each with its position; with it the last position on the page.
     pub(super) fn page(
         &self,
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
-        mut rows: Vec<(i64, String)>,
-    ) -> List {
-        let limit = usize::from(request.limit);
-        let more = rows.len() > limit;
-        rows.truncate(limit);
-        let last = rows.last().map(|(position, _)| *position);
+        rows: Vec<(i64, impl Into<Item>)>,
+    ) -> (List, Option<i64>) {
+        let (items, last, more) = cut(request, rows);
         let next_cursor = last.filter(|_| more).map(|position| self.cursor(list, tenant, request, position));
-        List { items: rows.into_iter().map(|(_, body)| body).collect(), next_cursor, resume_cursor: None }
+        (List { items, next_cursor, resume_cursor: None }, last)
     }
 
     /// The cursor of a position in this list, under this filter.
@@ -184,6 +199,22 @@ impl App {
         let position = u64::try_from(position).unwrap_or(0);
         self.cursors.encode(list, position, Owner::Tenant(tenant), &request.filter)
     }
+}
+
+/// The rows that a page has room for, at least one, the place of the last, and whether there are more.
+fn cut<P>(request: &ListRequest, rows: Vec<(P, impl Into<Item>)>) -> (Vec<String>, Option<P>, bool) {
+    let (read, mut items, mut last, mut bytes) = (rows.len(), Vec::new(), None, 0_usize);
+    for (place, item) in rows.into_iter().take(request.limit.into()) {
+        let Item { text, bytes: size } = item.into();
+        bytes = bytes.saturating_add(size);
+        if bytes > PAGE_BYTES && !items.is_empty() {
+            break;
+        }
+        items.push(text);
+        last = Some(place);
+    }
+    let more = items.len() < read;
+    (items, last, more)
 }
 
 fn invalid_cursor() -> Refusal {

@@ -3,10 +3,12 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::{Merchant, MerchantStatus};
+use authority_domain::merchant_limits::{DefaultRates, EffectiveLimits};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::{MerchantRequest, read_merchant_change};
 use authority_store::ports::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
+use serde::Serialize;
 use serde_json::Value;
 
 pub use authority_store::ports::MerchantFilter;
@@ -14,12 +16,29 @@ pub use authority_store::ports::MerchantFilter;
 use super::lists::{List, ListRequest, written};
 use super::{Answer, App, Mutation};
 
+/// A merchant as the operator reads it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorMerchant"))]
+pub(super) struct OperatorView<'a> {
+    #[serde(flatten)]
+    merchant: &'a Merchant,
+    /// The limits that hold: those that were set, and the platform's defaults for the rest.
+    effective_limits: EffectiveLimits,
+}
+
+impl<'a> OperatorView<'a> {
+    fn new(merchant: &'a Merchant, rates: Option<&DefaultRates>) -> Self {
+        Self { merchant, effective_limits: merchant.limits.effective(rates) }
+    }
+}
+
 impl App {
     /// `POST /merchants`.
     ///
     /// # Errors
     /// 422 for wrong members and for a slug that is taken.
     pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+        let rates = self.rates;
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
@@ -32,7 +51,7 @@ impl App {
                         }
                         other => other?,
                     }
-                    answer(201, &merchant)
+                    answer(201, &merchant, rates.as_ref())
                 })
             })
             .await
@@ -49,7 +68,7 @@ impl App {
         id: Option<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
+        let (if_match, rates) = (mutation.if_match, self.rates);
         let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
@@ -65,7 +84,7 @@ impl App {
                             work.tx.connections_end(&id, work.now).await?;
                         }
                     }
-                    answer(200, &merchant)
+                    answer(200, &merchant, rates.as_ref())
                 })
             })
             .await;
@@ -85,7 +104,7 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(|| Refusal::not_found("merchant"))?;
-        answer(200, &merchant)
+        answer(200, &merchant, self.rates.as_ref())
     }
 
     /// `GET /merchants`: newest first.
@@ -97,7 +116,9 @@ impl App {
         request: &ListRequest,
         filter: MerchantFilter,
     ) -> Result<List, Refusal> {
-        let show = |merchant: Merchant| Ok((merchant.id.to_string(), written(merchant)?));
+        let show = |merchant: Merchant| {
+            Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, self.rates.as_ref()))?))
+        };
         self.operator_list(ListKind::OperatorMerchants, MerchantId::PREFIX, request, show, move |tx, of| {
             Box::pin(async move { Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?) })
         })
@@ -105,6 +126,7 @@ impl App {
     }
 }
 
-fn answer(status: u16, merchant: &Merchant) -> Result<Answer, Refusal> {
-    Ok(Answer::record(status, merchant)?.version(merchant.resource_version).about(merchant.id.as_str()))
+fn answer(status: u16, merchant: &Merchant, rates: Option<&DefaultRates>) -> Result<Answer, Refusal> {
+    let shown = OperatorView::new(merchant, rates);
+    Ok(Answer::record(status, &shown)?.version(merchant.resource_version).about(merchant.id.as_str()))
 }

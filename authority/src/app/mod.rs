@@ -56,6 +56,7 @@ pub mod shipments;
 pub mod sink;
 pub mod subscriptions;
 pub mod undelivered;
+mod url_check;
 #[cfg(feature = "schema")]
 pub mod views;
 
@@ -64,6 +65,7 @@ use std::sync::Arc;
 
 use authority_domain::cursor::CursorKeys;
 use authority_domain::endpoint_url::UrlRules;
+use authority_domain::merchant_limits::DefaultRates;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
@@ -75,7 +77,7 @@ pub use mutation::{IdempotencyKey, IfMatch, Mutation};
 use self::key_use::KeyUse;
 use crate::clock::Clock;
 use crate::dice::Dice;
-use crate::names::Resolve;
+use crate::names::TargetJudge;
 use crate::secret_box::SecretBox;
 
 /// What every use case works with; built once at the start.
@@ -93,10 +95,12 @@ pub struct App {
     pub cursors: Arc<CursorKeys>,
     /// Where events may be sent.
     pub urls: UrlRules,
-    /// Resolves the names of receivers; `None` where a proxy does, and judges them.
-    pub names: Option<Arc<dyn Resolve>>,
+    /// Judges where the names of receivers lead; `None` where a proxy does.
+    pub target_judge: Option<Arc<TargetJudge>>,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
+    /// The rates of merchants that have none of their own; `None` where rate limits are switched off.
+    pub rates: Option<DefaultRates>,
     /// The keys in use.
     pub known_keys: Arc<access::KnownKeys>,
     /// How long an idempotency key is remembered, in milliseconds.
@@ -150,6 +154,12 @@ impl App {
         let waited_ms = oldest.map_or(0, |oldest| now.as_ms() - oldest.as_ms());
         if !known {
             return not_ready(unknown);
+        }
+        let written: Result<(), StoreError> =
+            self.store.write(move |tx: &mut dyn Tx| Box::pin(async move { tx.write_probe(now).await })).await;
+        if let Err(error) = written {
+            tracing::warn!(%error, "the database takes no writes");
+            return not_ready("The database takes no writes.");
         }
         if waited_ms > self.ready_max_delay_ms {
             return not_ready("Deliveries are due and nobody sends them.");

@@ -15,7 +15,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, Tx};
+use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, MadeUnderKey, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -62,7 +62,7 @@ pub(super) struct Work<'t> {
     pub(super) now: Timestamp,
     pub(super) dice: StdRng,
     /// The idempotency key, for records that keep it for ever.
-    pub(super) key: Option<String>,
+    pub(super) key: Option<IdempotencyKey>,
     /// Why the operator does it, for operations that ask.
     pub(super) reason: Option<String>,
 }
@@ -139,7 +139,7 @@ where
         .await
 }
 
-fn frame<'t>(app: &App, tx: &'t mut dyn Tx, now: Timestamp, key: Option<String>) -> Work<'t> {
+fn frame<'t>(app: &App, tx: &'t mut dyn Tx, now: Timestamp, key: Option<IdempotencyKey>) -> Work<'t> {
     let mut seed = [0; 32];
     app.dice.fill(&mut seed);
     Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None }
@@ -168,8 +168,7 @@ impl Job {
         {
             return replay(key, fingerprint, &answer, &self.app.secrets);
         }
-        let key = self.mutation.idempotency.as_ref().map(|key| key.key.clone());
-        let mut work_frame = frame(&self.app, tx, now, key);
+        let mut work_frame = frame(&self.app, tx, now, self.mutation.idempotency.clone());
         let answer = work(&mut work_frame).await?;
         if answer.replayed {
             // Found by a record that remembers its key: nothing was written.
@@ -236,11 +235,24 @@ fn replay(
     secrets: &Arc<SecretBox>,
 ) -> Result<Answer, Refusal> {
     if fingerprint != key.fingerprint {
-        return Err(Refusal::new(
-            ErrorCode::IdempotencyKeyReused,
-            "This Idempotency-Key was used before, for another request.",
-        )
-        .param("Idempotency-Key"));
+        return Err(reused());
     }
     Answer::replay(answer, &key.key, secrets)
+}
+
+/// The record that a request with this key once made, when `is_about` what this one is about. Such a record remembers its
+/// key and what it was asked for longer than the answer is kept (contract 4.3, 18.1).
+pub(super) fn made_before<T>(
+    key: &IdempotencyKey,
+    made: MadeUnderKey<T>,
+    is_about: impl FnOnce(&T) -> bool,
+) -> Result<T, Refusal> {
+    // Of what was made before fingerprints were kept, only what it is about is known.
+    let same = made.fingerprint.as_ref().is_none_or(|before| before.as_slice() == key.fingerprint);
+    if same && is_about(&made.record) { Ok(made.record) } else { Err(reused()) }
+}
+
+fn reused() -> Refusal {
+    let detail = "This Idempotency-Key was used before, for another request.";
+    Refusal::new(ErrorCode::IdempotencyKeyReused, detail).param("Idempotency-Key")
 }

@@ -125,6 +125,7 @@ pub(super) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<
     }
     if delivery.status == DeliveryStatus::Pending {
         work.tx.delivery_hasten(&delivery.id, work.now).await?;
+        work.tx.probe(&delivery.id, &delivery.endpoint_id, work.now);
         return Ok(delivery.id.clone());
     }
     let event_type = EventType::parse(&delivery.event_type).ok_or_else(Refusal::internal)?;
@@ -137,5 +138,6 @@ pub(super) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<
         trigger: Trigger::Replay,
     };
     work.tx.deliveries_insert(&found.owner, std::slice::from_ref(&again), work.now).await?;
+    work.tx.probe(&again.id, &again.endpoint_id, work.now);
     Ok(again.id)
 }

@@ -9,7 +9,7 @@ use authority_domain::endpoint_alerts::disabled;
 use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::read_reason;
+use authority_domain::requests::{read_endpoint_limits, read_reason};
 use authority_store::StoreError;
 use authority_store::ports::{FoundEndpoint, KeyScope, Tx};
 use serde_json::{Value, json};
@@ -35,6 +35,34 @@ impl App {
         shown(found, self.now())
     }
 
+    /// `PATCH /webhook-endpoints/:id`: how many requests may be in flight to it.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
+    /// members.
+    pub async fn endpoint_limit(
+        &self,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let found = addressed(work.tx, id).await?;
+                    Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
+                    let patch = read_endpoint_limits(&body)?;
+                    let Some(after) = found.endpoint.patched(patch, work.now)? else {
+                        return shown(found, work.now);
+                    };
+                    work.tx.endpoint_update(&found.owner, &after).await?;
+                    shown(FoundEndpoint { endpoint: after, ..found }, work.now)
+                })
+            })
+            .await
+    }
+
     /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is what it is to become. One that is so already
     /// stays as it is.
     ///
@@ -52,11 +80,7 @@ impl App {
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("webhook endpoint");
-                    let found = work.tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
-                    if found.deleted_at.is_some() {
-                        return Err(missing());
-                    }
+                    let found = addressed(work.tx, id).await?;
                     Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
                     work.reason = Some(read_reason(&body)?);
                     let switched = match status {
@@ -77,6 +101,13 @@ impl App {
             })
             .await
     }
+}
+
+/// The endpoint that a change is about: any merchant's, but no deleted one.
+async fn addressed(tx: &mut dyn Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
+    let missing = || Refusal::not_found("webhook endpoint");
+    let found = tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+    if found.deleted_at.is_some() { Err(missing()) } else { Ok(found) }
 }
 
 /// Tells the endpoint's owner.

@@ -72,7 +72,7 @@ async fn change(
         }
         OrderAction::Confirm => {
             work.reason = read_optional_reason(body)?;
-            order_flow::confirm(order.clone(), work.now)?
+            return confirm(work, tenant, merchant, order).await;
         }
         OrderAction::Cancel => {
             let reason = OrderCancelRequest::read(body)?.reason;
@@ -81,6 +81,20 @@ async fn change(
         }
     };
     work.commit(tenant, merchant, &changes).await?;
+    Ok(last_order(changes).unwrap_or(order))
+}
+
+/// Confirms the order and remembers that the operator did: it may be fulfilled then whatever becomes of its payments
+/// (contract 18.3).
+async fn confirm(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+) -> Result<Order, Refusal> {
+    let changes = order_flow::confirm(order.clone(), work.now)?;
+    work.commit(tenant, merchant, &changes).await?;
+    work.tx.order_confirmed_by_operator(tenant, &order.order_number).await?;
     Ok(last_order(changes).unwrap_or(order))
 }
 

@@ -37,9 +37,8 @@ impl App {
         for change in &changes {
             rows.push((change.sequence, change.to_json().map_err(|_| Refusal::internal())?));
         }
-        let last =
-            rows.iter().take(usize::from(request.limit)).next_back().map_or(after, |(place, _)| *place);
-        let mut list = self.page(ListKind::SyncOrders, &caller.tenant, request, rows);
+        let (mut list, last) = self.page(ListKind::SyncOrders, &caller.tenant, request, rows);
+        let last = last.unwrap_or(after);
         // At the end of the feed everything up to the stream's end was seen, also where the last events told of other
         // records than orders. A consumer that acknowledges this place lags behind nothing.
         let resume = if list.next_cursor.is_some() { last } else { last.max(latest) };

@@ -13,7 +13,7 @@ use authority_domain::payment::Payment;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::OrderRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::ProcessorMessage;
+use authority_store::ports::{MessageId, ProcessorMessage};
 use serde_json::Value;
 
 use super::checkouts::find_tenant;
@@ -26,7 +26,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members, for a number or a processor's event that was used before, and the refusals of
-    /// [`order_flow::ingest`].
+    /// [`order_flow::ingest`]; `merchant_closed`.
     pub async fn order_ingest(
         &self,
         mutation: Mutation,
@@ -38,6 +38,7 @@ impl App {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = OrderRequest::read(&body, work.now)?;
+                    merchant.check_not_closed()?;
                     let events = request.processor_events();
                     let order = ingest(work, &tenant, &merchant, request, &events).await?;
                     Ok(Answer::record(201, &order)?
@@ -74,7 +75,7 @@ pub(super) async fn ingest(
         }
     }
     for (index, (payment, (processor, event_id))) in made.into_iter().zip(events).enumerate() {
-        claim(work, index, processor, event_id, payment).await?;
+        claim(work, tenant, index, (processor, event_id), payment).await?;
     }
     work.commit(tenant, merchant, &changes).await?;
     order.map(|order| (**order).clone()).ok_or_else(Refusal::internal)
@@ -95,16 +96,14 @@ pub(super) async fn own_number(
 /// The processor's event is the start of the payment and its outcome at once, so that neither can be told again.
 async fn claim(
     work: &mut Work<'_>,
+    tenant: &Tenant,
     index: usize,
-    processor: &str,
-    event_id: &str,
+    (processor, event_id): (&str, &str),
     payment: &Payment,
 ) -> Result<(), Refusal> {
-    for message in [ProcessorMessage::Start, ProcessorMessage::Report] {
-        let claimed = work
-            .tx
-            .processor_report_claim(processor, message, event_id, payment.id.as_str(), work.now)
-            .await?;
+    for kind in [ProcessorMessage::Start, ProcessorMessage::Report] {
+        let message = MessageId::new(tenant, processor, kind, event_id);
+        let claimed = work.tx.processor_report_claim(&message, payment.id.as_str(), None, work.now).await?;
         if claimed.is_some() {
             let pointer = format!("/payments/{index}/processor_event_id");
             return Err(Refusal::member(

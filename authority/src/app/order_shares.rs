@@ -21,7 +21,7 @@ use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use super::access::Caller;
-use super::lists::{List, ListRequest, written};
+use super::lists::{Item, List, ListRequest, written};
 use super::mutation::Work;
 use super::{Answer, App, Mutation};
 
@@ -132,7 +132,7 @@ impl App {
         request: &ListRequest,
         filter: ShareFilter,
     ) -> Result<List, Refusal> {
-        let show = |seen: SeenOrder| shown(&seen);
+        let show = |seen: SeenOrder| Ok(Item::made_of(seen.bytes, shown(&seen)?));
         self.list(ListKind::PartnerOrders, &caller.tenant, request, show, move |tx, of| {
             Box::pin(async move {
                 let found = tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?;

@@ -2,18 +2,19 @@
 //!
 //! A report is idempotent for ever by the processor's own event id: the claim is a row of the same transaction, so that
 //! a report counts exactly when its changes are committed. Somebody has to look at a report that is refused, and at
-//! money that comes when there is nothing left to pay for: both raise an alert of the operator's.
+//! money that comes when there is nothing left to pay for (contract 18.3): both raise an alert of the operator's.
 
 use authority_domain::checkout::CheckoutStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
-use authority_domain::payment::{Payment, PaymentStatus, Reported};
-use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::payment::{Payment, PaymentReport, Reported};
+use authority_domain::payment_flow::{self, PaidFor, Surroundings};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::PaymentReportRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{KeyScope, ProcessorMessage};
+use authority_domain::time::Timestamp;
+use authority_store::ports::{KeyScope, KnownMessage, MessageId, ProcessorMessage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,7 +54,7 @@ impl App {
                     let id = payment.ok_or_else(missing)?;
                     let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
                     let request = PaymentReportRequest::read(&body, work.now)?;
-                    request.check_currency(&payment)?;
+                    request.check(&payment)?;
                     let (applied, payment) = report(work, &tenant, payment, request).await?;
                     let result = ReportResult { applied, payment: &payment };
                     Ok(Answer::record(200, &result)?
@@ -73,15 +74,7 @@ impl App {
     /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
     async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
         let raised = on_its_own(self, move |work| {
-            Box::pin(async move {
-                let Some((tenant, payment)) = work.tx.payment_find(&id).await? else { return Ok(()) };
-                if says_succeeded(&refusal)
-                    && was_cancelled_with_its_checkout(work, &tenant, &payment).await?
-                {
-                    return alerts::late_payment(work, &payment).await;
-                }
-                alerts::report_refused(work, "payment", payment.id.as_str(), &refusal).await
-            })
+            Box::pin(async move { alerts::report_refused(work, "payment", id.as_str(), &refusal).await })
         });
         if let Err(error) = raised.await {
             tracing::error!(%error, "the alert about a refused report could not be raised");
@@ -100,72 +93,86 @@ fn violates_a_rule(refusal: &Refusal) -> bool {
     }
 }
 
-fn says_succeeded(refusal: &Refusal) -> bool {
-    let requested = refusal.extra.iter().find(|(name, _)| *name == "requested_status");
-    requested.is_some_and(|(_, status)| status == PaymentStatus::Succeeded.as_str())
-}
-
-/// Whether the payment was open when its checkout ended without an order, and cancelled for that.
-async fn was_cancelled_with_its_checkout(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    payment: &Payment,
-) -> Result<bool, Refusal> {
-    let (PaymentStatus::Cancelled, None, Some(checkout)) =
-        (payment.status, &payment.order_number, &payment.checkout_id)
-    else {
-        return Ok(false);
-    };
-    let checkout = work.tx.checkout_get(tenant, checkout).await?;
-    let ended = |status| matches!(status, CheckoutStatus::Expired | CheckoutStatus::Cancelled);
-    Ok(checkout
-        .is_some_and(|checkout| ended(checkout.status) && checkout.payment_id.as_ref() == Some(&payment.id)))
-}
-
-/// Counts a processor's message once, and applies it; whether it said anything new, and the payment as it is then.
+/// Counts a processor's message once, and applies it; whether it said anything new, and the payment as it is then. What
+/// is repeated exactly changes nothing; the same message with other contents contradicts itself.
 pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     payment: Payment,
     request: PaymentReportRequest,
 ) -> Result<(bool, Payment), Refusal> {
-    let processor = payment.processor.name.clone();
-    let claimed = work
-        .tx
-        .processor_report_claim(
-            &processor,
-            ProcessorMessage::Report,
-            &request.processor_event_id,
-            payment.id.as_str(),
-            work.now,
-        )
-        .await?;
-    match claimed {
-        Some(first) if first == payment.id.as_str() => return Ok((false, payment)),
-        Some(_) => {
-            return Err(Refusal::member(
-                "/processor_event_id",
-                MemberCode::Duplicate,
-                "was used before, for another payment",
-            ));
+    let event_id = &request.processor_event_id;
+    let message = MessageId::new(tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
+    let said = request.report.said();
+    let known = work.tx.processor_report_claim(&message, payment.id.as_str(), Some(&said), work.now).await?;
+    if let Some(known) = known {
+        check_repetition(&known, payment.id.as_str(), &said, "payment")?;
+        if known.said.is_none() {
+            check_against_record(&payment, &request.report, work.now)?;
         }
-        None => {}
+        return Ok((false, payment));
     }
     let before = payment.clone();
-    let Reported::Changed(next) = payment.report(&request.report, work.now)? else {
-        return Ok((false, before));
+    let reported = if payment.may_be_late(&request.report) && was_given_up(work, tenant, &payment).await? {
+        payment.report_late(&request.report, work.now)?
+    } else {
+        payment.report(&request.report, work.now)?
     };
+    let Reported::Changed(next) = reported else { return Ok((false, before)) };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let surroundings = surroundings(work, tenant, &merchant, &next).await?;
     let (id, reported) = (next.id.clone(), next.status);
-    let late = matches!(surroundings, Surroundings::Ended | Surroundings::Overdue(_));
     let changes = payment_flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
     work.commit(tenant, &merchant, &changes).await?;
     let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
-    if late && stored.status == PaymentStatus::Succeeded {
+    if stored.late && !before.late {
         alerts::late_payment(work, &stored).await?;
     }
     Ok((stored.status == reported, stored))
+}
+
+/// Refuses a repeated message of which nothing is kept but its id, because it was taken in with its order or is old, unless
+/// the payment shows what it says.
+fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+    match payment.clone().report(report, now)? {
+        Reported::Unchanged => Ok(()),
+        Reported::Changed(_) => Err(Refusal::new(
+            ErrorCode::ProcessorConflict,
+            format!("This processor_event_id was used before; now it says {}.", report.said()),
+        )),
+    }
+}
+
+/// Refuses a message whose id an earlier one had, unless it says the same of the same record. What an earlier one said
+/// may be unknown: it was not always kept.
+pub(super) fn check_repetition(
+    known: &KnownMessage,
+    record: &str,
+    said: &str,
+    what: &str,
+) -> Result<(), Refusal> {
+    if known.resource_id != record {
+        let detail = format!("was used before, for another {what}");
+        return Err(Refusal::member("/processor_event_id", MemberCode::Duplicate, detail));
+    }
+    match &known.said {
+        Some(before) if before != said => Err(Refusal::new(
+            ErrorCode::ProcessorConflict,
+            format!("This processor_event_id was used before and said {before}; now it says {said}."),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the payment was cancelled because what it was to pay for had ended.
+async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
+    if let Some(number) = &payment.order_number {
+        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        return Ok(payment_flow::was_given_up(payment, PaidFor::Order(&order)));
+    }
+    let Some(checkout) = &payment.checkout_id else { return Ok(false) };
+    let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(Refusal::internal)?;
+    Ok(payment_flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
 }
 
 /// Loads what the payment stands in, and reserves an order number when it is about to make an order.

@@ -13,7 +13,7 @@ use authority_domain::payment_flow;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::requests::PaymentRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::ProcessorMessage;
+use authority_store::ports::{MessageId, ProcessorMessage};
 use serde_json::Value;
 
 use super::checkouts::find_tenant;
@@ -38,12 +38,10 @@ impl App {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = PaymentRequest::read(&body)?;
-                    let (processor, event_id) =
-                        (request.processor_name(), request.processor_event_id.as_str());
-                    if let Some(known) =
-                        work.tx.processor_report_get(processor, ProcessorMessage::Start, event_id).await?
-                    {
-                        return started_before(work, &tenant, &PaymentId::from_store(known), &request).await;
+                    let message = start_message(&tenant, &request);
+                    if let Some(known) = work.tx.processor_report_get(&message).await? {
+                        let known = PaymentId::from_store(known.resource_id);
+                        return started_before(work, &tenant, &known, &request).await;
                     }
                     let payment = start(work, &tenant, &merchant, request).await?;
                     Ok(Answer::record(201, &payment)?
@@ -53,6 +51,14 @@ impl App {
             })
             .await
     }
+}
+
+/// What the message of a start said; what it asked for is compared with the payment.
+const STARTED: &str = "created";
+
+fn start_message(tenant: &Tenant, request: &PaymentRequest) -> MessageId {
+    let (processor, event_id) = (request.processor_name(), &request.processor_event_id);
+    MessageId::new(tenant, processor, ProcessorMessage::Start, event_id)
 }
 
 /// A repeated start answers with the payment of the first one; an id that was used for another start is refused.
@@ -81,7 +87,7 @@ pub(super) async fn start(
     merchant: &Merchant,
     request: PaymentRequest,
 ) -> Result<Payment, Refusal> {
-    let (processor, event_id) = (request.processor_name().to_owned(), request.processor_event_id.clone());
+    let message = start_message(tenant, &request);
     let target = request.target.clone();
     let new = request.into_new(work.now, &mut work.dice);
     let id = new.id.clone();
@@ -98,9 +104,7 @@ pub(super) async fn start(
         }
     };
     work.commit(tenant, merchant, &changes).await?;
-    work.tx
-        .processor_report_keep(&processor, ProcessorMessage::Start, &event_id, id.as_str(), work.now)
-        .await?;
+    work.tx.processor_report_keep(&message, id.as_str(), Some(STARTED), work.now).await?;
     last_version(changes, &id).ok_or_else(Refusal::internal)
 }
 

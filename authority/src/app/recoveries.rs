@@ -35,11 +35,11 @@ const COUNTED_AT_ONCE: i64 = 50_000;
 /// Windows that one step looks at.
 const WINDOWS: i64 = 5;
 
-/// Deliveries of recoveries that one endpoint may have due.
-pub const DUE_MAX: i64 = 64;
+/// Deliveries of recoveries that one endpoint may have due at least, and at most: as many as it takes in a second.
+pub const DUE: std::ops::RangeInclusive<i64> = 64..=1_024;
 
 /// Deliveries of recoveries that one endpoint may have waiting, those for a further attempt included.
-pub const WAITING_MAX: i64 = 1_000;
+pub const WAITING_MAX: i64 = 2_000;
 
 /// What a dry run tells.
 #[derive(Serialize)]
@@ -249,11 +249,11 @@ impl App {
             .await
     }
 
-    /// One step of a recovery.
+    /// One step of a recovery, whose endpoint may have `most_due` of its deliveries due ([`DUE`]).
     ///
     /// # Errors
     /// What the store reports; nothing is half done.
-    pub async fn recovery_advance(&self, job: RecoveryJob) -> Result<Advanced, Refusal> {
+    pub async fn recovery_advance(&self, job: RecoveryJob, most_due: i64) -> Result<Advanced, Refusal> {
         let (tenant, id) = (job.tenant.clone(), job.recovery.endpoint_id.clone());
         let now = self.now();
         let (endpoint, backlog) = self
@@ -271,7 +271,7 @@ impl App {
         if job.counted_to < job.stretch.below - 1 {
             return self.recovery_count(job, &endpoint.id, &wanted).await;
         }
-        let Some(room) = room(backlog) else { return Ok(Advanced::Waits) };
+        let Some(room) = room(backlog, most_due) else { return Ok(Advanced::Waits) };
         let (missed, walked_to) = self.next_missed(&job, &endpoint.id, &wanted, room).await?;
         let made = on_its_own(self, move |work| {
             Box::pin(async move {
@@ -325,9 +325,9 @@ impl App {
 }
 
 /// How many more deliveries may be made; `None` while more than half of what may be due is.
-fn room(backlog: RecoveryBacklog) -> Option<i64> {
-    let room = (DUE_MAX - backlog.due).min(WAITING_MAX - backlog.waiting);
-    (backlog.due <= DUE_MAX / 2 && room > 0).then_some(room)
+fn room(backlog: RecoveryBacklog, most_due: i64) -> Option<i64> {
+    let room = (most_due - backlog.due).min(WAITING_MAX - backlog.waiting);
+    (backlog.due <= most_due / 2 && room > 0).then_some(room)
 }
 
 fn check_enabled(endpoint: &Endpoint) -> Result<(), Refusal> {
@@ -347,6 +347,8 @@ async fn begin(
     request: RecoveryRequest,
     counted: Option<Counted>,
 ) -> Result<Recovery, Refusal> {
+    // Whoever asks for what was missed says that the receiver is back.
+    work.tx.endpoint_probe_now(&endpoint.id).await?;
     let stretch = range(work.tx, tenant, &endpoint.id, Some(request.since), request.until).await?;
     let stretch = Stretch { above: stretch.above.min(stretch.below - 1), ..stretch };
     let empty = stretch.above >= stretch.below - 1;

@@ -7,14 +7,15 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::refund::{Refund, RefundReport};
 use authority_domain::refund_flow::{self, Standing};
-use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::refusal::Refusal;
 use authority_domain::requests::RefundReportRequest;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{FoundRefund, KeyScope, ProcessorMessage};
+use authority_store::ports::{FoundRefund, KeyScope, MessageId, ProcessorMessage};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::mutation::{Work, on_its_own};
+use super::payment_reports::check_repetition;
 use super::{Answer, App, Mutation, alerts, refunds};
 
 /// What a report did: the refund as it is now, and whether this report changed it.
@@ -80,23 +81,14 @@ async fn reported(
     request: RefundReportRequest,
 ) -> Result<(bool, Refund), Refusal> {
     let FoundRefund { tenant, refund, payment } = found;
-    let claimed = work
-        .tx
-        .processor_report_claim(
-            &payment.processor.name,
-            ProcessorMessage::RefundReport,
-            &request.processor_event_id,
-            refund.id.as_str(),
-            work.now,
-        )
-        .await?;
-    match claimed {
-        Some(first) if first == refund.id.as_str() => Ok((false, refund)),
-        Some(_) => Err(Refusal::member(
-            "/processor_event_id",
-            MemberCode::Duplicate,
-            "was used before, for another refund",
-        )),
+    let (processor, event_id) = (&payment.processor.name, &request.processor_event_id);
+    let message = MessageId::new(&tenant, processor, ProcessorMessage::RefundReport, event_id);
+    let said = request.report.status.as_str();
+    match work.tx.processor_report_claim(&message, refund.id.as_str(), Some(said), work.now).await? {
+        Some(known) => {
+            check_repetition(&known, refund.id.as_str(), said, "refund")?;
+            Ok((false, refund))
+        }
         None => report(work, &tenant, refund, &request.report).await,
     }
 }
@@ -108,12 +100,17 @@ pub(super) async fn report(
     refund: Refund,
     told: &RefundReport,
 ) -> Result<(bool, Refund), Refusal> {
-    let number = refund.order_number.clone();
-    let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
-    let payments = work.tx.payments_of_order(tenant, &number).await?;
-    let reserved = work.tx.refunds_reserved(tenant, &number).await?;
+    let standing = match &refund.order_number {
+        Some(number) => {
+            let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+            refunds::standing(work, tenant, order).await?
+        }
+        None => {
+            let payment = work.tx.payment_get(tenant, &refund.payment_id).await?;
+            Standing::without_order(payment.ok_or_else(Refusal::internal)?)
+        }
+    };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
-    let standing = Standing::new(order, payments, &reserved);
     let before = refund.clone();
     match refund_flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
         None => Ok((false, before)),

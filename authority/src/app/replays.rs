@@ -4,9 +4,10 @@
 //! The event stays as it is: same id, same bytes. A test event goes to the endpoint it was made for and nowhere else.
 
 use authority_domain::delivery::{DeliveryStatus, Trigger};
-use authority_domain::endpoint::{ENDPOINTS_MAX, Endpoint, EndpointStatus};
+use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::merchant_limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_domain::requests::ReplayRequest;
 use authority_store::ports::{EventHead, KeyScope, NewDelivery};

@@ -90,7 +90,7 @@ pub(super) async fn report(
     let number = shipment.order_number.clone();
     let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
-    let marked = work.tx.shipped_marks(tenant, &number).await?;
+    let marked = work.tx.fulfillment_marks(tenant, &number).await?;
     let (shipment, changes) = shipping::report(order, &parcels, &marked, shipment, told, work.now)?;
     if changes.is_empty() {
         return Ok((false, shipment));

@@ -1,7 +1,6 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
 use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
@@ -16,8 +15,9 @@ use authority_store::ports::{KeyScope, Tx};
 use serde_json::Value;
 
 use super::access::Caller;
+use super::fulfillment::confirmed_by;
 use super::lists::{List, ListRequest};
-use super::mutation::Work;
+use super::mutation::{self, IdempotencyKey, Work};
 use super::{Answer, App, Mutation};
 
 impl App {
@@ -25,7 +25,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipping::create`]; `idempotency_key_reused` when the key made a shipment of another order.
+    /// [`shipping::create`]; `idempotency_key_reused` when the key made another shipment.
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -52,7 +52,8 @@ impl App {
                     Mutation::check_version(if_match, order.resource_version, strict)?;
                     let made = create(work, &tenant, &merchant, order, &body).await?;
                     if let Some(key) = &work.key {
-                        work.tx.shipment_keep_key(&tenant, &made.id, key).await?;
+                        let IdempotencyKey { key, fingerprint } = key;
+                        work.tx.shipment_keep_key(&tenant, &made.id, key, fingerprint).await?;
                     }
                     made_answer(&app, &made)
                 })
@@ -105,13 +106,9 @@ async fn made_before(
     number: Option<&OrderNumber>,
 ) -> Result<Option<Shipment>, Refusal> {
     let Some(key) = work.key.clone() else { return Ok(None) };
-    match work.tx.shipment_by_key(tenant, &key).await? {
-        Some(made) if number != Some(&made.order_number) => Err(Refusal::new(
-            ErrorCode::IdempotencyKeyReused,
-            "This Idempotency-Key was used before, for a shipment of another order.",
-        )
-        .param("Idempotency-Key")),
-        made => Ok(made),
+    match work.tx.shipment_by_key(tenant, &key.key).await? {
+        None => Ok(None),
+        Some(made) => mutation::made_before(&key, made, |made| number == Some(&made.order_number)).map(Some),
     }
 }
 
@@ -126,7 +123,8 @@ pub(super) async fn create(
     let new = ShipmentRequest::read(body, work.now)?.into_new();
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
     let id = ShipmentId::generate(work.now, &mut work.dice);
-    let (made, changes) = shipping::create(order, &existing, id, new, work.now)?;
+    let confirmed_by = confirmed_by(work, tenant, &order).await?;
+    let (made, changes) = shipping::create(order, &existing, confirmed_by, id, new, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(made)
 }

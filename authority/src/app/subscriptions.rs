@@ -155,6 +155,7 @@ pub(super) async fn open(
     body: &Value,
 ) -> Result<Ongoing, Refusal> {
     let new = SubscriptionRequest::read(body, work.now)?.into_new(work.now, &mut work.dice)?;
+    merchant.check_not_closed()?;
     let made = subscription_flow::open(new, tenant.livemode, work.now)?;
     work.commit(tenant, merchant, &[made.told()]).await?;
     Ok(made)
@@ -190,6 +191,7 @@ async fn renew(
     renewing: Renewing,
     before: &Ongoing,
 ) -> Result<(Ongoing, Vec<Change>), Refusal> {
+    merchant.check_not_closed()?;
     let number = match renewing.chosen_number() {
         Some(chosen) => {
             let chosen = own_number(work, tenant, chosen.clone()).await;

@@ -33,9 +33,9 @@ pub struct Delivery {
     pub egress_proxy: Option<EgressProxy>,
     /// A PEM file whose certificates are trusted besides the public authorities.
     pub extra_roots: Option<PathBuf>,
-    /// Requests in flight, all endpoints together.
+    /// Quick requests in flight, all endpoints together; slow ones have twice as many places of their own.
     pub concurrency: NonZeroU32,
-    /// Requests in flight to one endpoint.
+    /// Requests in flight to an endpoint that has no `max_in_flight` of its own.
     pub concurrency_per_endpoint: NonZeroU32,
 }
 
@@ -49,8 +49,8 @@ impl Default for Delivery {
             disable: DisablePolicy::default(),
             egress_proxy: None,
             extra_roots: None,
-            concurrency: nonzero::<256>(),
-            concurrency_per_endpoint: nonzero::<8>(),
+            concurrency: nonzero::<512>(),
+            concurrency_per_endpoint: nonzero::<128>(),
         }
     }
 }

@@ -3,12 +3,15 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use authority_domain::merchant_limits::{DefaultRates, RATE_MAX};
+
 use super::variables::{ConfigError, Lookup, count, nonzero, word};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 /// One token each microsecond: above this a limit limits nothing, and `AUTHORITY_RATE_LIMITS=off` says so openly.
 const MAX_QUOTA: u32 = 1_000_000;
+const _: () = assert!(MAX_QUOTA as i64 == RATE_MAX);
 
 /// One token bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +28,12 @@ impl Quota {
     /// Refilled every second, twice that in a burst.
     const fn per_second(refill: NonZeroU32) -> Self {
         Self { refill, window: SECOND, burst: refill.saturating_mul(nonzero::<2>()) }
+    }
+
+    /// The same with another number of tokens in each window; a full bucket follows it.
+    #[must_use]
+    pub fn refilled_by(self, refill: NonZeroU32) -> Self {
+        if self.window == MINUTE { Self::per_minute(refill) } else { Self::per_second(refill) }
     }
 
     /// Refilled every minute, as much in a burst.
@@ -48,6 +57,19 @@ pub struct RateLimits {
     pub delivery: Quota,
     /// Failed authentication, per client address.
     pub auth: Quota,
+}
+
+impl From<&RateLimits> for DefaultRates {
+    fn from(limits: &RateLimits) -> Self {
+        let rate = |quota: Quota| i64::from(quota.refill.get());
+        Self {
+            read_live_per_second: rate(limits.read_live),
+            read_test_per_second: rate(limits.read_test),
+            write_live_per_second: rate(limits.write_live),
+            write_test_per_second: rate(limits.write_test),
+            delivery_per_minute: rate(limits.delivery),
+        }
+    }
 }
 
 impl Default for RateLimits {

@@ -53,6 +53,11 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_AUTH_PER_MINUTE", &["1", "1000000"], &["", "0", "1000001"]),
+    (
+        "AUTHORITY_TRUSTED_PROXIES",
+        &["10.0.0.0/8", "127.0.0.1,::1, fd00::/8"],
+        &["", "10.0.0.0/33", "proxy.example", "10.0.0.1,", "10.0.0.1;10.0.0.2"],
+    ),
     ("AUTHORITY_EVENT_RETENTION_DAYS", &["90", "365", "36500"], &["", "0", "89", "36501", "forever"]),
     (
         "AUTHORITY_EGRESS_PROXY",

@@ -41,7 +41,7 @@ fn the_defaults_are_those_of_the_contract() {
     let delivery = config.delivery;
     assert_eq!(delivery.retry, RetryPolicy::standard());
     assert_eq!((delivery.connect_timeout.as_millis(), delivery.timeout.as_millis()), (5_000, 15_000));
-    assert_eq!((delivery.concurrency.get(), delivery.concurrency_per_endpoint.get()), (256, 8));
+    assert_eq!((delivery.concurrency.get(), delivery.concurrency_per_endpoint.get()), (512, 128));
 
     let limits = config.rate_limits.expect("on");
     let quotas = [

@@ -10,11 +10,11 @@
 //! of them made is never used by the other, so a pooled connection has always passed the address rule of the request
 //! that uses it.
 //!
-//! Deliberately absent: redirects, proxies of the environment, cookies, compression and retries of
-//! requests that may have reached the receiver. Trying again is the retry policy's decision.
+//! A request that got no answer is sent again within the attempt where the receiver has not processed it, or where a
+//! kept connection turned out to be closed (contract 18.4-4): on another connection, under the same deadline. Deliberately
+//! absent: redirects, proxies of the environment, cookies, compression and every other retry. Trying again is the retry
+//! policy's decision.
 
-use std::error::Error as StdError;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,34 +25,28 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, Error as RequestError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_rustls::HttpsConnectorBuilder;
 use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::connector::{CheckedConnector, ConnectFailure, DeadlineConnector};
+use super::connector::{CheckedConnector, DeadlineConnector};
+use super::exchange::{exchange, innermost, outcome_of};
 use super::kept::Keeping;
+use super::pool::{LeasedBody, Origin, Pool, PoolLimits};
 use super::transport::{AttemptReport, AttemptRequest, Transport};
 use super::{response, tls};
 use crate::clock::Clock;
 use crate::config::EgressProxy;
 use crate::names::Resolve;
 
-/// Connections kept open per host: as many as one endpoint may have requests in flight (contract 7.4).
-const POOL_IDLE_PER_HOST: usize = 8;
-
 /// How long an unused connection is kept. Below the 5 s after which Node's HTTP server closes one, the shortest
-/// common default: a request sent while the receiver closes would be lost and cost a retry.
-const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// common default: a request sent while the receiver closes has to be sent again.
+const CONNECTION_IDLE: Duration = Duration::from_secs(4);
 
-/// The bytes of response headers after which no more are read; what one read brought beyond it still counts.
-const MAX_RESPONSE_HEAD_BYTES: usize = 64 * 1024;
-
-/// The most response headers that are read.
-const MAX_RESPONSE_HEADERS: usize = 100;
+/// How long a connection is used: with the 5 s for which the resolver may remember an answer, within the 30 s after
+/// which the receiver's name is to be resolved and judged again (contract 18.4-3).
+const CONNECTION_AGE: Duration = Duration::from_secs(25);
 
 /// An HTTP/2 connection serves many attempts, also after one timed out on it. With a ping after this much silence,
 /// answered within [`HTTP2_PING_TIMEOUT`], a dead one is found by the end of the first attempt it fails (15 s).
@@ -64,9 +58,7 @@ const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// What the receiver asks for (contract 15.7).
 const SERVICE_DELIVERY: &str = "service-delivery";
 
-type Pool = Client<DeadlineConnector<HttpsConnector<CheckedConnector>>, Full<Bytes>>;
-
-/// Open connections above which a new one serves a single request. Room for as many hosts as get events at the same
+/// Open connections above which a new one takes the place of an idle one, or serves a single request. Room for as many hosts as get events at the same
 /// time, and far from the 1,024 file handles that a process often has.
 const KEPT_CONNECTIONS: usize = 512;
 
@@ -89,12 +81,19 @@ pub struct DeliveryLimits {
     pub drain_timeout: Duration,
     /// The bytes of the response's body that are read.
     pub drain_bytes: usize,
-    /// Open connections above which a new one serves a single request.
+    /// Open connections above which a new one takes the place of an idle one, or serves a single request.
     pub kept_connections: usize,
+    /// How long a connection is used, from the look-up of the receiver's name on.
+    pub connection_age: Duration,
+    /// The silence on an HTTP/2 connection with open requests after which it is asked for a sign of life.
+    pub ping_interval: Duration,
+    /// How long that sign may take.
+    pub ping_timeout: Duration,
 }
 
 impl Default for DeliveryLimits {
-    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB; 50 ms and 250 ms for the excerpt.
+    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB; 50 ms and 250 ms for the excerpt. Connections are used for
+    /// 25 s.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
@@ -104,6 +103,9 @@ impl Default for DeliveryLimits {
             drain_timeout: Duration::from_secs(2),
             drain_bytes: 64 * 1024,
             kept_connections: KEPT_CONNECTIONS,
+            connection_age: CONNECTION_AGE,
+            ping_interval: HTTP2_PING_INTERVAL,
+            ping_timeout: HTTP2_PING_TIMEOUT,
         }
     }
 }
@@ -121,8 +123,8 @@ pub enum DeliveryClientError {
 
 /// Sends deliveries.
 pub struct DeliveryClient {
-    public: Pool,
-    loopback: Pool,
+    public: Arc<Pool>,
+    loopback: Arc<Pool>,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
     /// One place for each body that is read on.
@@ -163,7 +165,7 @@ impl DeliveryClient {
         let connect_timeout = limits.connect_timeout;
         let pool_of = |reach| {
             let connector = CheckedConnector::new(Arc::clone(&resolver), reach, connect_timeout, proxy);
-            pool(reach, &tls, connector, connect_timeout, keeping.clone())
+            pool(reach, &tls, connector, limits, keeping.clone(), Arc::clone(&clock))
         };
         Ok(Self {
             public: pool_of(Reach::Public),
@@ -174,7 +176,7 @@ impl DeliveryClient {
         })
     }
 
-    async fn report(&self, response: Response<Incoming>, duration: Duration) -> AttemptReport {
+    async fn report(&self, response: Response<LeasedBody>, duration: Duration) -> AttemptReport {
         let status = response.status().as_u16();
         let retry_after_ms = response
             .headers()
@@ -196,7 +198,7 @@ impl DeliveryClient {
     }
 
     /// The beginning of a body; the rest is read on, if there is a place for it.
-    async fn excerpt(&self, body: Incoming, outcome: AttemptOutcome) -> Option<String> {
+    async fn excerpt(&self, body: LeasedBody, outcome: AttemptOutcome) -> Option<String> {
         let limits = self.limits;
         let success = outcome == AttemptOutcome::Success;
         let moment = if success { limits.success_moment } else { limits.failure_moment };
@@ -224,7 +226,7 @@ impl Transport for DeliveryClient {
         };
         let started = self.clock.monotonic();
         let answer = match http_request(request) {
-            Ok(request) => timeout(self.limits.deadline, pool.request(request)).await,
+            Ok((origin, request)) => timeout(self.limits.deadline, exchange(pool, &origin, request)).await,
             Err(error) => {
                 tracing::error!(%error, "a checked URL cannot be requested");
                 return AttemptReport::without_response(AttemptOutcome::ProtocolError, Duration::ZERO);
@@ -234,8 +236,8 @@ impl Transport for DeliveryClient {
         match answer {
             Ok(Ok(response)) => self.report(response, duration).await,
             Ok(Err(error)) => {
-                let outcome = outcome_of(&error);
-                tracing::debug!(outcome = outcome.as_str(), cause = ?innermost(&error), "no response");
+                let outcome = outcome_of(error.as_ref());
+                tracing::debug!(outcome = outcome.as_str(), cause = ?innermost(error.as_ref()), "no response");
                 AttemptReport::without_response(outcome, duration)
             }
             Err(_) => AttemptReport::without_response(AttemptOutcome::Timeout, duration),
@@ -258,31 +260,30 @@ fn pool(
     reach: Reach,
     tls: &ClientConfig,
     connector: CheckedConnector,
-    connect_timeout: Duration,
+    limits: DeliveryLimits,
     keeping: Keeping,
-) -> Pool {
+    clock: Arc<dyn Clock>,
+) -> Arc<Pool> {
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
     let builder = match reach {
         Reach::Public => builder.https_only(),
         Reach::Loopback => builder.https_or_http(),
     };
     let connector = builder.enable_all_versions().wrap_connector(connector);
-    Client::builder(TokioExecutor::new())
-        .timer(TokioTimer::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-        .pool_max_idle_per_host(POOL_IDLE_PER_HOST)
-        .http1_max_buf_size(MAX_RESPONSE_HEAD_BYTES)
-        .http1_max_headers(MAX_RESPONSE_HEADERS)
-        .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
-        .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
-        .http2_max_header_list_size(MAX_RESPONSE_HEAD_BYTES as u32)
-        .build(DeadlineConnector::new(connector, connect_timeout, keeping))
+    let connector = DeadlineConnector::new(connector, limits.connect_timeout, keeping.clone());
+    let limits = PoolLimits {
+        age: limits.connection_age,
+        idle: CONNECTION_IDLE,
+        ping_interval: limits.ping_interval,
+        ping_timeout: limits.ping_timeout,
+    };
+    Pool::new(connector, limits, keeping, clock)
 }
 
 /// The request with the headers that every delivery has (contract 7.1).
-fn http_request(attempt: AttemptRequest<'_>) -> Result<Request<Full<Bytes>>, http::uri::InvalidUri> {
-    let uri: Uri = attempt.url.as_str().parse()?;
+fn http_request(attempt: AttemptRequest<'_>) -> Result<(Origin, Request<Full<Bytes>>), http::Error> {
+    let uri: Uri = attempt.url.as_str().parse().map_err(http::Error::from)?;
+    let origin = Origin::of(&uri)?;
     let length = attempt.body.len();
     let mut request = Request::new(Full::new(attempt.body));
     *request.method_mut() = Method::POST;
@@ -293,38 +294,5 @@ fn http_request(attempt: AttemptRequest<'_>) -> Result<Request<Full<Bytes>>, htt
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhooks/1"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    Ok(request)
-}
-
-/// Which outcome a failed request is. The first error of the chain that says something decides.
-fn outcome_of(error: &RequestError) -> AttemptOutcome {
-    let mut current: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(error) = current {
-        if let Some(failure) = error.downcast_ref::<ConnectFailure>() {
-            return failure.outcome();
-        }
-        if let Some(error) = error.downcast_ref::<hyper::Error>() {
-            if error.is_incomplete_message() || error.is_closed() || error.is_canceled() {
-                return AttemptOutcome::ConnectError;
-            }
-            if error.is_parse() {
-                return AttemptOutcome::ProtocolError;
-            }
-        }
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            // A receiver may refuse after the handshake (TLS 1.3), and then it is the reading that fails.
-            let refused = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
-            return if refused { AttemptOutcome::TlsError } else { AttemptOutcome::ConnectError };
-        }
-        current = error.source();
-    }
-    AttemptOutcome::ProtocolError
-}
-
-fn innermost(error: &RequestError) -> String {
-    let mut innermost: &dyn StdError = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
+    Ok((origin, request))
 }

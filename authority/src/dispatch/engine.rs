@@ -19,14 +19,15 @@ use authority_domain::retry::RetryPolicy;
 use authority_domain::time::Timestamp;
 use authority_store::hand_over::{Among, Desk, claim};
 use authority_store::ports::Tx;
-use authority_store::slots::Slots;
+use authority_store::slots::{Capacity, Slots};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::attempts::{Attempts, Sender};
+use super::attempts::Attempts;
+use super::sender::Sender;
 use super::settle::Settler;
 use super::transport::Transport;
 use crate::clock::Clock;
@@ -36,6 +37,9 @@ use crate::secret_box::SecretBox;
 
 /// How often due deliveries are looked for without a hint (contract 12 T5).
 const POLL: Duration = Duration::from_secs(1);
+
+/// How long to wait before looking everywhere when places are short.
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a lease lasts (contract 7.4). An attempt may take the timeout (at most 50 s) and 2 s for the response's
 /// body; the rest is for beginning it and for writing its outcome.
@@ -62,10 +66,10 @@ pub struct Dispatcher {
     pub disable: DisablePolicy,
     /// Where events may be sent; asked again at every attempt.
     pub urls: UrlRules,
-    /// Requests in flight, all endpoints together.
+    /// Quick requests in flight, all endpoints together.
     pub concurrency: u32,
-    /// Requests in flight to one endpoint.
-    pub concurrency_per_endpoint: u32,
+    /// Requests in flight to an endpoint that has no setting of its own.
+    pub max_in_flight: u32,
     /// Counts attempts.
     pub metrics: Arc<Metrics>,
 }
@@ -74,18 +78,7 @@ impl Dispatcher {
     /// Delivers until `stop` turns true; returns when nothing is in flight and every outcome is written.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
         let (finished, outcomes) = mpsc::channel(OUTCOMES_MAX);
-        let slots = Slots::new(whole(self.concurrency), whole(self.concurrency_per_endpoint));
-        let settler = Settler {
-            store: self.store.clone(),
-            clock: Arc::clone(&self.clock),
-            retry: self.retry,
-            disable: self.disable,
-            dice: StdRng::from_seed(random(self.dice.as_ref())),
-            slots: Arc::clone(&slots),
-        };
-        // Dropped with this future, as are the attempts: nothing of a dispatcher outlives it.
-        let mut settling = JoinSet::new();
-        settling.spawn(settler.run(outcomes));
+        let slots = Slots::new(Capacity::of(usize::try_from(self.concurrency).unwrap_or(usize::MAX)));
         let attempts = Attempts::begin_with(Sender {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
@@ -93,19 +86,40 @@ impl Dispatcher {
             transport: self.transport,
             urls: self.urls,
             metrics: self.metrics,
+            slots: Arc::clone(&slots),
             finished,
         });
-        let (begin, dice) = (attempts.beginning(), self.dice);
+        let begin = attempts.beginning();
+        let settler = Settler {
+            store: self.store.clone(),
+            clock: Arc::clone(&self.clock),
+            retry: self.retry,
+            disable: self.disable,
+            dice: StdRng::from_seed(random(self.dice.as_ref())),
+            slots: Arc::clone(&slots),
+            begin: begin.clone(),
+        };
+        // Dropped with this future, as are the attempts: nothing of a dispatcher outlives it.
+        let mut settling = JoinSet::new();
+        settling.spawn(settler.run(outcomes));
+        let (recall, dice) = (begin.clone(), self.dice);
+        let instance = hex::encode(random::<8>(dice.as_ref()));
         let desk = Desk {
             slots: Arc::clone(&slots),
-            token: token(dice.as_ref()),
+            token: token(&instance, dice.as_ref()),
             lease_ms: LEASE_MS,
-            per_endpoint: i64::from(self.concurrency_per_endpoint),
-            new_token: Box::new(move || token(dice.as_ref())),
-            begin: Box::new(begin),
+            max_in_flight: i64::from(self.max_in_flight),
+            new_token: Box::new(move || token(&instance, dice.as_ref())),
+            begin: Box::new(move |delivery| begin.hand_over(delivery)),
+            recall: Box::new(move |endpoint| recall.recall(endpoint)),
         };
         let open = self.store.put_up(Arc::new(desk));
         while !*stop.borrow() {
+            attempts.give_back_stale().await;
+            if slots.take_short() {
+                // What becomes free is somebody's turn; looking for whose costs the writer time.
+                tokio::time::sleep(SHORT_PAUSE).await;
+            }
             if look_everywhere(&self.store, &self.clock).await {
                 continue;
             }
@@ -141,12 +155,9 @@ async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> bool {
     })
 }
 
-fn whole(count: u32) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
-}
-
-fn token(dice: &dyn Dice) -> String {
-    hex::encode(random::<16>(dice))
+/// The instance's 64 bits, and 64 more.
+fn token(instance: &str, dice: &dyn Dice) -> String {
+    format!("{instance}{}", hex::encode(random::<8>(dice)))
 }
 
 fn random<const N: usize>(dice: &dyn Dice) -> [u8; N] {

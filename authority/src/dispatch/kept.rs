@@ -1,18 +1,20 @@
-//! How many connections to receivers are kept open (contract 15.4).
+//! How many connections to receivers are open, and what was heard on each (contract 15.4, 18.4-4).
 //!
 //! A pool keeps what was used lately for each host, and hosts there may be as many as endpoints: ten thousand of them
 //! would hold ten thousand connections for some seconds each, until this process has no file handle left for anybody.
-//! So every open connection is counted, and one that is made while there are as many as may be kept serves once and is
-//! closed after its request. Nobody is kept from sending: what is in flight is bounded elsewhere.
+//! So every open connection is counted. While there are as many as may be kept, a further one takes the place of one
+//! that is idle; where none is, it serves once and is closed after its request. Nobody is kept from sending: what is in
+//! flight is bounded elsewhere.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper::rt::{Read, Write};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The connections that are open at a time, of all pools of one client.
 #[derive(Clone, Debug)]
@@ -27,18 +29,53 @@ impl Keeping {
         Self { open: Arc::default(), most }
     }
 
+    /// Whether as many are open as may be kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.load(Ordering::Relaxed) >= self.most
+    }
+
     /// Counts a connection until it is closed.
     pub(super) fn count<S>(&self, stream: S) -> Kept<S> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
-        Kept { stream, serves_once: before >= self.most, open: Arc::clone(&self.open) }
+        let open = Arc::clone(&self.open);
+        // Under the traits of tokio, whose buffers say how much a read has brought.
+        let stream = TokioIo::new(stream);
+        Kept { stream, serves_once: before >= self.most, open, heard: Heard::default() }
+    }
+}
+
+/// Counts what the receiver has said on a connection, TLS aside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heard(Arc<AtomicU64>);
+
+impl Heard {
+    /// The bytes so far.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 /// A connection that is counted.
 pub(super) struct Kept<S> {
-    stream: S,
+    stream: TokioIo<S>,
     serves_once: bool,
     open: Arc<AtomicUsize>,
+    heard: Heard,
+}
+
+impl<S> Kept<S> {
+    pub(super) fn stream(&self) -> &S {
+        self.stream.inner()
+    }
+
+    /// Whether it is one too many to be kept.
+    pub(super) fn serves_once(&self) -> bool {
+        self.serves_once
+    }
+
+    pub(super) fn heard(&self) -> Heard {
+        self.heard.clone()
+    }
 }
 
 impl<S> Drop for Kept<S> {
@@ -47,27 +84,21 @@ impl<S> Drop for Kept<S> {
     }
 }
 
-impl<S: Connection> Connection for Kept<S> {
-    fn connected(&self) -> Connected {
-        let connected = self.stream.connected();
-        if self.serves_once {
-            connected.poison();
-        }
-        connected
-    }
-}
-
-impl<S: Read + Unpin> Read for Kept<S> {
+impl<S: Read + Unpin> AsyncRead for Kept<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let read = buffer.filled().len().saturating_sub(before);
+        self.heard.0.fetch_add(u64::try_from(read).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Poll::Ready(Ok(()))
     }
 }
 
-impl<S: Write + Unpin> Write for Kept<S> {
+impl<S: Write + Unpin> AsyncWrite for Kept<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -5,26 +5,28 @@
 //! sent again, which at-least-once allows. A batch that the database refuses is written one outcome at a time, so that a
 //! single one holds nothing up.
 //!
-//! With the outcomes, in the same transaction, whatever may go next to the same endpoints is leased: so a place that has
-//! become free stays idle for one commit, and no transaction is needed to look for its next delivery. Where slots are
-//! short, everybody's turn is looked at instead.
+//! With the outcomes, in the same transaction, whatever may go next to the same endpoints is leased, so that no
+//! transaction is needed to look for it: as many as have just ended, twice over, since as many end again until the next
+//! batch is written. Slow endpoints that have to take turns are left to whoever looks at all of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::endpoint_condition::DisablePolicy;
+use authority_domain::endpoint_hold::{Hold, hold_reason};
 use authority_domain::id::{AttemptId, EndpointId};
 use authority_domain::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
-use authority_domain::retry::{Next, RetryPolicy};
+use authority_domain::retry::{Next, RetryPolicy, Tried};
 use authority_domain::time::Timestamp;
 use authority_store::hand_over::{Among, claim};
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
-use authority_store::slots::{Slot, Slots};
+use authority_store::slots::{Slot, Slots, Want};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
 use tokio::sync::mpsc;
 
+use super::attempts::Begin;
 use super::transport::AttemptReport;
 use super::verdict::Verdict;
 use crate::clock::Clock;
@@ -58,6 +60,15 @@ pub(super) struct Settler {
     pub(super) dice: StdRng,
     /// Those of the dispatcher.
     pub(super) slots: Arc<Slots>,
+    /// What waits in its queue.
+    pub(super) begin: Begin,
+}
+
+/// What a batch has of one endpoint.
+#[derive(Clone, Copy, Default)]
+struct OfEndpoint {
+    outcomes: usize,
+    refusals: usize,
 }
 
 impl Settler {
@@ -84,31 +95,53 @@ impl Settler {
     /// Tries until the verdict is written or its leases are over. False when the database refuses it as it is.
     async fn written(&self, verdict: Verdict, batch: &[Finished]) -> bool {
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
-        let mut freed: BTreeMap<EndpointId, usize> = BTreeMap::new();
-        for finished in batch {
-            *freed.entry(finished.delivery.endpoint_id.clone()).or_default() += 1;
+        let mut ended: BTreeMap<EndpointId, OfEndpoint> = BTreeMap::new();
+        for Finished { delivery, report, .. } in batch {
+            let of = ended.entry(delivery.endpoint_id.clone()).or_default();
+            of.outcomes += 1;
+            of.refusals += usize::from(hold_reason(report.outcome, report.status).is_some());
         }
-        let work = Arc::new((verdict, freed));
+        let work = Arc::new((verdict, ended));
         loop {
-            let (work, slots, clock) = (Arc::clone(&work), Arc::clone(&self.slots), Arc::clone(&self.clock));
+            let (job, slots, clock) = (Arc::clone(&work), Arc::clone(&self.slots), Arc::clone(&self.clock));
             let written = self
                 .store
                 .write(move |tx: &mut dyn Tx| {
                     Box::pin(async move {
-                        work.0.write(tx).await?;
-                        lease_next(tx, &slots, &work.1, Timestamp::from_ms(clock.now_ms())).await
+                        let holds = job.0.write(tx).await?;
+                        lease_next(tx, &slots, &job.1, Timestamp::from_ms(clock.now_ms())).await?;
+                        Ok::<_, StoreError>(holds)
                     })
                 })
                 .await;
-            let Err(error) = written else { return true };
+            let error = match written {
+                Ok(holds) => {
+                    self.tell(&work.1, &holds);
+                    return true;
+                }
+                Err(error) => error,
+            };
             tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
-            if !matches!(error, StoreError::Unavailable(_)) {
-                return false;
-            }
-            if give_up_at.is_none_or(|at| Timestamp::from_ms(self.clock.now_ms()) >= at) {
-                return true;
+            let refused = !matches!(error, StoreError::Unavailable(_));
+            let given_up = give_up_at.is_none_or(|at| Timestamp::from_ms(self.clock.now_ms()) >= at);
+            if refused || given_up {
+                if batch.len() == 1 || !refused {
+                    self.tell(&work.1, &BTreeMap::new());
+                }
+                return !refused;
             }
             tokio::time::sleep(RETRY_WRITE).await;
+        }
+    }
+
+    /// Tells the slots what was written; what waits for an endpoint that gets nothing now is given back.
+    fn tell(&self, ended: &BTreeMap<EndpointId, OfEndpoint>, holds: &BTreeMap<EndpointId, Hold>) {
+        for (endpoint, of) in ended {
+            if self.slots.settled(endpoint, of.outcomes, of.refusals, holds.get(endpoint)) {
+                self.begin.recall(endpoint);
+            } else {
+                self.begin.go_on(endpoint);
+            }
         }
     }
 
@@ -126,11 +159,14 @@ impl Settler {
     fn settlement(&mut self, finished: &Finished, class: OutcomeClass) -> Settlement {
         let test = finished.delivery.trigger == "test";
         let policy = if test { &self.retry.for_test_deliveries() } else { &self.retry };
-        let number = u32::try_from(finished.number).unwrap_or(u32::MAX);
         let next = match finished.report.wish {
             Some(ReceiverWish::Abort) if class != OutcomeClass::Gone => Next::GiveUp(FailureReason::Rejected),
             _ => policy.next_attempt(
-                number,
+                Tried {
+                    number: u32::try_from(finished.number).unwrap_or(u32::MAX),
+                    put_off: u32::try_from(finished.delivery.put_off_count).unwrap_or(u32::MAX),
+                    created_at_ms: finished.delivery.created_at.as_ms(),
+                },
                 class,
                 finished.report.retry_after_ms,
                 finished.finished_at.as_ms(),
@@ -152,28 +188,25 @@ impl Settler {
             response_excerpt: finished.report.excerpt.clone(),
             settled_as: match next {
                 Next::Succeeded => SettledAs::Succeeded,
-                Next::At(ms) => SettledAs::Retry { at: Timestamp::from_ms(ms) },
+                Next::At(ms) => SettledAs::Retry { at: Timestamp::from_ms(ms), put_off: false },
+                Next::PutOff(ms) => SettledAs::Retry { at: Timestamp::from_ms(ms), put_off: true },
                 Next::GiveUp(reason) => SettledAs::Failed { reason: reason.as_str() },
             },
         }
     }
 }
 
-/// Leases what may go next, now that so many places have become `freed`.
+/// Leases what may go next, now that so many attempts have `ended`.
 async fn lease_next(
     tx: &mut dyn Tx,
     slots: &Slots,
-    freed: &BTreeMap<EndpointId, usize>,
+    ended: &BTreeMap<EndpointId, OfEndpoint>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if slots.take_short() {
-        claim(tx, Among::All, now).await?;
-        return Ok(());
-    }
-    let mut behind = freed.clone();
-    slots.retain_behind(&mut behind);
-    if !behind.is_empty() {
-        claim(tx, Among::These(&behind), now).await?;
+    let want = |(id, of): (&EndpointId, &OfEndpoint)| Some((id.clone(), slots.want_next(id, of.outcomes)?));
+    let wants: BTreeMap<EndpointId, Want> = ended.iter().filter_map(want).collect();
+    if !wants.is_empty() {
+        claim(tx, Among::These(&wants), now).await?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use authority_domain::alert::NewAlert;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
 use authority_domain::endpoint_alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
 use authority_domain::endpoint_condition::{DisablePolicy, Ended};
+use authority_domain::endpoint_hold::Hold;
 use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
 use authority_domain::integration_health::RECENT_MS;
 use authority_domain::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
@@ -76,7 +77,8 @@ impl Verdict {
         self.settlements.push(settlement);
     }
 
-    pub(super) async fn write(&self, tx: &mut dyn Tx) -> Result<(), StoreError> {
+    /// Writes everything; tells how the endpoints are held back now.
+    pub(super) async fn write(&self, tx: &mut dyn Tx) -> Result<BTreeMap<EndpointId, Hold>, StoreError> {
         let settled: BTreeSet<AttemptId> = tx.delivery_settle(&self.settlements).await?.into_iter().collect();
         let mut touched: BTreeMap<&EndpointId, Vec<&Attempted>> = BTreeMap::new();
         for (id, attempts) in &self.attempts {
@@ -94,7 +96,8 @@ impl Verdict {
         }
         let conditions: Vec<ConditionOf> = judged.iter().map(|judged| judged.of.clone()).collect();
         tx.conditions_put(&conditions).await?;
-        self.act(tx, &judged).await
+        self.act(tx, &judged).await?;
+        Ok(judged.into_iter().map(|judged| (judged.of.endpoint_id, judged.of.condition.hold)).collect())
     }
 
     /// Disables whom the batch disables, and opens and closes alerts.

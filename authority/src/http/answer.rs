@@ -24,7 +24,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 
 use super::problem::{Problem, ProblemWriter};
 use super::request_id::{RequestId, SERVICE_REQUEST_ID};
-use super::server::AmbiguousLength;
+use super::server::{Defect, Malformed};
 use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::metrics::Metrics;
@@ -119,19 +119,34 @@ async fn guarded(request: Request, next: Next, request_id: &RequestId) -> Respon
 }
 
 fn check_head(request: &Request) -> Result<(), Refusal> {
-    if request.extensions().get::<AmbiguousLength>().is_some() {
-        return Err(Refusal::new(
-            ErrorCode::InvalidRequest,
-            "The request gives the length of its body in more than one way.",
-        ));
+    if let Some(Malformed(defect)) = request.extensions().get() {
+        return Err(malformed(*defect));
     }
     if target_len(request.uri()) > TARGET_LIMIT {
-        return Err(Refusal::new(ErrorCode::UriTooLong, "The request target is longer than 8 KiB."));
+        return Err(malformed(Defect::TargetTooLong));
     }
     if headers_len(request.headers()) > HEADERS_LIMIT {
-        return Err(Refusal::new(ErrorCode::HeaderFieldsTooLarge, "The headers are larger than 32 KiB."));
+        return Err(malformed(Defect::HeadersTooLarge));
     }
     Ok(())
+}
+
+fn malformed(defect: Defect) -> Refusal {
+    let (code, detail) = match defect {
+        Defect::AmbiguousLength => {
+            (ErrorCode::InvalidRequest, "The request gives the length of its body in more than one way.")
+        }
+        Defect::Host => (ErrorCode::InvalidRequest, "The Host header is missing, repeated or malformed."),
+        Defect::NoRequest => (ErrorCode::InvalidRequest, "This is not a well-formed HTTP/1.1 request."),
+        Defect::TransferCoding => {
+            (ErrorCode::NotImplemented, "The only transfer coding that is accepted is chunked.")
+        }
+        Defect::TargetTooLong => (ErrorCode::UriTooLong, "The request target is longer than 8 KiB."),
+        Defect::HeadersTooLarge => {
+            (ErrorCode::HeaderFieldsTooLarge, "The headers are larger than 32 KiB, or more than 100.")
+        }
+    };
+    Refusal::new(code, detail)
 }
 
 fn target_len(uri: &Uri) -> usize {

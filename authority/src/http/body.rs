@@ -16,6 +16,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Map, Value};
 
+use super::media_type::MediaType;
 use super::server::BodyTimeout;
 
 /// Largest request body (contract 5.6), in bytes.
@@ -112,15 +113,16 @@ fn check_media_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal>
     let (Some(line), None) = (lines.next(), lines.next()) else {
         return refuse("The body needs exactly one Content-Type.");
     };
-    let Some(media) = line.to_str().ok().and_then(|text| text.parse::<mime::Mime>().ok()) else {
+    let Some(media) = line.to_str().ok().and_then(MediaType::parse) else {
         return refuse("The Content-Type is malformed.");
     };
-    let json = media.essence_str() == "application/json";
-    let merge_patch = *method == Method::PATCH && media.essence_str() == "application/merge-patch+json";
+    let json = media.essence == "application/json";
+    let merge_patch = *method == Method::PATCH && media.essence == "application/merge-patch+json";
     if !json && !merge_patch {
         return refuse("The body must be application/json.");
     }
-    if media.params().any(|(name, value)| name == mime::CHARSET && value != mime::UTF_8) {
+    if media.parameters.iter().any(|(name, value)| name == "charset" && !value.eq_ignore_ascii_case("utf-8"))
+    {
         return refuse("The charset must be utf-8.");
     }
     Ok(())
@@ -152,6 +154,11 @@ mod tests {
             (Method::PUT, "application/json; charset=utf-8"),
             (Method::POST, "application/json;charset=\"UTF-8\""),
             (Method::POST, "application/json; profile=x"),
+            (Method::POST, "application/json ; charset=utf-8"),
+            (Method::POST, "application/json\t;\tcharset=utf-8"),
+            (Method::POST, "application/json;"),
+            (Method::POST, "application/json; ;charset=utf-8 ; "),
+            (Method::POST, "application/json; profile=\"a;b \\\" c\"; CharSet=\"utf\\-8\""),
             (Method::PATCH, "application/merge-patch+json"),
             (Method::PATCH, "application/json"),
         ];
@@ -170,6 +177,14 @@ mod tests {
             &[(CONTENT_TYPE, "application/x-www-form-urlencoded")],
             &[(CONTENT_TYPE, "application/json; charset=latin1")],
             &[(CONTENT_TYPE, "application/json; charset=utf-16")],
+            &[(CONTENT_TYPE, "application/json; charset=utf-8; charset=utf-16")],
+            &[(CONTENT_TYPE, "application/json; charset = utf-8")],
+            &[(CONTENT_TYPE, "application/json; charset=")],
+            &[(CONTENT_TYPE, "application/json; charset=\"utf-8")],
+            &[(CONTENT_TYPE, "application/json; charset=\"utf-8\"x")],
+            &[(CONTENT_TYPE, "application /json")],
+            &[(CONTENT_TYPE, "application/json charset=utf-8")],
+            &[(CONTENT_TYPE, "application/json, application/json")],
             &[(CONTENT_TYPE, "application/json"), (CONTENT_TYPE, "application/json")],
             &[(CONTENT_TYPE, "application/json"), (CONTENT_ENCODING, "gzip")],
             &[(CONTENT_TYPE, "application/json"), (CONTENT_ENCODING, "identity")],

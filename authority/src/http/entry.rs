@@ -10,18 +10,22 @@ use std::sync::Arc;
 
 use authority_domain::audit::Author;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
 use super::bearer;
 use super::body::Payload;
+use super::client_address::client_address;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
 use super::if_none_match::{IfNoneMatch, not_modified};
@@ -29,13 +33,15 @@ use super::operation::{Access, BodyRule, Content, Operation};
 use super::page::Page;
 use super::problem::Problem;
 use super::query::Query;
-use super::rate_limit::{Policy, RateLimiter, Standing};
+use super::rate_limit::{Failure, Policy, RateLimiter, Standing};
 use super::request_id::RequestId;
 use super::server::PeerAddress;
+use super::unsent::Unsent;
 use crate::app::access::{Caller, Operator};
 use crate::app::figures::RecentFigures;
 use crate::app::lists::List;
 use crate::app::{self, Answer, App, Mutation};
+use crate::config::TrustedProxies;
 use crate::metrics::Metrics;
 
 const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
@@ -46,8 +52,12 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 pub struct Roots {
     /// The use cases.
     pub app: App,
-    /// The merchant root's buckets.
+    /// The merchants' buckets, and those of failed authentication on both roots.
     pub limiter: Arc<RateLimiter>,
+    /// The proxies that say whom a request came from.
+    pub proxies: Arc<TrustedProxies>,
+    /// What was answered and not taken yet.
+    pub unsent: Arc<Unsent>,
     /// What this process has counted.
     pub metrics: Arc<Metrics>,
     /// What the database said of it lately.
@@ -136,13 +146,16 @@ where
 {
     let (parts, body) = request.into_parts();
     let Some(operation) = operation_of(&parts) else { return undescribed() };
+    let unsent = Arc::clone(&roots.unsent);
     let (caller, (standing, allowed)) = match authenticate(&roots, operation, &parts).await {
         Ok(known) => known,
         Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
+    let key = caller.key_id.clone();
     let outcome = async {
         allowed?;
+        unsent.check(&key)?;
         let writes = operation.verb.writes();
         caller.check_merchant(writes)?;
         match operation.access {
@@ -152,14 +165,16 @@ where
         }
         let strict = writes && caller.merchant.settings.require_idempotency_key;
         let entered = read(caller, operation, strict, parts, body).await?;
-        act(roots.app.clone(), entered).await
+        let page = page_of(operation, &unsent, &key).await?;
+        Ok((act(roots.app.clone(), entered).await?, page))
     };
-    let mut response = respond(operation, outcome.await, &has);
+    let mut response = respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key });
     standing.write(response.headers_mut());
     response
 }
 
-/// Runs an operation of the operator API. The operator root has no rate limits: it is never reachable from outside.
+/// Runs an operation of the operator API. Its keys have no rate limits: the root is never reachable from outside. Wrong
+/// ones do.
 pub(super) async fn operator<F, Fut>(roots: Roots, request: Request, act: F) -> Response
 where
     F: FnOnce(App, Entered<Operator>) -> Fut,
@@ -171,18 +186,36 @@ where
         Ok(key) => roots.app.operator_of(&key).await,
         Err(refusal) => Err(refusal),
     };
-    let known = match found {
+    let known = match found.map_err(|refusal| failed(&roots, &parts, refusal)) {
         Ok(known) => known,
         Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
+    let (unsent, key) = (Arc::clone(&roots.unsent), known.key_id.clone());
     let outcome = async {
+        unsent.check(&key)?;
         let Access::Operator(any_of) = operation.access else { return Err(Refusal::internal()) };
         known.check_scope(any_of)?;
         let entered = read(known, operation, false, parts, body).await?;
-        act(roots.app.clone(), entered).await
+        let page = page_of(operation, &unsent, &key).await?;
+        Ok((act(roots.app.clone(), entered).await?, page))
     };
-    respond(operation, outcome.await, &has)
+    respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key })
+}
+
+/// Lists wait for their turn: a page is the largest answer there is.
+async fn page_of(
+    operation: &Operation,
+    unsent: &Unsent,
+    key: &KeyId,
+) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    if operation.is_list() { unsent.page(key).await.map(Some) } else { Ok(None) }
+}
+
+/// For whom an answer is held until it is taken.
+struct Holder<'a> {
+    unsent: &'a Arc<Unsent>,
+    key: &'a KeyId,
 }
 
 /// What the route that matched is for.
@@ -195,14 +228,19 @@ fn undescribed() -> Response {
     Problem(Refusal::internal()).into_response()
 }
 
-fn respond(operation: &Operation, outcome: Result<Reply, Refusal>, has: &IfNoneMatch) -> Response {
-    let mut response = match outcome {
-        Ok(reply) => {
-            debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
-            into_response(reply, has)
-        }
-        Err(refusal) => refused(operation, refusal),
-    };
+fn respond(
+    operation: &Operation,
+    outcome: Result<(Reply, Option<OwnedSemaphorePermit>), Refusal>,
+    has: &IfNoneMatch,
+    holder: &Holder<'_>,
+) -> Response {
+    // The page's turn ends when its answer is counted.
+    let granted = outcome.and_then(|(reply, _page)| {
+        debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
+        let hold = |answer| holder.unsent.hold(holder.key, answer, operation.verb.writes());
+        into_response(reply, has, hold)
+    });
+    let mut response = granted.unwrap_or_else(|refusal| refused(operation, refusal));
     response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
     response
 }
@@ -227,7 +265,6 @@ fn declares(operation: &Operation, reply: &Reply) -> bool {
                 && (!declared.conditional || !answer.volatile)
         }
         (Reply::List(list), Content::Page(_)) => list.resume_cursor.is_none(),
-        (Reply::List(list), Content::Rows(_)) => list.next_cursor.is_none() && list.resume_cursor.is_none(),
         (Reply::List(list), Content::Feed(_)) => list.resume_cursor.is_some(),
         _ => false,
     })
@@ -248,18 +285,23 @@ async fn authenticate(
     match found {
         Ok(caller) => {
             let policy = operation.policy.unwrap_or_else(|| Policy::of_method(&parts.method));
-            let limited = roots.limiter.check(&caller.tenant, policy);
+            let limited = roots.limiter.check(&caller.tenant, &caller.merchant.limits, policy);
             Ok((caller, limited))
         }
-        Err(refusal) => {
-            if refusal.code.status() == 401
-                && let Some(PeerAddress(address)) = parts.extensions.get()
-            {
-                roots.limiter.authentication_failed(address.ip())?;
-            }
-            Err(refusal)
-        }
+        Err(refusal) => Err(failed(roots, parts, refusal)),
     }
+}
+
+/// What a request is told that nobody is behind: also that its address has failed too often.
+fn failed(roots: &Roots, parts: &Parts, refusal: Refusal) -> Refusal {
+    let failure = match refusal.code {
+        ErrorCode::MissingCredential => Failure::NoCredential,
+        code if code.status() == 401 => Failure::WrongCredential,
+        _ => return refusal,
+    };
+    let Some(PeerAddress(peer)) = parts.extensions.get() else { return refusal };
+    let client = client_address(&roots.proxies, peer.ip(), &parts.headers);
+    roots.limiter.authentication_failed(failure, client).err().unwrap_or(refusal)
 }
 
 /// Rows 7 to 9.
@@ -311,25 +353,35 @@ fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
         .with("supported", vec![API_VERSION]))
 }
 
-fn into_response(reply: Reply, has: &IfNoneMatch) -> Response {
+fn into_response(
+    reply: Reply,
+    has: &IfNoneMatch,
+    hold: impl FnOnce(Bytes) -> Result<Bytes, Refusal>,
+) -> Result<Response, Refusal> {
     match reply {
-        Reply::Answer(answer) => {
+        Reply::Answer(mut answer) => {
             let same = !answer.volatile && answer.version.is_some_and(|version| has.names(version));
-            let response = answered(answer);
-            if same { not_modified(response) } else { response }
+            let body = hold(std::mem::take(&mut answer.body).into())?;
+            let response = answered(answer, body);
+            Ok(if same { not_modified(response) } else { response })
         }
         Reply::List(list) => {
             let List { items, next_cursor, resume_cursor } = list;
-            Page { items, next_cursor, resume_cursor }.into_response()
+            Ok(json(hold(Page { items, next_cursor, resume_cursor }.into_json())?))
         }
     }
 }
 
-fn answered(answer: Answer) -> Response {
-    let mut response = Response::new(Body::from(answer.body));
+fn json(body: Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn answered(answer: Answer, body: Bytes) -> Response {
+    let mut response = json(body);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(version) = answer.version
         && let Ok(tag) = HeaderValue::try_from(format!("\"{version}\""))
     {

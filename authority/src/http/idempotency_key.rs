@@ -5,6 +5,8 @@
 //! not in the fingerprint: a client that lost the answer, re-read the record and retries with the newer version must
 //! still get the first answer. The credential is not in it either, so that rotating a key does not break retries.
 
+use std::borrow::Cow;
+
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use http::{HeaderMap, HeaderName, Method};
@@ -16,23 +18,24 @@ pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key
 /// Longest key, in characters.
 const KEY_LIMIT: usize = 255;
 
-/// A well-formed key: 1 to 255 visible ASCII characters.
+/// A well-formed key: 1 to 255 visible ASCII characters without `"`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Reads the header; `None` when there is none. A quoted value (the structured-field form of the IETF draft) is
-    /// unquoted, so that both forms name the same key.
+    /// Reads the header; `None` when there is none. Within one pair of double quotes it is the same key.
     ///
     /// # Errors
-    /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII.
+    /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII or is
+    /// a quotation mark inside the key.
     pub fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
         let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
         let Some(line) = lines.next() else { return Ok(None) };
         let text = line.to_str().ok().filter(|_| lines.next().is_none()).ok_or_else(invalid)?;
-        let key = if text.starts_with('"') { unquote(text).ok_or_else(invalid)? } else { text.to_owned() };
-        let good = (1..=KEY_LIMIT).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if good { Ok(Some(Self(key))) } else { Err(invalid()) }
+        let key = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+        let visible = key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+        let good = visible && (1..=KEY_LIMIT).contains(&key.len());
+        if good { Ok(Some(Self(key.to_owned()))) } else { Err(invalid()) }
     }
 
     /// The key, unquoted.
@@ -42,39 +45,54 @@ impl IdempotencyKey {
     }
 }
 
-/// RFC 9651 section 4.2.5: only `\"` and `\\` are escapes, and the closing quote ends the value.
-fn unquote(text: &str) -> Option<String> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    let mut key = String::with_capacity(inner.len());
-    let mut characters = inner.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => return None,
-            '\\' => key.push(characters.next().filter(|escaped| matches!(escaped, '"' | '\\'))?),
-            other => key.push(other),
-        }
-    }
-    Some(key)
-}
-
 fn invalid() -> Refusal {
     Refusal::new(
         ErrorCode::InvalidIdempotencyKey,
-        "Idempotency-Key takes one value of 1 to 255 visible ASCII characters, plain or in double quotes.",
+        "Idempotency-Key takes one value of 1 to 255 visible ASCII characters without quotation marks, plain or within one pair of \
+         double quotes.",
     )
     .param("Idempotency-Key")
 }
 
-/// SHA-256 over method, path, canonical query and canonical body. `path` is the path as it was sent; `body` is empty
-/// for a request without one. Each part goes in with its length, so that no two requests share a byte string.
+/// SHA-256 over method, path, canonical query and canonical body; `body` is empty for a request without one. Of the path
+/// unreserved characters are taken as they are meant, however they were sent (`%2D` is `-`). Each part goes in with its
+/// length, so that no two requests share a byte string.
 #[must_use]
 pub fn fingerprint(method: &Method, path: &str, canonical_query: &str, canonical_body: &str) -> [u8; 32] {
     let mut digest = Sha256::new();
-    for part in [method.as_str(), path, canonical_query, canonical_body] {
+    for part in [method.as_str(), &plain(path), canonical_query, canonical_body] {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part.as_bytes());
     }
     digest.finalize().into()
+}
+
+/// The path with unreserved characters (RFC 3986 section 2.3) unescaped.
+fn plain(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let mut parts = path.split('%');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let escaped = part.split_at_checked(2).and_then(|(digits, rest)| {
+            let byte = digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(digits)?;
+            let byte = u8::from_str_radix(byte, 16).ok()?;
+            let unreserved = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+            unreserved.then_some((char::from(byte), rest))
+        });
+        match escaped {
+            Some((character, rest)) => {
+                plain.push(character);
+                plain.push_str(rest);
+            }
+            None => {
+                plain.push('%');
+                plain.push_str(part);
+            }
+        }
+    }
+    Cow::Owned(plain)
 }
 
 #[cfg(test)]
@@ -100,8 +118,8 @@ mod tests {
             ("refund:ORD-100001:return-9", "refund:ORD-100001:return-9"),
             ("\"refund:ORD-100001:return-9\"", "refund:ORD-100001:return-9"),
             ("~!@#$%^&*()", "~!@#$%^&*()"),
-            ("a\"b\\c", "a\"b\\c"),
-            ("\"a\\\"b\\\\c\"", "a\"b\\c"),
+            ("a\\c", "a\\c"),
+            ("\"a\\c\"", "a\\c"),
             (&longest, &longest),
             (&quoted, &longest),
         ];
@@ -125,8 +143,10 @@ mod tests {
             &[b"\xff"],
             &[b"\"abc"],
             &[b"\"a\"b\""],
-            &[b"\"a\\n\""],
-            &[b"\"a\\\""],
+            &[b"a\"b"],
+            &[b"abc\""],
+            &[b"\"\"abc\"\""],
+            &[b"\"a\\\"b\""],
             &[b"\"a\";p=1"],
             &[b"a", b"a"],
             &[b"a", b"b"],
@@ -134,6 +154,23 @@ mod tests {
         ];
         for lines in table {
             assert_eq!(read(lines), Err(ErrorCode::InvalidIdempotencyKey), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_fingerprint_takes_unreserved_characters_of_the_path_as_they_are_meant() {
+        let of = |path| fingerprint(&Method::POST, path, "", "{}");
+        for (sent, meant) in [
+            ("/orders/ORD%2D1", "/orders/ORD-1"),
+            ("/orders/ORD%2d1", "/orders/ORD-1"),
+            ("/%6F%7e%2E%5f%39", "/o~._9"),
+        ] {
+            assert_eq!(of(sent), of(meant), "{sent}");
+        }
+        for (sent, other) in
+            [("/a%2Fb", "/a/b"), ("/%25%41", "/%2541"), ("/a%", "/a"), ("/%zz", "/zz"), ("/%+1", "/1")]
+        {
+            assert_ne!(of(sent), of(other), "{sent}");
         }
     }
 

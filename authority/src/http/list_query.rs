@@ -30,6 +30,11 @@ pub(super) fn list_request_within(
     Ok(ListRequest { limit, cursor, filter })
 }
 
+/// `true` or `false`.
+pub(super) fn flag(query: &mut Query, name: &'static str) -> Result<Option<bool>, Refusal> {
+    query.parsed(name, "true or false", |text| text.parse().ok())
+}
+
 /// A comma list of an enum's values, as the store compares them.
 pub(super) fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
     Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())

@@ -3,11 +3,7 @@
 //! The items are JSON texts, mostly as the store kept them, and are copied through unread: events must reach their
 //! readers byte for byte, and parsing and writing them again is what dominates the cost of a page.
 
-use axum::body::Body;
-use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
-use http::HeaderValue;
-use http::header::CONTENT_TYPE;
 
 /// One page, ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,21 +17,21 @@ pub struct Page<T> {
 }
 
 impl<T: AsRef<[u8]>> Page<T> {
-    /// The page as JSON.
+    /// The page as JSON. Each item goes as it is copied.
     #[must_use]
-    pub fn to_json(&self) -> Bytes {
+    pub fn into_json(self) -> Bytes {
         let items: usize = self.items.iter().map(|item| item.as_ref().len() + 1).sum();
         let mut json = BytesMut::with_capacity(items + 160);
         json.put_slice(b"{\"data\":[");
-        for (index, item) in self.items.iter().enumerate() {
+        for (index, item) in self.items.into_iter().enumerate() {
             if index > 0 {
                 json.put_u8(b',');
             }
             json.put_slice(item.as_ref());
         }
         json.put_u8(b']');
-        for (name, cursor) in [("next_cursor", &self.next_cursor), ("resume_cursor", &self.resume_cursor)] {
-            if let Some(cursor) = cursor.as_deref().and_then(|cursor| serde_json::to_string(cursor).ok()) {
+        for (name, cursor) in [("next_cursor", self.next_cursor), ("resume_cursor", self.resume_cursor)] {
+            if let Some(cursor) = cursor.and_then(|cursor| serde_json::to_string(&cursor).ok()) {
                 json.put_slice(b",\"");
                 json.put_slice(name.as_bytes());
                 json.put_slice(b"\":");
@@ -44,14 +40,6 @@ impl<T: AsRef<[u8]>> Page<T> {
         }
         json.put_u8(b'}');
         json.freeze()
-    }
-}
-
-impl<T: AsRef<[u8]>> IntoResponse for Page<T> {
-    fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from(self.to_json()));
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response
     }
 }
 
@@ -65,7 +53,7 @@ mod tests {
             next_cursor: next_cursor.map(str::to_owned),
             resume_cursor: resume_cursor.map(str::to_owned),
         };
-        String::from_utf8(page.to_json().to_vec()).unwrap()
+        String::from_utf8(page.into_json().to_vec()).unwrap()
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::operation::Operation;
 const LIMIT_MAX: u16 = 100;
 /// Longest value of a text filter, in characters.
 const TEXT_LIMIT: usize = 255;
-/// Most values in a comma list: more than any enum has.
+/// Most values in a comma list (contract 18.1).
 const LIST_LIMIT: usize = 64;
 
 /// The parameters of one request that were not taken yet.
@@ -81,9 +81,12 @@ impl Query {
     /// would lose data.
     pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
         let Some(text) = self.take("limit") else { return Ok(default) };
-        let digits = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        let limit = text.parse().ok().filter(|limit| digits && (1..=LIMIT_MAX).contains(limit));
-        limit.ok_or_else(|| invalid("limit", "Must be a decimal integer from 1 to 100."))
+        // Written in one way only: no sign, no zero in front.
+        let canonical = |limit: &u16| (1..=LIMIT_MAX).contains(limit) && limit.to_string() == text;
+        let limit = text.parse().ok().filter(canonical);
+        limit.ok_or_else(|| {
+            invalid("limit", "Must be a decimal integer from 1 to 100, without a zero in front.")
+        })
     }
 
     /// `cursor`, as it came; `None` means from the start, as does an empty one.
@@ -97,7 +100,7 @@ impl Query {
     /// `invalid_parameter`.
     pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
         let Some(text) = self.take(name) else { return Ok(None) };
-        if !(1..=TEXT_LIMIT).contains(&text.chars().count()) || text.chars().any(|c| c.is_ascii_control()) {
+        if !(1..=TEXT_LIMIT).contains(&text.chars().count()) || text.chars().any(char::is_control) {
             return Err(invalid(name, "Must have 1 to 255 characters, without control characters."));
         }
         self.filters.insert(name.to_owned(), text.clone());
@@ -289,6 +292,7 @@ mod tests {
             ("limit=5.0", ErrorCode::InvalidParameter, "limit"),
             ("limit=1e1", ErrorCode::InvalidParameter, "limit"),
             ("limit=0005", ErrorCode::InvalidParameter, "limit"),
+            ("limit=05", ErrorCode::InvalidParameter, "limit"),
             ("limit=99999999999999999999", ErrorCode::InvalidParameter, "limit"),
             ("limit=5&limit=5", ErrorCode::InvalidParameter, "limit"),
             ("cursor=&cursor=", ErrorCode::InvalidParameter, "cursor"),

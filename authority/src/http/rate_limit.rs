@@ -1,12 +1,14 @@
 //! Token buckets (contract 5.5) and the two header fields that tell a client where it stands.
 //!
 //! After the credential is known, each request takes a token of its (merchant, mode) and policy; all keys of the
-//! merchant share the buckets. A request without a good credential takes a token of its client address instead; when
-//! that bucket is empty, further failures are told 429 and not 401, while good credentials from the same address
-//! pass: an address may be shared. The header fields follow the IETF draft "RateLimit header fields for HTTP",
-//! revision 10: `r` is what may be sent at once, burst included, `t` the seconds until the bucket is full again.
+//! merchant share the buckets. A request without a credential, and one with a wrong one, takes a token of its client
+//! address instead, each of a bucket of its own; when that bucket is empty, further failures are told 429 and not 401,
+//! while good credentials from the same address pass: an address may be shared. The header fields follow the IETF draft
+//! "RateLimit header fields for HTTP", revision 10: the policy is the merchant's own or the platform's, `r` is what this
+//! instance takes at once, burst included, `t` the seconds until its bucket is full again.
 //!
-//! Deliberately absent: buckets shared between instances; each instance has its own.
+//! Deliberately absent: the buckets of merchants themselves (`merchant_rates`), and buckets shared between
+//! instances; those of merchants are divided by the number of instances ([`crate::instances`]).
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
@@ -16,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::merchant_limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use governor::clock::Clock as _;
@@ -23,6 +26,7 @@ use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
+use super::merchant_rates::{MerchantBuckets, Taken};
 use crate::clock::Clock;
 use crate::config::{Quota, RateLimits};
 
@@ -42,6 +46,15 @@ pub enum Policy {
     Write,
     /// Test events, replay, recovery.
     Delivery,
+}
+
+/// How authentication failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// There was no credential.
+    NoCredential,
+    /// There was one that is not good.
+    WrongCredential,
 }
 
 impl Policy {
@@ -68,12 +81,13 @@ pub struct RateLimiter {
 
 struct Buckets {
     clock: Monotonic,
-    read_live: Bucket<Tenant>,
-    read_test: Bucket<Tenant>,
-    write_live: Bucket<Tenant>,
-    write_test: Bucket<Tenant>,
-    delivery: Bucket<Tenant>,
-    auth: Bucket<IpAddr>,
+    /// For merchants that have no limits of their own.
+    defaults: RateLimits,
+    instances: AtomicU32,
+    read: MerchantBuckets,
+    write: MerchantBuckets,
+    delivery: MerchantBuckets,
+    auth: Bucket<(Failure, IpAddr)>,
     checks: AtomicU32,
 }
 
@@ -83,11 +97,11 @@ impl RateLimiter {
     pub fn new(limits: Option<RateLimits>, clock: Arc<dyn Clock>) -> Self {
         let clock = Monotonic(clock);
         let buckets = limits.map(|limits| Buckets {
-            read_live: Bucket::new(limits.read_live, &clock),
-            read_test: Bucket::new(limits.read_test, &clock),
-            write_live: Bucket::new(limits.write_live, &clock),
-            write_test: Bucket::new(limits.write_test, &clock),
-            delivery: Bucket::new(limits.delivery, &clock),
+            defaults: limits,
+            instances: AtomicU32::new(1),
+            read: MerchantBuckets::default(),
+            write: MerchantBuckets::default(),
+            delivery: MerchantBuckets::default(),
             auth: Bucket::new(limits.auth, &clock),
             checks: AtomicU32::new(0),
             clock,
@@ -95,56 +109,103 @@ impl RateLimiter {
         Self { buckets }
     }
 
+    /// How many instances allow what a merchant may have, this one among them.
+    pub fn share_among(&self, instances: u32) {
+        if let Some(buckets) = &self.buckets {
+            buckets.instances.store(instances.max(1), Ordering::Relaxed);
+        }
+    }
+
     /// Takes a token. The standing goes into the headers of the answer, whether it was taken or not.
-    pub fn check(&self, tenant: &Tenant, policy: Policy) -> (Standing, Result<(), Refusal>) {
+    pub fn check(&self, tenant: &Tenant, limits: &Limits, policy: Policy) -> (Standing, Result<(), Refusal>) {
         let Some(buckets) = &self.buckets else { return (Standing(None), Ok(())) };
         buckets.sweep();
-        let bucket = match (policy, tenant.livemode) {
-            (Policy::Read, true) => &buckets.read_live,
-            (Policy::Read, false) => &buckets.read_test,
-            (Policy::Write, true) => &buckets.write_live,
-            (Policy::Write, false) => &buckets.write_test,
-            (Policy::Delivery, _) => &buckets.delivery,
+        let Limit { name, quota } = buckets.limit(policy, tenant.livemode, limits);
+        let of_policy = match policy {
+            Policy::Read => &buckets.read,
+            Policy::Write => &buckets.write,
+            Policy::Delivery => &buckets.delivery,
         };
-        let (remaining, allowed) = bucket.take(tenant, &buckets.clock);
-        (Standing(Some((policy, bucket.quota, remaining))), allowed)
+        let instances = buckets.instances.load(Ordering::Relaxed);
+        let taken = of_policy.take(tenant, quota, instances, buckets.clock.now());
+        let allowed = match taken.refused_for {
+            None => Ok(()),
+            Some(wait) => Err(over(name, quota).retry_after(whole_seconds(wait).max(1))),
+        };
+        (Standing(Some((policy, quota, taken))), allowed)
     }
 
     /// Counts a failed authentication.
     ///
     /// # Errors
     /// `rate_limited` when the address has failed too often; it takes the place of the 401.
-    pub fn authentication_failed(&self, client: IpAddr) -> Result<(), Refusal> {
+    pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<(), Refusal> {
         let Some(buckets) = &self.buckets else { return Ok(()) };
         buckets.sweep();
-        buckets.auth.take(&subscriber(client), &buckets.clock).1
+        buckets.auth.take(&(failure, subscriber(client)), &buckets.clock).1
     }
 }
 
 impl Buckets {
     fn sweep(&self) {
         if self.checks.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
-            for tenants in
-                [&self.read_live, &self.read_test, &self.write_live, &self.write_test, &self.delivery]
-            {
-                tenants.limiter.retain_recent();
+            for merchants in [&self.read, &self.write, &self.delivery] {
+                merchants.sweep(self.clock.now());
             }
             self.auth.limiter.retain_recent();
         }
     }
+
+    /// The merchant's own limit, or the platform's.
+    fn limit(&self, policy: Policy, livemode: bool, limits: &Limits) -> Limit {
+        let (name, own, default) = match (policy, livemode) {
+            (Policy::Read, true) => {
+                ("read_live_per_second", limits.read_live_per_second, self.defaults.read_live)
+            }
+            (Policy::Read, false) => {
+                ("read_test_per_second", limits.read_test_per_second, self.defaults.read_test)
+            }
+            (Policy::Write, true) => {
+                ("write_live_per_second", limits.write_live_per_second, self.defaults.write_live)
+            }
+            (Policy::Write, false) => {
+                ("write_test_per_second", limits.write_test_per_second, self.defaults.write_test)
+            }
+            (Policy::Delivery, _) => {
+                ("delivery_per_minute", limits.delivery_per_minute, self.defaults.delivery)
+            }
+        };
+        let own = own.and_then(|own| NonZeroU32::new(u32::try_from(own).ok()?));
+        Limit { name, quota: own.map_or(default, |own| default.refilled_by(own)) }
+    }
+}
+
+/// A limit under the name that it has in the merchant's record.
+struct Limit {
+    name: &'static str,
+    quota: Quota,
+}
+
+/// Says which limit it was and who can change it.
+fn over(name: &'static str, quota: Quota) -> Refusal {
+    let (limit, burst) = (quota.refill.get(), quota.burst.get());
+    let detail = format!(
+        "Too many requests: this merchant's limit {name} is {limit}, {burst} at once. Try again later; the \
+         platform's operator can raise it."
+    );
+    Refusal::new(ErrorCode::RateLimited, detail).with("limit", name).with("limit_value", limit)
 }
 
 /// Where a client stands after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "goes into the headers of the answer"]
-pub struct Standing(Option<(Policy, Quota, u32)>);
+pub struct Standing(Option<(Policy, Quota, Taken)>);
 
 impl Standing {
     /// Writes `RateLimit-Policy` and `RateLimit`; nothing when limits are off.
     pub fn write(self, headers: &mut HeaderMap) {
-        let Some((policy, quota, remaining)) = self.0 else { return };
+        let Some((policy, quota, Taken { remaining, full_after, .. })) = self.0 else { return };
         let name = policy.name();
-        let full_after = refill_time(quota, quota.burst.get().saturating_sub(remaining));
         let fields = [
             (RATE_LIMIT_POLICY, format!("\"{name}\";q={};w={}", quota.refill, quota.window.as_secs())),
             (RATE_LIMIT, format!("\"{name}\";r={remaining};t={}", whole_seconds(full_after))),
@@ -159,7 +220,6 @@ impl Standing {
 
 /// The buckets of one policy.
 struct Bucket<K: Clone + Eq + Hash> {
-    quota: Quota,
     limiter: governor::RateLimiter<K, DefaultKeyedStateStore<K>, Monotonic, StateInformationMiddleware>,
 }
 
@@ -170,10 +230,7 @@ impl<K: Clone + Eq + Hash> Bucket<K> {
         let bucket = governor::Quota::with_period(period)
             .unwrap_or(governor::Quota::per_second(NonZeroU32::MIN))
             .allow_burst(quota.burst);
-        Self {
-            quota,
-            limiter: governor::RateLimiter::new(bucket, DefaultKeyedStateStore::default(), clock.clone()),
-        }
+        Self { limiter: governor::RateLimiter::new(bucket, DefaultKeyedStateStore::default(), clock.clone()) }
     }
 
     /// What is left, and whether there was a token.
@@ -219,6 +276,8 @@ impl governor::clock::Clock for Monotonic {
 }
 
 #[cfg(test)]
+mod own_limits;
+#[cfg(test)]
 mod tests {
     use std::sync::Mutex;
 
@@ -227,9 +286,20 @@ mod tests {
 
     use super::*;
 
+    pub(super) const PLATFORMS: Limits = Limits {
+        read_live_per_second: None,
+        read_test_per_second: None,
+        write_live_per_second: None,
+        write_test_per_second: None,
+        delivery_per_minute: None,
+        endpoints: None,
+        max_in_flight: None,
+        dispatch_share_percent: None,
+    };
+
     /// A clock that the test turns.
     #[derive(Default)]
-    struct Hand(Mutex<Duration>);
+    pub(super) struct Hand(Mutex<Duration>);
 
     impl Hand {
         fn turn(&self, by: Duration) {
@@ -247,16 +317,16 @@ mod tests {
         }
     }
 
-    fn limiter() -> (Arc<Hand>, RateLimiter) {
+    pub(super) fn limiter() -> (Arc<Hand>, RateLimiter) {
         let clock = Arc::new(Hand::default());
         (clock.clone(), RateLimiter::new(Some(RateLimits::default()), clock))
     }
 
-    fn tenant(merchant: &str, livemode: bool) -> Tenant {
+    pub(super) fn tenant(merchant: &str, livemode: bool) -> Tenant {
         Tenant { merchant_id: MerchantId::from_store(merchant.to_owned()), livemode }
     }
 
-    fn fields(standing: Standing) -> (String, String) {
+    pub(super) fn fields(standing: Standing) -> (String, String) {
         let mut headers = HeaderMap::new();
         standing.write(&mut headers);
         let text = |name| headers[name].to_str().unwrap().to_owned();
@@ -276,10 +346,11 @@ mod tests {
         ];
         for (policy, livemode, policy_field, first, burst) in table {
             let tenant = tenant("mer_a", livemode);
-            let (standing, allowed) = limiter.check(&tenant, policy);
+            let (standing, allowed) = limiter.check(&tenant, &PLATFORMS, policy);
             assert_eq!(allowed, Ok(()));
             assert_eq!(fields(standing), (policy_field.to_owned(), first.to_owned()));
-            let allowed = (1..1_000).take_while(|_| limiter.check(&tenant, policy).1.is_ok()).count();
+            let allowed =
+                (1..1_000).take_while(|_| limiter.check(&tenant, &PLATFORMS, policy).1.is_ok()).count();
             assert_eq!(allowed + 1, burst, "{policy:?} livemode {livemode}");
         }
     }
@@ -288,27 +359,27 @@ mod tests {
     fn an_empty_bucket_refuses_tells_when_and_refills() {
         let (clock, limiter) = limiter();
         let tenant = tenant("mer_a", false);
-        while limiter.check(&tenant, Policy::Write).1.is_ok() {}
-        let (standing, refused) = limiter.check(&tenant, Policy::Write);
+        while limiter.check(&tenant, &PLATFORMS, Policy::Write).1.is_ok() {}
+        let (standing, refused) = limiter.check(&tenant, &PLATFORMS, Policy::Write);
         let refusal = refused.unwrap_err();
         assert_eq!((refusal.code, refusal.retry_after_s), (ErrorCode::RateLimited, Some(1)));
         assert_eq!(fields(standing).1, "\"write\";r=0;t=2");
         clock.turn(Duration::from_millis(99));
-        assert!(limiter.check(&tenant, Policy::Write).1.is_err());
+        assert!(limiter.check(&tenant, &PLATFORMS, Policy::Write).1.is_err());
         clock.turn(Duration::from_millis(1));
-        assert!(limiter.check(&tenant, Policy::Write).1.is_ok());
-        assert!(limiter.check(&tenant, Policy::Write).1.is_err());
+        assert!(limiter.check(&tenant, &PLATFORMS, Policy::Write).1.is_ok());
+        assert!(limiter.check(&tenant, &PLATFORMS, Policy::Write).1.is_err());
         clock.turn(Duration::from_secs(3_600));
-        assert_eq!(fields(limiter.check(&tenant, Policy::Write).0).1, "\"write\";r=19;t=1");
+        assert_eq!(fields(limiter.check(&tenant, &PLATFORMS, Policy::Write).0).1, "\"write\";r=19;t=1");
     }
 
     #[test]
     fn merchants_modes_and_policies_do_not_share() {
         let (_, limiter) = limiter();
-        while limiter.check(&tenant("mer_a", false), Policy::Write).1.is_ok() {}
-        assert!(limiter.check(&tenant("mer_a", true), Policy::Write).1.is_ok());
-        assert!(limiter.check(&tenant("mer_a", false), Policy::Read).1.is_ok());
-        assert!(limiter.check(&tenant("mer_b", false), Policy::Write).1.is_ok());
+        while limiter.check(&tenant("mer_a", false), &PLATFORMS, Policy::Write).1.is_ok() {}
+        assert!(limiter.check(&tenant("mer_a", true), &PLATFORMS, Policy::Write).1.is_ok());
+        assert!(limiter.check(&tenant("mer_a", false), &PLATFORMS, Policy::Read).1.is_ok());
+        assert!(limiter.check(&tenant("mer_b", false), &PLATFORMS, Policy::Write).1.is_ok());
     }
 
     #[test]
@@ -316,17 +387,27 @@ mod tests {
         let (clock, limiter) = limiter();
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         for n in 0..20 {
-            assert_eq!(limiter.authentication_failed(ip("192.0.2.1")), Ok(()), "{n}");
-            assert_eq!(limiter.authentication_failed(ip(&format!("2001:db8::{n}"))), Ok(()), "{n}");
+            assert_eq!(
+                limiter.authentication_failed(Failure::WrongCredential, ip("192.0.2.1")),
+                Ok(()),
+                "{n}"
+            );
+            assert_eq!(
+                limiter.authentication_failed(Failure::WrongCredential, ip(&format!("2001:db8::{n}"))),
+                Ok(()),
+                "{n}"
+            );
         }
         for refused in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::ffff:1"] {
-            let refusal = limiter.authentication_failed(ip(refused)).unwrap_err();
+            let refusal = limiter.authentication_failed(Failure::WrongCredential, ip(refused)).unwrap_err();
             assert_eq!((refusal.code, refusal.retry_after_s), (ErrorCode::RateLimited, Some(3)), "{refused}");
         }
-        assert_eq!(limiter.authentication_failed(ip("192.0.2.2")), Ok(()));
-        assert_eq!(limiter.authentication_failed(ip("2001:db8:0:1::1")), Ok(()));
+        assert_eq!(limiter.authentication_failed(Failure::WrongCredential, ip("192.0.2.2")), Ok(()));
+        assert_eq!(limiter.authentication_failed(Failure::WrongCredential, ip("2001:db8:0:1::1")), Ok(()));
+        // Requests without a credential have a bucket of their own.
+        assert_eq!(limiter.authentication_failed(Failure::NoCredential, ip("192.0.2.1")), Ok(()));
         clock.turn(Duration::from_secs(3));
-        assert_eq!(limiter.authentication_failed(ip("192.0.2.1")), Ok(()));
+        assert_eq!(limiter.authentication_failed(Failure::WrongCredential, ip("192.0.2.1")), Ok(()));
     }
 
     #[test]
@@ -334,10 +415,13 @@ mod tests {
         let limiter = RateLimiter::new(None, Arc::new(Hand::default()));
         let mut headers = HeaderMap::new();
         for _ in 0..10_000 {
-            let (standing, allowed) = limiter.check(&tenant("mer_a", true), Policy::Delivery);
+            let (standing, allowed) = limiter.check(&tenant("mer_a", true), &PLATFORMS, Policy::Delivery);
             assert_eq!(allowed, Ok(()));
             standing.write(&mut headers);
-            assert_eq!(limiter.authentication_failed(IpAddr::V6(Ipv6Addr::LOCALHOST)), Ok(()));
+            assert_eq!(
+                limiter.authentication_failed(Failure::WrongCredential, IpAddr::V6(Ipv6Addr::LOCALHOST)),
+                Ok(())
+            );
         }
         assert!(headers.is_empty());
     }
@@ -347,12 +431,18 @@ mod tests {
         let (clock, limiter) = limiter();
         let buckets = limiter.buckets.as_ref().unwrap();
         for n in 0..SWEEP_EVERY - 1 {
-            assert_eq!(limiter.authentication_failed(IpAddr::from(n.to_be_bytes())), Ok(()));
+            assert_eq!(
+                limiter.authentication_failed(Failure::WrongCredential, IpAddr::from(n.to_be_bytes())),
+                Ok(())
+            );
         }
         assert_eq!(buckets.auth.limiter.len(), 4_095);
         clock.turn(Duration::from_secs(60));
         for n in 0..2_u32 {
-            assert_eq!(limiter.authentication_failed(IpAddr::from(n.to_be_bytes())), Ok(()));
+            assert_eq!(
+                limiter.authentication_failed(Failure::WrongCredential, IpAddr::from(n.to_be_bytes())),
+                Ok(())
+            );
         }
         assert_eq!(buckets.auth.limiter.len(), 2);
     }
@@ -365,7 +455,7 @@ mod tests {
             let mut allowed = 0_u64;
             for gap_ms in &gaps {
                 clock.turn(Duration::from_millis(*gap_ms));
-                allowed += u64::from(limiter.check(&tenant, Policy::Write).1.is_ok());
+                allowed += u64::from(limiter.check(&tenant, &PLATFORMS, Policy::Write).1.is_ok());
             }
             let elapsed_ms: u64 = gaps.iter().sum();
             prop_assert!(allowed <= 20 + elapsed_ms / 100);

@@ -10,6 +10,8 @@
 //! belong to the proxy in front; and every rule about the content of a request (see [`super::answer`]).
 
 mod connections;
+mod defect;
+mod own_answer;
 mod request_body;
 mod stream;
 
@@ -25,7 +27,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use http::HeaderValue;
-use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::header::CONNECTION;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -37,10 +39,11 @@ use self::connections::{Connections, Evicted, Slot};
 use self::request_body::{RequestBody, ResponseBody};
 use self::stream::LimitedStream;
 
+pub use self::defect::{Defect, Malformed};
 pub use self::request_body::BodyTimeout;
 
-/// Largest head that is read before hyper answers 431 by itself. Twice what [`super::answer`] allows, so that
-/// heads a little too large get the full problem body.
+/// Largest head that is read before hyper refuses it by itself. Twice what [`super::answer`] allows, so that heads a little
+/// too large are read to their end.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Pause after the system refused a connection for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
@@ -61,6 +64,9 @@ pub struct Limits {
     pub body_timeout: Duration,
     /// How long a peer may take nothing of an answer that waits for it. 30 s.
     pub write_timeout: Duration,
+    /// How long a peer may take over a whole answer. 120 s: a page of a list is at most some 4 MiB, and who takes it in
+    /// drops would hold that much memory for as long as it likes.
+    pub answer_timeout: Duration,
     /// How long a peer that was answered early may go on sending before its connection is closed on it. 5 s: a body
     /// of many times the limit gets through in it, and the place can be had by others meanwhile.
     pub linger_timeout: Duration,
@@ -76,6 +82,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
+            answer_timeout: Duration::from_secs(120),
             linger_timeout: Duration::from_secs(5),
             stop_grace: Duration::from_secs(20),
         }
@@ -85,11 +92,6 @@ impl Default for Limits {
 /// Whom a request came from: the other end of its connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
-
-/// Marks a request, in its extensions, that gave its length in two ways (RFC 9112 section 6.3): what this server
-/// takes for the next request, a proxy in front may take for a body. [`super::answer`] refuses it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AmbiguousLength;
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +184,8 @@ impl Connection {
             tracing::debug!(peer = %self.peer, %error, "the connection was gone before it was served");
             return;
         }
-        let stream = LimitedStream::new(stream, self.slot.clone(), self.limits);
+        let stream =
+            LimitedStream::new(stream, self.slot.clone(), self.limits, (self.router.clone(), self.peer));
         let service = service_fn(|request| self.answer(request));
         let mut builder = hyper::server::conn::http1::Builder::new();
         builder
@@ -218,8 +221,8 @@ impl Connection {
         let (turn, head) = self.slot.begin()?;
         let (mut parts, incoming) = request.into_parts();
         parts.extensions.insert(PeerAddress(self.peer));
-        if parts.headers.contains_key(TRANSFER_ENCODING) && !head.has_one_length() {
-            parts.extensions.insert(AmbiguousLength);
+        if let Some(defect) = Defect::of(&parts, &head) {
+            parts.extensions.insert(Malformed(defect));
         }
         let (body, body_state) = RequestBody::new(incoming, self.limits.body_timeout);
         let request = Request::from_parts(parts, Body::new(body));
@@ -232,6 +235,7 @@ impl Connection {
             self.slot.leave_body();
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
+        self.slot.note_answer();
         Ok(response.map(|body| ResponseBody::new(body, turn)))
     }
 }

@@ -11,12 +11,14 @@ use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
 use authority::names::Resolve;
 use authority_domain::endpoint_url::{TargetUrl, UrlPolicy, UrlRules};
 use authority_domain::outcome::AttemptOutcome;
+use futures_util::FutureExt as _;
 use http::HeaderValue;
 use rcgen::CertificateParams;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
+use super::kept::Counted;
 use super::scripted_receiver::*;
 use super::tls::Authority;
 
@@ -55,6 +57,68 @@ async fn connections_beyond_those_that_are_kept_serve_once() {
         let (connections, ()) = bounded(async { tokio::join!(receiver, attempts) }).await;
         assert_eq!(connections, expected, "{kept_connections} are kept");
     }
+}
+
+/// 256 requests at a time are 256 connections, and the next 256 make no new ones.
+#[tokio::test]
+async fn as_many_connections_are_kept_as_one_endpoint_may_use() {
+    let (listener, port) = listener().await;
+    let names = Arc::new(Counted::default());
+    let asked = Arc::clone(&names) as Arc<dyn Resolve>;
+    let client = DeliveryClient::new(DeliveryLimits::default(), None, asked, Arc::new(SystemClock::new()));
+    let (client, url) = (client.unwrap(), endpoint(&format!("http://localhost:{port}/hook")));
+    // Answers when all have come.
+    let together = Arc::new(tokio::sync::Barrier::new(256));
+    let receiver = async {
+        loop {
+            let mut connection = listener.accept().await.unwrap().0;
+            let together = Arc::clone(&together);
+            tokio::spawn(async move {
+                while next_request(&mut connection).await.is_some() {
+                    together.wait().await;
+                    connection.write_all(OK).await.unwrap();
+                }
+            });
+        }
+    };
+    let attempts = async {
+        for _ in 0..2 {
+            let all = (0..256).map(|_| attempt(&client, &url));
+            let reports = futures_util::future::join_all(all).await;
+            assert!(reports.iter().all(|report| report.outcome == AttemptOutcome::Success));
+        }
+    };
+    bounded(async {
+        tokio::select! {
+            () = attempts => {}
+            () = receiver => unreachable!(),
+        }
+    })
+    .await;
+    assert_eq!(names.asked(), 256);
+}
+
+/// With as many open as are kept, a connection to another receiver takes the place of the one that is idle for longest.
+#[tokio::test]
+async fn a_further_connection_takes_the_place_of_an_idle_one() {
+    let limits = DeliveryLimits { kept_connections: 2, ..DeliveryLimits::default() };
+    let client = client(limits, loopback());
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        let (listener, port) = listener().await;
+        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let receiver = async {
+            let mut connection = listener.accept().await.unwrap().0;
+            read_request(&mut connection).await;
+            connection.write_all(OK).await.unwrap();
+            connection
+        };
+        let (report, connection) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+        assert_eq!(report.outcome, AttemptOutcome::Success);
+        kept.push(connection);
+    }
+    bounded(closed(&mut kept[0])).await;
+    assert_eq!(kept[1].read(&mut [0]).now_or_never().map(Result::unwrap), None, "the second is kept");
 }
 
 /// A name server that nobody may ask.

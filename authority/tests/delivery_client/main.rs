@@ -4,5 +4,8 @@
 mod addresses;
 mod answers;
 mod connections;
+mod frames;
+mod http2;
+mod kept;
 mod scripted_receiver;
 mod tls;

@@ -69,6 +69,17 @@ pub(crate) async fn read_request(connection: &mut (impl AsyncRead + Unpin)) -> S
     String::from_utf8(request).unwrap()
 }
 
+/// Reads one request; `None` when the connection ends before it.
+pub(crate) async fn next_request(connection: &mut (impl AsyncRead + Unpin)) -> Option<String> {
+    let mut request = Vec::new();
+    while !request.ends_with(BODY.as_bytes()) {
+        if connection.read_buf(&mut request).await.unwrap_or(0) == 0 {
+            return None;
+        }
+    }
+    Some(String::from_utf8(request).unwrap())
+}
+
 /// Waits until the other side has closed the connection.
 pub(crate) async fn closed(connection: &mut (impl AsyncRead + Unpin)) {
     let mut rest = [0; 1024];

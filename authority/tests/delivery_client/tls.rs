@@ -56,11 +56,11 @@ fn server_config(certificate: rustls::pki_types::CertificateDer<'static>, key: &
         .unwrap()
 }
 
-fn for_localhost() -> CertificateParams {
+pub(crate) fn for_localhost() -> CertificateParams {
     CertificateParams::new(vec!["localhost".to_owned()]).unwrap()
 }
 
-fn trusting(pem: Option<&str>, limits: DeliveryLimits) -> DeliveryClient {
+pub(crate) fn trusting(pem: Option<&str>, limits: DeliveryLimits) -> DeliveryClient {
     let pem = pem.map(str::as_bytes);
     DeliveryClient::new(limits, pem, loopback(), Arc::new(SystemClock::new())).unwrap()
 }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use authority::app::alerts::AlertFilter;
+use authority::app::lists::ListRequest;
 use authority::app::{App, Mutation};
 use authority::clock::Clock;
 use authority::config::Config;
 use authority::dice::{Dice, SystemDice};
 use authority::service::{migrate_store, open_app};
+use authority_domain::alert::AlertStatus;
 use authority_domain::id::{MerchantId, PaymentId, RequestId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
@@ -130,7 +133,7 @@ impl Platform {
     pub(crate) async fn take_in(&self, shop: &Tenant, more: &Value) -> Value {
         let mut body = with(more, basket());
         // Processors' events are one name space for all merchants.
-        for payment in body["payments"].as_array_mut().into_iter().flatten() {
+        for payment in body.get_mut("payments").and_then(Value::as_array_mut).into_iter().flatten() {
             let id = format!("{}:{}", shop.merchant_id, payment["processor_event_id"]);
             payment["processor_event_id"] = json!(id);
         }
@@ -156,7 +159,10 @@ impl Platform {
 
     /// The operator's open alerts.
     pub(crate) async fn alerts(&self) -> Vec<Value> {
-        self.app.alerts_list(100).await.unwrap().items.iter().map(|text| read(text)).collect()
+        let request = ListRequest { limit: 100, cursor: None, filter: String::new() };
+        let filter = AlertFilter { status: vec![AlertStatus::Open], ..AlertFilter::default() };
+        let found = self.app.alerts_list(&request, filter).await.unwrap();
+        found.items.iter().map(|text| read(text)).collect()
     }
 
     /// Every event of a stream.

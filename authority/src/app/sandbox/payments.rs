@@ -71,7 +71,7 @@ pub(super) async fn attempt(
         "amount": owed.amount,
         "currency": owed.currency,
         "capture_method": capture_method,
-        "method": pay.method,
+        "method": pay.told_method(),
         "processor": { "name": PROCESSOR },
         "processor_event_id": processor_event_id(work),
     });

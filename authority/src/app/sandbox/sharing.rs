@@ -6,6 +6,7 @@
 
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
+use authority_domain::merchant_limits::Limits;
 use authority_domain::order_number::OrderNumber;
 use authority_domain::partner_connection::{ConnectionSide, PartnerConnection};
 use authority_domain::refusal::Refusal;
@@ -74,6 +75,7 @@ async fn counterpart(work: &mut Work<'_>, merchant: &Merchant) -> Result<Merchan
         name: "Sandbox partner".to_owned(),
         status: MerchantStatus::Active,
         settings: Settings::default(),
+        limits: Limits::default(),
         resource_version: 1,
         created_at: work.now,
         updated_at: work.now,

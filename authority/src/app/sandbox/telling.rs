@@ -137,8 +137,10 @@ impl Teller<'_, '_> {
 
     async fn ship(&mut self, order: Order, line_items: Option<Value>) -> Result<Shipment, Refusal> {
         let tracking_number = format!("DEMO-{}", order.order_number);
-        let parcel = json!({ "carrier": "demo-post", "tracking_number": tracking_number,
-                             "line_items": line_items });
+        let mut parcel = json!({ "carrier": "demo-post", "tracking_number": tracking_number });
+        if let (Some(line_items), Value::Object(parcel)) = (line_items, &mut parcel) {
+            parcel.insert("line_items".to_owned(), line_items);
+        }
         shipments::create(self.work, self.tenant, self.merchant, order, &parcel).await
     }
 

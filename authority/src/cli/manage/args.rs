@@ -1,5 +1,7 @@
 //! The arguments of the commands that manage. Everything is given by options; no option takes a key.
 
+use std::str::FromStr;
+
 use clap::{Args, Subcommand, ValueEnum};
 
 /// `authority operator-key`
@@ -71,6 +73,59 @@ pub(super) enum MerchantAction {
     Suspend(OneMerchant),
     /// Let a suspended merchant act again.
     Activate(OneMerchant),
+    /// Show a merchant's limits, after setting those that are named.
+    Limits(MerchantLimits),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MerchantLimits {
+    /// Its id or its slug.
+    #[arg(long)]
+    pub(super) merchant: String,
+    /// GET and HEAD with a live key, per second.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) read_live_per_second: Option<LimitValue>,
+    /// GET and HEAD with a test key, per second.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) read_test_per_second: Option<LimitValue>,
+    /// Other methods with a live key, per second.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) write_live_per_second: Option<LimitValue>,
+    /// Other methods with a test key, per second.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) write_test_per_second: Option<LimitValue>,
+    /// Test events, replays and recoveries per minute and mode.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) delivery_per_minute: Option<LimitValue>,
+    /// Webhook endpoints per mode, up to 1000.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) endpoints: Option<LimitValue>,
+    /// Requests in flight to one endpoint, up to 256.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) max_in_flight: Option<LimitValue>,
+    /// How much of each instance's delivery slots it may hold, in percent.
+    #[arg(long, value_name = "LIMIT")]
+    pub(super) dispatch_share_percent: Option<LimitValue>,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A number, or `default` for the platform's own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LimitValue(pub(super) Option<i64>);
+
+impl FromStr for LimitValue {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "default" => Ok(Self(None)),
+            number => {
+                number.parse().map(|number| Self(Some(number))).map_err(|_| "must be a number or `default`")
+            }
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -142,8 +142,11 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
         }
         EndpointAction::Recover(recover) => {
             let types = (!recover.types.is_empty()).then_some(&recover.types);
-            let body = json!({ "since": recover.since, "until": recover.until, "types": types,
-                               "dry_run": recover.dry_run });
+            let mut body = json!({ "since": recover.since, "until": recover.until, "types": types,
+                                   "dry_run": recover.dry_run });
+            if let Value::Object(members) = &mut body {
+                members.retain(|_, value| !value.is_null());
+            }
             let answer = with_app(process, async |app| {
                 let (id, tenant) = owned(app, &recover.id).await?;
                 let mutation = by_command(app, "webhook_endpoints.recover");

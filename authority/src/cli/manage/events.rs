@@ -46,12 +46,13 @@ async fn follow(
     };
     loop {
         let page = app.events_after(&tenant, after, i64::from(PAGE)).await.map_err(refused)?;
-        let whole = page.len() == usize::from(PAGE);
+        // A page may end early, at its size; only an empty one says that there is no more.
+        let goes_on = !page.is_empty();
         for (sequence, event) in page {
             print(&event)?;
             after = sequence;
         }
-        if whole {
+        if goes_on {
             continue;
         }
         if tail.once {

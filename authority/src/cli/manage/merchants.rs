@@ -1,9 +1,9 @@
-//! `authority merchant`: merchants made, listed, suspended and let act again.
+//! `authority merchant`: merchants made, listed, suspended and let act again; their limits.
 
 use authority_domain::merchant::MerchantStatus;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::args::{MerchantAction, MerchantCommand, OneMerchant};
+use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
 use crate::app::merchants::MerchantFilter;
@@ -34,6 +34,11 @@ pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -
             })?;
             (answer, create.json)
         }
+        MerchantAction::Limits(limits) => {
+            let answer = set_limits(&limits, process)?;
+            print_record(&answer.body, &["id", "slug", "effective_limits"], limits.json, process)?;
+            return Ok(Exit::Done);
+        }
         MerchantAction::Suspend(one) => (set(&one, MerchantStatus::Suspended, process)?, one.json),
         MerchantAction::Activate(one) => (set(&one, MerchantStatus::Active, process)?, one.json),
     };
@@ -46,5 +51,30 @@ fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Resu
         let id = named_merchant(app, &one.merchant).await?;
         let mutation = by_command(app, "merchants.update");
         app.merchant_update(mutation, Some(id), json!({ "status": status })).await.map_err(refused)
+    })
+}
+
+/// Sets the limits that are named; without any, only reads.
+fn set_limits(limits: &MerchantLimits, process: &Process<'_>) -> Result<Answer, Failure> {
+    let named: Map<String, Value> = [
+        ("read_live_per_second", limits.read_live_per_second),
+        ("read_test_per_second", limits.read_test_per_second),
+        ("write_live_per_second", limits.write_live_per_second),
+        ("write_test_per_second", limits.write_test_per_second),
+        ("delivery_per_minute", limits.delivery_per_minute),
+        ("endpoints", limits.endpoints),
+        ("max_in_flight", limits.max_in_flight),
+        ("dispatch_share_percent", limits.dispatch_share_percent),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name.to_owned(), json!(value?.0))))
+    .collect();
+    with_app(process, async |app| {
+        let id = named_merchant(app, &limits.merchant).await?;
+        if named.is_empty() {
+            return app.merchant_get(Some(id)).await.map_err(refused);
+        }
+        let mutation = by_command(app, "merchants.update");
+        app.merchant_update(mutation, Some(id), json!({ "limits": named })).await.map_err(refused)
     })
 }

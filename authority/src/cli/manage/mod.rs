@@ -114,7 +114,8 @@ async fn all_pages(
 /// One line for what a use case refused. A wrong member of the body is the option of that name.
 fn refused(refusal: Refusal) -> Failure {
     let Some(member) = refusal.members.first() else { return Failure::Failed(refusal.detail) };
-    let name: String = member.pointer.trim_start_matches('/').split('/').take(1).collect();
+    let inner = member.pointer.trim_start_matches("/limits").trim_start_matches('/');
+    let name: String = inner.split('/').take(1).collect();
     let line = format!("--{}: {}", name.replace('_', "-"), member.detail);
     match member.code {
         MemberCode::Duplicate => Failure::Failed(line),

@@ -2,9 +2,11 @@
 //! every other. Needs the address of the database and nothing else of the configuration.
 
 use authority_domain::id::KeyId;
+use authority_domain::members::Text;
 use authority_domain::scope::OperatorScope;
 use authority_store::{Access, Store, StoreError};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::args::{OperatorKey, OperatorKeyAction};
 use super::print_record;
@@ -24,8 +26,9 @@ pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Re
     match command.action {
         OperatorKeyAction::Create(create) => {
             let scopes = scopes(&create.scopes)?;
+            let name = line("name", create.name)?;
             let issued = with_store(process, async |store| {
-                operator_key_create(store, &SystemClock::new(), &SystemDice, create.name, scopes).await
+                operator_key_create(store, &SystemClock::new(), &SystemDice, name, scopes).await
             })?;
             if create.json {
                 print(&issued, true, process)?;
@@ -45,10 +48,11 @@ pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Re
             keys.iter().try_for_each(|key| print(key, list.json, process))?;
         }
         OperatorKeyAction::Revoke(revoke) => {
+            let reason = line("reason", revoke.reason)?;
             let revoked: Option<ShownOperatorKey> = match KeyId::parse(&revoke.id) {
                 None => None,
                 Some(id) => with_store(process, async |store| {
-                    operator_key_revoke(store, &SystemClock::new(), &SystemDice, id, revoke.reason).await
+                    operator_key_revoke(store, &SystemClock::new(), &SystemDice, id, reason).await
                 })?,
             };
             let unknown = || Failure::Failed("there is no such operator key".to_owned());
@@ -74,6 +78,12 @@ fn with_store<T>(
 fn print(record: &impl Serialize, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
     let line = serde_json::to_string(record).map_err(|error| Failure::Failed(error.to_string()))?;
     print_record(&line, &SHOWN, json, process)
+}
+
+/// One line of 1 to 255 characters, as the API takes names and reasons.
+fn line(option: &str, text: String) -> Result<String, Failure> {
+    let rule = Text::LINE.check(&Value::String(text));
+    rule.map_err(|(_, detail)| Failure::Usage(format!("--{option}: {detail}")))
 }
 
 fn scopes(names: &[String]) -> Result<Vec<OperatorScope>, Failure> {

@@ -9,6 +9,7 @@ use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::list_query::flag;
 use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::routes::Routes;
 
@@ -17,6 +18,7 @@ const LIST: Operation = Operation::get("/payments", "payments.list", "List payme
     .query(&[
         text("order_number", "Of this order."),
         operation::words::<PaymentStatus>("status", "With any of these statuses."),
+        operation::flag("late", "Whether the money came after its checkout or order had ended."),
         time("created_from", "Made then or later."),
         time("created_to", "Made before."),
     ])
@@ -37,6 +39,7 @@ async fn payments_list(State(roots): State<Roots>, request: Request) -> Response
         let filter = PaymentFilter {
             order_number: query.text("order_number")?,
             status: words::<PaymentStatus>(&mut query, "status")?,
+            late: flag(&mut query, "late")?,
             created_from: query.time("created_from")?,
             created_to: query.time("created_to")?,
         };

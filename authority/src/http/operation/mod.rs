@@ -21,9 +21,9 @@ use authority_domain::scope::{OperatorScope, Scope};
 use axum::routing::MethodFilter;
 
 pub use self::parameter::{Form, Parameter};
-pub(super) use self::parameter::{event_types, id, mode, number, text, time, words};
+pub(super) use self::parameter::{event_types, flag, id, mode, text, time, words};
 pub use self::success::{Content, Success};
-pub(super) use self::success::{accepted, created, feed, json, ok, page, plain, rows};
+pub(super) use self::success::{accepted, created, feed, json, ok, page, plain};
 use super::rate_limit::Policy;
 
 /// An operation: what it is called, who may ask for it, what it takes and what it can answer.

@@ -16,7 +16,7 @@ pub struct Parameter {
 /// The values a parameter may have.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// A comma list of these names.
+    /// A comma list of these names, at most 64.
     Words(fn() -> Vec<&'static str>),
     /// A comma list of event types; `<category>.*` stands for all of a category.
     EventTypes,
@@ -28,8 +28,8 @@ pub enum Form {
     Id(&'static str),
     /// `live` or `test`.
     Mode,
-    /// A whole number from the first to the last.
-    Number(i64, i64),
+    /// `true` or `false`.
+    Flag,
 }
 
 /// A comma list of an enum's values.
@@ -62,14 +62,9 @@ pub(in crate::http) const fn mode(name: &'static str, about: &'static str) -> Pa
     Parameter { name, about, form: Form::Mode }
 }
 
-/// A whole number from `least` to `most`.
-pub(in crate::http) const fn number(
-    name: &'static str,
-    least: i64,
-    most: i64,
-    about: &'static str,
-) -> Parameter {
-    Parameter { name, about, form: Form::Number(least, most) }
+/// True or false.
+pub(in crate::http) const fn flag(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, about, form: Form::Flag }
 }
 
 fn names<E: TextEnum>() -> Vec<&'static str> {

@@ -5,26 +5,27 @@ use authority_domain::error_code::ErrorCode;
 use super::{Access, BodyRule, Operation};
 
 /// Of every request: what is wrong with the message itself, and with the service.
-const ALWAYS: [ErrorCode; 5] = [
+const ALWAYS: [ErrorCode; 6] = [
     ErrorCode::InvalidRequest,
     ErrorCode::UriTooLong,
     ErrorCode::HeaderFieldsTooLarge,
     ErrorCode::InternalError,
+    ErrorCode::NotImplemented,
     ErrorCode::ServiceUnavailable,
 ];
 
 /// Of every request with a credential.
-const WITH_CREDENTIAL: [ErrorCode; 5] = [
+const WITH_CREDENTIAL: [ErrorCode; 6] = [
     ErrorCode::MissingCredential,
     ErrorCode::InvalidApiKey,
+    ErrorCode::RateLimited,
     ErrorCode::UnsupportedApiVersion,
     ErrorCode::InvalidParameter,
     ErrorCode::UnknownParameter,
 ];
 
 /// Of a merchant's requests.
-const OF_MERCHANTS: [ErrorCode; 3] =
-    [ErrorCode::ExpiredApiKey, ErrorCode::RateLimited, ErrorCode::MerchantClosed];
+const OF_MERCHANTS: [ErrorCode; 2] = [ErrorCode::ExpiredApiKey, ErrorCode::MerchantClosed];
 
 /// Of a merchant's writes.
 const OF_MERCHANTS_WRITES: [ErrorCode; 2] = [ErrorCode::MerchantSuspended, ErrorCode::IdempotencyKeyRequired];

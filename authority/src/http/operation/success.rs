@@ -26,8 +26,6 @@ pub enum Content {
     Page(&'static str),
     /// A page of these, with `resume_cursor`.
     Feed(&'static str),
-    /// All there is of these, on one page.
-    Rows(&'static str),
     /// Any JSON object.
     Json,
     /// Text of this media type.
@@ -61,11 +59,6 @@ pub(in crate::http) const fn page(definition: &'static str, about: &'static str)
 /// 200 with a page of a feed.
 pub(in crate::http) const fn feed(definition: &'static str, about: &'static str) -> Success {
     new(200, about, Content::Feed(definition))
-}
-
-/// 200 with all there is, on one page.
-pub(in crate::http) const fn rows(definition: &'static str, about: &'static str) -> Success {
-    new(200, about, Content::Rows(definition))
 }
 
 /// 200 with a JSON object that says itself what it is.

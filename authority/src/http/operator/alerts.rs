@@ -1,24 +1,25 @@
 //! The operator's alerts (contract 3.4, 3.5, 6.2).
 
+use authority_domain::alert::{AlertCode, AlertStatus};
 use authority_domain::id::AlertId;
 use authority_domain::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::http::entry::{Reply, Roots, operator};
-use crate::http::operation::{Operation, number, ok, rows};
+use crate::app::alerts::AlertFilter;
+use crate::http::entry::{Entered, Reply, Roots, operator};
+use crate::http::list_query::{ROWS, list_request};
+use crate::http::operation::{Operation, ok, page, words};
 use crate::http::routes::Routes;
 
-/// Rows where the client does not say.
-const ROWS: u16 = 100;
-
-const LIST: Operation =
-    Operation::get("/alerts", "alerts.list", "List the platform's open alerts, oldest first.")
-        .details("There is one page; who has looked closes them.")
-        .operator(&[OperatorScope::OperatorRead])
-        .query(&[number("limit", 1, 100, "Most alerts to be listed; 100 where it is not given.")])
-        .answers(&[rows("OperatorAlert", "Open alerts.")]);
+const LIST: Operation = Operation::get("/alerts", "alerts.list", "List the platform's alerts, newest first.")
+    .operator(&[OperatorScope::OperatorRead])
+    .query(&[
+        words::<AlertCode>("code", "Of any of these kinds."),
+        words::<AlertStatus>("status", "In any of these states; the open ones where it is not given."),
+    ])
+    .answers(&[page("OperatorAlert", "Alerts.")]);
 
 const CLOSE: Operation =
     Operation::post("/alerts/{alert}/close", "alerts.close", "Close an alert: somebody has looked.")
@@ -33,10 +34,15 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn alerts_list(State(roots): State<Roots>, request: Request) -> Response {
-    operator(roots, request, async |app, mut entered| {
-        let limit = entered.query.limit(ROWS)?;
-        entered.query.finish()?;
-        app.alerts_list(limit).await.map(Reply::List)
+    operator(roots, request, async |app, entered| {
+        let Entered { mut query, .. } = entered;
+        let codes = query.list("code")?;
+        let mut status: Vec<AlertStatus> = query.list("status")?;
+        if status.is_empty() {
+            status.push(AlertStatus::Open);
+        }
+        let list = list_request(query, ROWS)?;
+        app.alerts_list(&list, AlertFilter { codes, status }).await.map(Reply::List)
     })
     .await
 }

@@ -28,14 +28,15 @@ const ISSUE: Operation =
             "ApiKeyRequest",
             r#"{"name":"Shop backend","mode":"test","scopes":["orders:read","refunds:write"]}"#,
         )
-        .answers(&[created("IssuedApiKey", "The key.")]);
+        .answers(&[created("IssuedApiKey", "The key.")])
+        .refuses(&[ErrorCode::MerchantEnded]);
 
 const ROTATE: Operation = Operation::post("/api-keys/{key}/rotate", "api_keys.rotate", "Replace an API key.")
     .details("The old one goes on working until the overlap ends. The new one is shown in this answer and never again.")
     .operator(&[OperatorScope::KeysWrite])
     .optional_body("ApiKeyRotationRequest", r#"{"overlap_seconds":86400}"#)
     .answers(&[created("IssuedApiKey", "The new key.")])
-    .refuses(&[ErrorCode::RotationInProgress, ErrorCode::InvalidStateTransition]);
+    .refuses(&[ErrorCode::RotationInProgress, ErrorCode::InvalidStateTransition, ErrorCode::MerchantEnded]);
 
 const REVOKE: Operation =
     Operation::post("/api-keys/{key}/revoke", "api_keys.revoke", "End an API key at once.")

@@ -20,7 +20,8 @@ const OPEN: Operation =
             "CheckoutRequest",
             r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500}"#,
         )
-        .answers(&[created("Checkout", "The checkout.").tagged()]);
+        .answers(&[created("Checkout", "The checkout.").tagged()])
+        .refuses(&[ErrorCode::MerchantEnded]);
 
 const GET: Operation = Operation::get("/checkouts/{checkout}", "checkouts.get", "Read a checkout.")
     .operator(&[OperatorScope::OperatorRead])
@@ -53,7 +54,7 @@ const COMPLETE: Operation = Operation::post(
 .if_match("checkout")
 .optional_body("NoMembers", "{}")
 .answers(&[ok("Checkout", "The checkout, completed.").tagged()])
-.refuses(&[ErrorCode::InvalidStateTransition]);
+.refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::MerchantEnded]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

@@ -20,6 +20,17 @@ const GET: Operation = Operation::get(
 .operator(&[OperatorScope::OperatorRead])
 .answers(&[ok("OperatorEndpoint", "The endpoint.").tagged()]);
 
+const UPDATE: Operation = Operation::patch(
+    "/webhook-endpoints/{endpoint}",
+    "endpoints.update",
+    "Change how many requests may be in flight to a webhook endpoint.",
+)
+.details("At most its merchant's limit `max_in_flight`; null leaves it to the default.")
+.operator(&[OperatorScope::KeysWrite])
+.if_match("endpoint")
+.body("EndpointLimits", r#"{"max_in_flight":200}"#)
+.answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
+
 const DISABLE: Operation = Operation::post(
     "/webhook-endpoints/{endpoint}/disable",
     "endpoints.disable",
@@ -96,6 +107,7 @@ const OUTBOX: Operation =
 pub(super) fn routes() -> Routes {
     Routes::new()
         .add(&GET, endpoint_get)
+        .add(&UPDATE, endpoint_update)
         .add(&DISABLE, endpoint_disable)
         .add(&ENABLE, endpoint_enable)
         .add(&SINK_GET, sink_get)
@@ -110,6 +122,14 @@ async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Re
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_find(parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn endpoint_update(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
+        app.endpoint_limit(mutation, parsed(endpoint, EndpointId::parse), body).await.map(Reply::Answer)
     })
     .await
 }

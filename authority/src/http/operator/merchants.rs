@@ -20,7 +20,7 @@ const LIST: Operation = Operation::get("/merchants", "merchants.list", "List mer
         operation::words::<MerchantStatus>("status", "With any of these statuses."),
         text("slug", "With this slug."),
     ])
-    .answers(&[page("Merchant", "Merchants.")]);
+    .answers(&[page("OperatorMerchant", "Merchants.")]);
 
 const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Make a merchant.")
     .operator(&[OperatorScope::OperatorWrite])
@@ -28,22 +28,25 @@ const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Mak
         "MerchantRequest",
         r#"{"slug":"acme","name":"Acme Ltd","default_currency":"USD","settings":{"confirm_on":"paid"}}"#,
     )
-    .answers(&[created("Merchant", "The merchant.").tagged()]);
+    .answers(&[created("OperatorMerchant", "The merchant.").tagged()]);
 
 const GET: Operation = Operation::get("/merchants/{merchant}", "merchants.get", "Read a merchant.")
     .operator(&[OperatorScope::OperatorRead])
-    .answers(&[ok("Merchant", "The merchant.").conditional()]);
+    .answers(&[ok("OperatorMerchant", "The merchant.").conditional()]);
 
 const UPDATE: Operation = Operation::patch(
     "/merchants/{merchant}",
     "merchants.update",
     "Change a merchant: rename, set, suspend, close.",
 )
-.details("Settings that are not named stay as they are. A closed merchant stays closed.")
+.details(
+    "Settings and limits that are not named stay as they are. A limit that is null is the platform's default again; \
+     a change holds on every instance within a second. A closed merchant stays closed.",
+)
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("merchant")
 .body("MerchantPatch", r#"{"status":"suspended"}"#)
-.answers(&[ok("Merchant", "The merchant as it is now.").tagged()])
+.answers(&[ok("OperatorMerchant", "The merchant as it is now.").tagged()])
 .refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.

@@ -44,7 +44,7 @@ const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "See whether th
     .answers(&[plain("text/plain; charset=utf-8", "It runs.")]);
 
 const READYZ: Operation = Operation::get("/readyz", "readyz", "See whether the service can do its work.")
-    .details("Not ready while the database is away or another one than expected, or while deliveries are due that nobody sends.")
+    .details("Not ready while the database is away, takes no writes or is another one than expected, or while deliveries are due that nobody sends.")
     .answers(&[plain("text/plain; charset=utf-8", "It can.")]);
 
 /// The routes of the operator's listener.

@@ -21,7 +21,7 @@ const INGEST: Operation =
             r#"{"currency":"USD","line_items":[{"sku":"TSHIRT-M","name":"T-shirt","quantity":2,"unit_amount":2400}],"shipping":500,"source":"pos","payments":[{"amount":5300,"status":"succeeded","method":{"type":"cash"},"processor":{"name":"till"},"processor_event_id":"till-4711"}]}"#,
         )
         .answers(&[created("Order", "The order.").tagged()])
-        .refuses(&[ErrorCode::CurrencyMismatch]);
+        .refuses(&[ErrorCode::CurrencyMismatch, ErrorCode::MerchantEnded]);
 
 const READ: Operation =
     Operation::get("/merchants/{merchant}/{mode}/orders/{order}", "orders.read", "Read an order.")

@@ -2,13 +2,16 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
+use authority_domain::payment::PaymentStatus;
 use authority_domain::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
-use crate::http::entry::{Reply, Roots, operator};
-use crate::http::operation::{Operation, created, ok};
+use crate::app::payment_reads::AllPaymentsFilter;
+use crate::http::entry::{Entered, Reply, Roots, operator};
+use crate::http::list_query::{ROWS, flag, list_request, words};
+use crate::http::operation::{self, Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 const START: Operation = Operation::post(
@@ -32,15 +35,83 @@ const REPORT: Operation = Operation::post(
     "payments.report",
     "Tell what the processor says of a payment.",
 )
-.details("A report that was told before, or is overtaken, changes nothing: `applied` is false.")
+.details(
+    "A report that was told before, or is overtaken, changes nothing: `applied` is false. One that contradicts what is \
+         recorded is refused. Money for a payment that was cancelled with its checkout or order is recorded as late.",
+)
 .operator(&[OperatorScope::ProcessorWrite])
 .body("PaymentReportRequest", r#"{"status":"succeeded","processor_event_id":"ch_1-succeeded"}"#)
 .answers(&[ok("PaymentReportResult", "The payment as it is now, and whether it changed.").tagged()])
 .refuses(&[ErrorCode::ProcessorConflict, ErrorCode::CurrencyMismatch]);
 
+/// Who may read payments: the adapter finds late money here.
+const READERS: [OperatorScope; 2] = [OperatorScope::OperatorRead, OperatorScope::ProcessorWrite];
+
+const LIST: Operation =
+    Operation::get("/payments", "payments.list", "List the payments of all merchants, newest first.")
+        .details("`late=true` finds the money that came after its checkout or order had ended.")
+        .operator(&READERS)
+        .query(&[
+            operation::words::<PaymentStatus>("status", "With any of these statuses."),
+            operation::flag("late", "Whether the money came after its checkout or order had ended."),
+        ])
+        .answers(&[page("OperatorPayment", "Payments.")]);
+
+const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Read a payment.")
+    .operator(&READERS)
+    .answers(&[ok("OperatorPayment", "The payment.").tagged()]);
+
+const REFUND: Operation =
+    Operation::post("/payments/{payment}/refunds", "payments.refund", "Ask for a refund of a payment.")
+        .details("Of any captured payment, and the only way for money that came too late to make an order.")
+        .operator(&[OperatorScope::ProcessorWrite])
+        .if_match("payment")
+        .body("PaymentRefundRequest", r#"{"amount":1500,"reason":"other"}"#)
+        .answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+        .refuses(&[
+            ErrorCode::OrderNotRefundable,
+            ErrorCode::CurrencyMismatch,
+            ErrorCode::RefundAmountExceeded,
+        ]);
+
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&START, payment_start).add(&REPORT, payment_report)
+    Routes::new()
+        .add(&START, payment_start)
+        .add(&LIST, payments_list)
+        .add(&GET, payment_find)
+        .add(&REPORT, payment_report)
+        .add(&REFUND, payment_refund)
+}
+
+async fn payments_list(State(roots): State<Roots>, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        let Entered { mut query, .. } = entered;
+        let filter = AllPaymentsFilter {
+            status: words::<PaymentStatus>(&mut query, "status")?,
+            late: flag(&mut query, "late")?,
+        };
+        let list = list_request(query, ROWS)?;
+        app.payments_everywhere(&list, filter).await.map(Reply::List)
+    })
+    .await
+}
+
+async fn payment_find(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        entered.query.finish()?;
+        app.payment_find(parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn payment_refund(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+    operator(roots, request, async |app, entered| {
+        let (_, mutation, body) = entered.write()?;
+        let payment = parsed(payment, PaymentId::parse);
+        app.refund_request_of_payment(mutation, payment, body).await.map(Reply::Answer)
+    })
+    .await
 }
 
 async fn payment_start(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {

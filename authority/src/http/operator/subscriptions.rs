@@ -18,7 +18,8 @@ const OPEN: Operation =
             "SubscriptionRequest",
             r#"{"customer":{"reference":"c-77"},"currency":"USD","items":[{"name":"Coffee","quantity":1,"unit_amount":1900}],"interval":"month"}"#,
         )
-        .answers(&[created("Subscription", "The subscription.").tagged()]);
+        .answers(&[created("Subscription", "The subscription.").tagged()])
+        .refuses(&[ErrorCode::MerchantEnded]);
 
 const GET: Operation =
     Operation::get("/subscriptions/{subscription}", "subscriptions.get", "Read a subscription.")
@@ -35,7 +36,7 @@ const REPORT: Operation = Operation::post(
 .if_match("subscription")
 .body("SubscriptionReportRequest", r#"{"renew":true}"#)
 .answers(&[ok("SubscriptionReportResult", "The subscription as it is now, and whether it changed.").tagged()])
-.refuses(&[ErrorCode::InvalidStateTransition]);
+.refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::MerchantEnded]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

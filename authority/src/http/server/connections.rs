@@ -48,6 +48,8 @@ pub(super) struct Slot {
     head: Mutex<Head>,
     /// The last request was answered before its body was read to the end.
     body_left: AtomicBool,
+    /// The router has answered, and not all of it is written.
+    answer_unwritten: AtomicBool,
     counter: Arc<AtomicU64>,
     changed: Arc<Notify>,
 }
@@ -93,6 +95,7 @@ impl Connections {
             evict: Notify::new(),
             head: Mutex::new(Head::default()),
             body_left: AtomicBool::new(false),
+            answer_unwritten: AtomicBool::new(false),
             counter: self.counter.clone(),
             changed: self.changed.clone(),
         });
@@ -179,6 +182,21 @@ impl Slot {
     /// Notes that the request is answered before its body was read to the end.
     pub(super) fn leave_body(&self) {
         self.body_left.store(true, Ordering::Release);
+    }
+
+    /// The router has answered: what is written next is its answer.
+    pub(super) fn note_answer(&self) {
+        self.answer_unwritten.store(true, Ordering::Release);
+    }
+
+    /// All that hyper had to write is written.
+    pub(super) fn note_written(&self) {
+        self.answer_unwritten.store(false, Ordering::Release);
+    }
+
+    /// Whether what is written now is an answer of the router.
+    pub(super) fn writes_answer(&self) -> bool {
+        self.answer_unwritten.load(Ordering::Acquire)
     }
 
     /// Whether the peer may still be sending what nobody is going to read: the rest of a body, or of a head that was

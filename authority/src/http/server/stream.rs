@@ -10,16 +10,20 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use super::connections::Slot;
+use super::defect::Defect;
+use super::own_answer::{OwnAnswer, bare_status};
 use super::{Limits, READ_BUFFER_BYTES};
 
 /// Most header lines of a request; hyper's own limit.
@@ -52,6 +56,19 @@ impl Head {
             |name: &str| request.headers.iter().filter(|line| line.name.eq_ignore_ascii_case(name)).count();
         complete && named("content-length") + named("transfer-encoding") == 1
     }
+
+    /// Whether the body's last transfer coding is another than `chunked`, so that nobody can tell where it ends.
+    pub(super) fn ends_in_unknown_coding(&self) -> bool {
+        let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES];
+        let mut request = httparse::Request::new(&mut lines);
+        if !request.parse(&self.0).is_ok_and(|status| status.is_complete()) {
+            return false;
+        }
+        let mut codings =
+            request.headers.iter().filter(|line| line.name.eq_ignore_ascii_case("transfer-encoding"));
+        let last = codings.next_back().and_then(|line| line.value.rsplit(|byte| *byte == b',').next());
+        last.is_some_and(|coding| !coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
+    }
 }
 
 /// A TCP stream with deadlines.
@@ -65,12 +82,23 @@ pub(super) struct LimitedStream {
     write_timeout: Duration,
     write_deadline: Option<Pin<Box<Sleep>>>,
     linger_timeout: Duration,
+    answer_timeout: Duration,
+    /// From when an answer first had to wait for the peer until all of it was taken.
+    answer_deadline: Option<Pin<Box<Sleep>>>,
     /// Set when the write side is closed.
     linger_deadline: Option<Pin<Box<Sleep>>>,
+    /// Who answers what hyper refuses by itself, and whom.
+    router: (Router, SocketAddr),
+    own_answer: Option<OwnAnswer>,
 }
 
 impl LimitedStream {
-    pub(super) fn new(stream: TcpStream, slot: Arc<Slot>, limits: Limits) -> Self {
+    pub(super) fn new(
+        stream: TcpStream,
+        slot: Arc<Slot>,
+        limits: Limits,
+        router: (Router, SocketAddr),
+    ) -> Self {
         let head_awaited = slot.waiting_since().unwrap_or_default();
         Self {
             stream,
@@ -80,23 +108,42 @@ impl LimitedStream {
             head_deadline: Some(Box::pin(tokio::time::sleep(limits.head_timeout))),
             write_timeout: limits.write_timeout,
             write_deadline: None,
+            answer_timeout: limits.answer_timeout,
+            answer_deadline: None,
             linger_timeout: limits.linger_timeout,
             linger_deadline: None,
+            router,
+            own_answer: None,
         }
     }
 
-    /// Fails a write that has been pending for too long.
+    /// Takes an answer that hyper gives by itself; another one is sent in its place ([`own_answer`](super::own_answer)).
+    fn takes_back(&mut self, bytes: &[u8]) -> bool {
+        if self.slot.writes_answer() {
+            return false;
+        }
+        let Some((status, date)) = bare_status(bytes) else { return false };
+        let defect = Defect::behind(status, &self.slot.head());
+        let (router, peer) = self.router.clone();
+        self.own_answer = Some(OwnAnswer::new(router, peer, defect, date));
+        true
+    }
+
+    /// Fails a write that has been pending for too long, or is part of an answer that has.
     fn bounded<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.write_deadline = None;
             return written;
         }
-        let timeout = self.write_timeout;
-        let deadline = self.write_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        match deadline.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
+        let late = |deadline: &mut Option<Pin<Box<Sleep>>>, timeout, cx: &mut Context<'_>| {
+            let deadline = deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+            deadline.as_mut().poll(cx).is_ready()
+        };
+        let stalled = late(&mut self.write_deadline, self.write_timeout, cx);
+        if stalled || late(&mut self.answer_deadline, self.answer_timeout, cx) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
+        Poll::Pending
     }
 
     /// Throws away what arrives until the peer has closed its side too, or the deadline has passed.
@@ -147,6 +194,9 @@ impl AsyncRead for LimitedStream {
 impl AsyncWrite for LimitedStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if this.takes_back(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
         let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
         this.bounded(written, cx)
     }
@@ -157,6 +207,9 @@ impl AsyncWrite for LimitedStream {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        if slices.iter().find(|slice| !slice.is_empty()).is_some_and(|first| this.takes_back(first)) {
+            return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
+        }
         let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
         this.bounded(written, cx)
     }
@@ -168,11 +221,21 @@ impl AsyncWrite for LimitedStream {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.stream).poll_flush(cx);
+        // hyper flushes when it has handed over all it had.
+        if flushed.is_ready() {
+            this.answer_deadline = None;
+            this.slot.note_written();
+        }
         this.bounded(flushed, cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if let Some(own_answer) = &mut this.own_answer {
+            let written = own_answer.poll_write(cx, &mut this.stream);
+            ready!(this.bounded(written, cx))?;
+            this.own_answer = None;
+        }
         if this.linger_deadline.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
             if !this.slot.leaves_unread() {

@@ -245,18 +245,98 @@ async fn heads_beyond_the_limits_are_refused() {
         let answer = one_answer(&mut server.sent(&request).await).await;
         assert_eq!(answer.get(9..12), Some(status));
     }
-    // What does not fit hyper's buffer, and what is no HTTP at all, gets a bare status.
+}
+
+/// What does not fit hyper's buffer, and what is no HTTP at all: hyper's own answers are not what is sent.
+#[tokio::test]
+async fn what_hyper_refuses_gets_the_headers_and_the_body_of_every_answer() {
+    let server = start(Limits::default()).await;
     let lines = "x: y\r\n".repeat(101);
-    let bare = [
-        (with_header(80 * 1024), "431"),
-        (format!("GET /ok HTTP/1.1\r\n{lines}\r\n"), "431"),
-        ("GET /ok HTTP/1.1\r\nbad header\r\n\r\n".into(), "400"),
-        ("POST /read HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n".into(), "400"),
+    let table = [
+        (format!("GET /ok HTTP/1.1\r\nhost: a\r\nx-a: {}\r\n\r\n", "a".repeat(80 * 1024)), "431", HEADERS),
+        (format!("GET /ok HTTP/1.1\r\n{lines}\r\n"), "431", HEADERS),
+        ("GET /ok HTTP/1.1\r\nbad header\r\n\r\n".into(), "400", REQUEST),
+        ("POST /read HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n".into(), "400", REQUEST),
+        ("GET /ok HTTP/7.7\r\nhost: a\r\n\r\n".into(), "400", REQUEST),
+        ("hello\r\n\r\n".into(), "400", REQUEST),
+        ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}".into(), "400", REQUEST),
     ];
-    for (request, status) in bare {
-        let answer = to_end(&mut server.sent(request).await).await;
-        assert_eq!(answer.get(9..12), Some(status), "{answer}");
+    for (request, status, code) in table {
+        let mut fresh = server.sent(&request).await;
+        let mut reused = server.connect().await;
+        ok(&mut reused).await;
+        reused.write_all(request.as_bytes()).await.unwrap();
+        for stream in [&mut fresh, &mut reused] {
+            let answer = to_end(stream).await;
+            assert_eq!(problem(&answer), (status, code.to_owned()), "{request:.40}");
+            for line in
+                ["cache-control: no-store", "x-content-type-options: nosniff", "connection: close", "date: "]
+            {
+                assert_eq!(answer.matches(line).count(), 1, "{line} in {answer}");
+            }
+        }
     }
+}
+
+const REQUEST: &str = "invalid_request";
+const HEADERS: &str = "request_header_fields_too_large";
+
+#[tokio::test]
+async fn the_host_is_there_once_and_well_formed() {
+    let server = start(Limits::default()).await;
+    let good = ["host: a\r\n", "Host:  api.example.com:8080 \r\n", "host: [::1]:80\r\n", "host:\r\n"];
+    for lines in good {
+        let answer = one_answer(&mut server.sent(format!("GET /ok HTTP/1.1\r\n{lines}\r\n")).await).await;
+        assert_eq!(answer.get(9..12), Some("200"), "{lines:?}");
+    }
+    let answer = to_end(&mut server.sent("GET /ok HTTP/1.0\r\n\r\n").await).await;
+    assert_eq!(answer.get(9..12), Some("200"), "a version without Host");
+    let bad =
+        ["", "host: a\r\nhost: a\r\n", "host: a b\r\n", "host: a/b\r\n", "host: u@a\r\n", "host: a:b\r\n"];
+    for lines in bad {
+        let answer = to_end(&mut server.sent(format!("GET /ok HTTP/1.1\r\n{lines}\r\n")).await).await;
+        assert_eq!(problem(&answer), ("400", REQUEST.to_owned()), "{lines:?}");
+        assert!(answer.contains("connection: close"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn transfer_codings_other_than_chunked_are_not_implemented() {
+    let server = start(Limits::default()).await;
+    let codings =
+        ["gzip", "identity", "gzip, chunked", "chunked, chunked", "chunked, gzip", "chunked;q=1", ""];
+    for coding in codings {
+        let request = format!(
+            "POST /read HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: {coding}\r\n\r\n\
+             2\r\n{{}}\r\n0\r\n\r\n"
+        );
+        let answer = to_end(&mut server.sent(request).await).await;
+        assert_eq!(problem(&answer), ("501", "not_implemented".to_owned()), "{coding}");
+        assert!(answer.contains("connection: close"), "{answer}");
+    }
+    let request = "POST /read HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: Chunked\r\n\r\n\
+                   2\r\n{}\r\n0\r\n\r\n";
+    assert!(one_answer(&mut server.sent(request).await).await.ends_with("\r\n\r\n{}"));
+}
+
+/// Every read is progress, and the whole is still too slow.
+#[tokio::test]
+async fn who_takes_an_answer_in_drops_is_cut_off() {
+    let server = start(Limits { answer_timeout: SHORT, ..Limits::default() }).await;
+    let mut stream = server.sent("GET /big HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    let mut ticks = tokio::time::interval(SHORT / 10);
+    let (mut drop, mut taken) = ([0; 64 * 1024], 0);
+    let drip = async {
+        loop {
+            ticks.tick().await;
+            match stream.read(&mut drop).await {
+                Ok(0) | Err(_) => return taken,
+                Ok(some) => taken += some,
+            }
+        }
+    };
+    let taken = tokio::time::timeout(FOREVER, drip).await.expect("the server keeps the connection");
+    assert!(taken < 64 * 1024 * 1024);
 }
 
 #[tokio::test]

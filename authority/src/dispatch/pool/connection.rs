@@ -1,0 +1,286 @@
+//! One connection, one request at a time or many, and what may be done when a request gets no answer.
+//!
+//! A request that got none is sent again within its attempt in two cases only. The receiver said that it has not been
+//! processed (HTTP/2: `GOAWAY` below its stream, `REFUSED_STREAM`); or the connection had been kept and ended before
+//! a single byte of an answer came, which is what happens when a receiver closes a connection that it found idle at the
+//! moment at which a request is on its way (RFC 9112 9.3.1). A receiver that closes a fresh connection means it.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::HOST;
+use http::{HeaderValue, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::client::conn::{TrySendError, http1};
+use hyper_util::rt::TokioIo;
+use tokio::time::timeout;
+
+use super::http2::{self, Http2, Place};
+use super::{About, Origin, Pool, PoolLimits, Stream};
+use crate::dispatch::connector::ConnectFailure;
+use crate::dispatch::kept::{Heard, Kept};
+
+/// The bytes of response headers after which no more are read; what one read brought beyond it still counts.
+pub(super) const MAX_RESPONSE_HEAD_BYTES: usize = 64 * 1024;
+
+/// How long a connection whose response has ended may take to be there again.
+const NEAR: Duration = Duration::from_millis(100);
+
+/// The most response headers that are read.
+const MAX_RESPONSE_HEADERS: usize = 100;
+
+/// A connection that was just made.
+pub(super) enum Opened {
+    Http1(Http1),
+    Http2(Arc<Http2>),
+}
+
+/// Begins HTTP on a connection, as the receiver has chosen in the TLS handshake.
+pub(super) async fn open<IO: Stream>(
+    stream: Kept<IO>,
+    origin: &Origin,
+    about: About,
+    limits: PoolLimits,
+    pool: &Weak<Pool>,
+) -> Result<Opened, ConnectFailure> {
+    if stream.stream().connected().is_negotiated_h2() {
+        return http2::open(stream, origin, about, limits, pool).await.map(Opened::Http2);
+    }
+    let (heard, serves_once) = (stream.heard(), stream.serves_once());
+    let builder = {
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(MAX_RESPONSE_HEAD_BYTES).max_headers(MAX_RESPONSE_HEADERS);
+        builder
+    };
+    let (mut sender, connection) =
+        builder.handshake(TokioIo::new(stream)).await.map_err(ConnectFailure::Http)?;
+    let driver = tokio::spawn(connection);
+    if let Err(closed) = sender.ready().await {
+        // Why it is closed is the connection's to say.
+        let cause = driver.await.ok().and_then(Result::err);
+        return Err(ConnectFailure::Http(cause.unwrap_or(closed)));
+    }
+    Ok(Opened::Http1(Http1 { sender, about, heard, serves_once, kept: false, idle_since: about.begun }))
+}
+
+/// A connection that carries one request at a time.
+pub(super) struct Http1 {
+    sender: http1::SendRequest<Full<Bytes>>,
+    about: About,
+    heard: Heard,
+    serves_once: bool,
+    /// It has served or lain idle: the receiver may have closed it meanwhile.
+    kept: bool,
+    idle_since: Duration,
+}
+
+impl Http1 {
+    pub(super) fn serves_once(&self) -> bool {
+        self.serves_once
+    }
+
+    pub(super) fn idle_since(&self) -> Duration {
+        self.idle_since
+    }
+
+    pub(super) fn is_kept(&mut self) {
+        self.kept = true;
+    }
+
+    /// Whether it may take a request.
+    pub(super) fn is_usable(&self, now: Duration, limits: PoolLimits) -> bool {
+        !self.sender.is_closed()
+            && now.saturating_sub(self.about.begun) < limits.age
+            && now.saturating_sub(self.idle_since) < limits.idle
+    }
+
+    async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failed> {
+        origin_form(&mut request);
+        let heard_before = self.heard.bytes();
+        match self.sender.try_send_request(request).await {
+            Ok(response) => {
+                self.kept = true;
+                Ok(response)
+            }
+            Err(error) => {
+                let silent = self.heard.bytes() == heard_before;
+                let again = if self.kept && silent { Again::Fresh } else { Again::Never };
+                Err(Failed::new(error, again, self.about.number))
+            }
+        }
+    }
+}
+
+/// The request as HTTP/1.1 writes it: the path alone, and the host as a header.
+fn origin_form(request: &mut Request<Full<Bytes>>) {
+    if let Some(host) = request.uri().authority()
+        && let Ok(host) = HeaderValue::from_str(host.as_str())
+    {
+        request.headers_mut().insert(HOST, host);
+    }
+    if let Some(path) = request.uri().path_and_query().cloned() {
+        *request.uri_mut() = Uri::from(path);
+    }
+}
+
+/// What to do about a request that got no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dispatch) enum Again {
+    /// It may have been processed.
+    Never,
+    /// Send it on a connection that was made later.
+    Fresh,
+    /// The receiver has not processed it: send it on any other connection.
+    Elsewhere,
+}
+
+/// A request that got no answer.
+#[derive(Debug)]
+pub(in crate::dispatch) struct Failed {
+    pub(in crate::dispatch) error: hyper::Error,
+    pub(in crate::dispatch) again: Again,
+    /// The connection it was sent on.
+    pub(in crate::dispatch) number: u64,
+}
+
+impl Failed {
+    pub(super) fn new(error: TrySendError<Request<Full<Bytes>>>, again: Again, number: u64) -> Self {
+        Self { error: error.into_error(), again, number }
+    }
+}
+
+/// The right to send one request. Dropped unused, or while the request is under way, its connection or stream ends.
+pub(in crate::dispatch) struct Lease(Leased);
+
+enum Leased {
+    Http1 { connection: Http1, pool: Weak<Pool>, origin: Origin },
+    Http2(Place),
+}
+
+impl Lease {
+    pub(super) fn http1(connection: Http1, pool: &Arc<Pool>, origin: &Origin) -> Self {
+        Self(Leased::Http1 { connection, pool: Arc::downgrade(pool), origin: origin.clone() })
+    }
+
+    pub(super) fn http2(connection: &Arc<Http2>, pool: &Arc<Pool>, origin: &Origin) -> Self {
+        Self(Leased::Http2(Place::take(connection, pool, origin)))
+    }
+
+    /// Ends it without telling the pool. The connection itself, when it is one of HTTP/1.1.
+    pub(super) fn undo(self) -> Option<Http1> {
+        match self.0 {
+            Leased::Http1 { connection, .. } => Some(connection),
+            Leased::Http2(place) => {
+                place.undo();
+                None
+            }
+        }
+    }
+
+    /// Sends the request; the response, up to the end of its headers.
+    pub(in crate::dispatch) async fn send(
+        self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<LeasedBody>, Failed> {
+        match self.0 {
+            Leased::Http1 { mut connection, pool, origin } => {
+                let response = connection.send(request).await?;
+                let back = Arc::new(WayBack { pool, origin, near: AtomicBool::new(connection.serves_once) });
+                if response.body().is_end_stream() {
+                    back.is_near();
+                }
+                let place = LeasedPlace::Http1(Arc::clone(&back));
+                give_back(connection, back);
+                Ok(response.map(|body| LeasedBody { body, place }))
+            }
+            Leased::Http2(place) => {
+                let response = place.send(request).await?;
+                Ok(response.map(|body| LeasedBody { body, place: LeasedPlace::Http2(place) }))
+            }
+        }
+    }
+}
+
+/// Gives the connection back when the response's body has been read to its end.
+fn give_back(mut connection: Http1, back: Arc<WayBack>) {
+    let Some(pool) = back.pool.upgrade().filter(|_| !connection.serves_once) else { return };
+    connection.idle_since = pool.now();
+    drop(pool);
+    tokio::spawn(async move {
+        let ready = is_ready(&mut connection.sender, &back.near).await;
+        if let Some(pool) = back.pool.upgrade() {
+            pool.came_back(&back.origin, ready.then_some(connection), &back.near);
+        }
+    });
+}
+
+/// Waits until the connection takes a request; false when it will not. A receiver that has answered and does not read the
+/// rest of the request is not waited for.
+async fn is_ready(sender: &mut http1::SendRequest<Full<Bytes>>, near: &AtomicBool) -> bool {
+    let mut was_near = false;
+    loop {
+        match timeout(NEAR, sender.ready()).await {
+            Ok(ready) => return ready.is_ok(),
+            Err(_) if was_near => return false,
+            Err(_) => was_near = near.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Where an HTTP/1.1 connection goes after its response.
+struct WayBack {
+    pool: Weak<Pool>,
+    origin: Origin,
+    /// Whether the pool counts on it; changed under the pool's lock.
+    near: AtomicBool,
+}
+
+impl WayBack {
+    /// The response has ended: the connection is there in a moment, and who waits needs no new one.
+    fn is_near(&self) {
+        if let Some(pool) = self.pool.upgrade() {
+            pool.comes_back(&self.origin, &self.near);
+        }
+    }
+}
+
+/// What a response takes up until its body has ended.
+enum LeasedPlace {
+    Http1(Arc<WayBack>),
+    Http2(#[expect(dead_code, reason = "held until it is dropped")] Place),
+}
+
+/// A response's body, and what it takes up.
+pub(in crate::dispatch) struct LeasedBody {
+    body: Incoming,
+    place: LeasedPlace,
+}
+
+impl Body for LeasedBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let (Poll::Ready(None), LeasedPlace::Http1(back)) = (&polled, &self.place) {
+            back.is_near();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,287 @@
+//! A connection that carries many requests at a time.
+//!
+//! How many is the receiver's to say (`SETTINGS_MAX_CONCURRENT_STREAMS`), and it says so after the handshake. Until then
+//! one request is sent, and nobody knows whether more connections are needed; so whatever is waiting must be told when
+//! the receiver has spoken. hyper shows the limit and does not announce it: [`Watched`] looks after each step of the
+//! connection's own task.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{Builder, SendRequest};
+use hyper::rt::Executor;
+use hyper_util::rt::{TokioIo, TokioTimer};
+
+use super::connection::{Again, Failed, MAX_RESPONSE_HEAD_BYTES};
+use super::{About, Origin, Pool, PoolLimits, Stream};
+use crate::dispatch::connector::ConnectFailure;
+use crate::dispatch::kept::Kept;
+
+/// Streams at a time on one connection to a receiver that sets no limit: as many as one endpoint may have requests in
+/// flight.
+const STREAMS_MAX: usize = 256;
+
+/// What hyper shows until the receiver has spoken: a number that nobody would choose.
+const NOT_SAID_YET: usize = 0x2b3d_5f71;
+
+pub(super) struct Http2 {
+    sender: SendRequest<Full<Bytes>>,
+    /// The receiver's limit as it is now; `None` once the connection takes no more requests.
+    limit: Box<dyn Fn() -> Option<usize> + Send + Sync>,
+    about: About,
+    serves_once: bool,
+    in_flight: AtomicUsize,
+    /// Milliseconds of the clock at which the last stream ended.
+    idle_since: AtomicU64,
+    /// A request was answered on it.
+    served: AtomicBool,
+    /// The receiver has said how many streams it takes.
+    settled: AtomicBool,
+    /// It takes no more requests.
+    retired: AtomicBool,
+}
+
+/// Begins HTTP/2 on this connection.
+pub(super) async fn open<IO: Stream>(
+    stream: Kept<IO>,
+    origin: &Origin,
+    about: About,
+    limits: PoolLimits,
+    pool: &Weak<Pool>,
+) -> Result<Arc<Http2>, ConnectFailure> {
+    let serves_once = stream.serves_once();
+    let watched = Watched::default();
+    let mut builder = Builder::new(watched.clone());
+    builder
+        .timer(TokioTimer::new())
+        .keep_alive_interval(limits.ping_interval)
+        .keep_alive_timeout(limits.ping_timeout)
+        .max_header_list_size(MAX_RESPONSE_HEAD_BYTES as u32)
+        .initial_max_send_streams(NOT_SAID_YET);
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(ConnectFailure::Http)?;
+    let driven = Arc::new(Mutex::new(Some(connection)));
+    let shown = Arc::clone(&driven);
+    let limit = move || {
+        let connection = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.as_ref().map(|connection| connection.current_max_send_streams())
+    };
+    let http2 = Arc::new(Http2 {
+        sender,
+        limit: Box::new(limit),
+        about,
+        serves_once,
+        in_flight: AtomicUsize::new(0),
+        idle_since: AtomicU64::new(whole_ms(about.begun)),
+        served: AtomicBool::new(false),
+        settled: AtomicBool::new(false),
+        retired: AtomicBool::new(false),
+    });
+    // Neither task holds what they serve: a connection that nobody holds any more ends.
+    let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
+    tokio::spawn(async move {
+        poll_fn(|cx| {
+            let mut driven = driven.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(connection) = driven.as_mut() else { return Poll::Ready(()) };
+            let polled = Pin::new(connection).poll(cx);
+            if polled.is_ready() {
+                *driven = None;
+            }
+            polled.map(|_| ())
+        })
+        .await;
+        if let (Some(pool), Some(http2)) = (pool_told.upgrade(), weak.upgrade()) {
+            pool.ended(&at, &http2);
+        }
+    });
+    let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
+    watched.tell(move || {
+        if let Some(http2) = weak.upgrade()
+            && http2.settles()
+            && let Some(pool) = pool_told.upgrade()
+        {
+            pool.has_room(&at);
+        }
+    });
+    // What was said meanwhile was told nobody.
+    http2.settles();
+    Ok(http2)
+}
+
+impl Http2 {
+    pub(super) fn number(&self) -> u64 {
+        self.about.number
+    }
+
+    pub(super) fn serves_once(&self) -> bool {
+        self.serves_once
+    }
+
+    /// Whether it may take requests.
+    pub(super) fn is_usable(&self, now: Duration, limits: PoolLimits) -> bool {
+        !self.retired.load(Ordering::Relaxed)
+            && !self.sender.is_closed()
+            && now.saturating_sub(self.about.begun) < limits.age
+    }
+
+    pub(super) fn is_idle(&self, now: Duration, limits: PoolLimits) -> bool {
+        let since = Duration::from_millis(self.idle_since.load(Ordering::Relaxed));
+        self.in_flight.load(Ordering::Relaxed) == 0 && now.saturating_sub(since) >= limits.idle
+    }
+
+    /// Whether it takes one request more at this moment.
+    pub(super) fn has_room(&self) -> bool {
+        let room = match (self.limit)() {
+            Some(limit) if self.is_settled() => limit.min(STREAMS_MAX),
+            Some(_) => 1,
+            None => 0,
+        };
+        self.in_flight.load(Ordering::Relaxed) < room
+    }
+
+    /// Whether the receiver has said how many streams it takes.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Relaxed)
+    }
+
+    /// How many requests it takes at a time, if it has said so and takes any.
+    pub(super) fn known_limit(&self) -> Option<usize> {
+        let limit = (self.limit)().filter(|limit| *limit > 0 && self.is_settled())?;
+        Some(limit.min(STREAMS_MAX))
+    }
+
+    /// Whether it ended without ever having been of use.
+    pub(super) fn never_served(&self) -> bool {
+        !self.is_settled() && !self.served.load(Ordering::Relaxed)
+    }
+
+    /// Looks whether the receiver has said how many streams it takes: true once.
+    fn settles(&self) -> bool {
+        if self.is_settled() {
+            return false;
+        }
+        let said = (self.limit)().is_some_and(|limit| limit != NOT_SAID_YET);
+        said && !self.settled.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// One stream's place on a connection, until the response's body has ended.
+pub(super) struct Place {
+    connection: Arc<Http2>,
+    pool: Weak<Pool>,
+    origin: Origin,
+    undone: bool,
+}
+
+impl Place {
+    pub(super) fn take(connection: &Arc<Http2>, pool: &Arc<Pool>, origin: &Origin) -> Self {
+        connection.in_flight.fetch_add(1, Ordering::Relaxed);
+        let (connection, pool) = (Arc::clone(connection), Arc::downgrade(pool));
+        Self { connection, pool, origin: origin.clone(), undone: false }
+    }
+
+    /// Gives it back without telling the pool.
+    pub(super) fn undo(mut self) {
+        self.undone = true;
+    }
+
+    pub(super) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failed> {
+        let connection = &self.connection;
+        let served_before = connection.served.load(Ordering::Relaxed);
+        match connection.sender.clone().try_send_request(request).await {
+            Ok(response) => {
+                connection.served.store(true, Ordering::Relaxed);
+                Ok(response)
+            }
+            Err(mut error) => {
+                let unsent = error.take_message().is_some();
+                let error = error.into_error();
+                let again = match refusal(&error) {
+                    _ if unsent && served_before => Again::Elsewhere,
+                    Refusal::NotProcessed => Again::Elsewhere,
+                    Refusal::ConnectionLost if served_before => Again::Fresh,
+                    Refusal::ConnectionLost | Refusal::OfTheRequest => Again::Never,
+                };
+                if again != Again::Never {
+                    connection.retired.store(true, Ordering::Relaxed);
+                }
+                Err(Failed { error, again, number: connection.number() })
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connection.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if let Some(pool) = self.pool.upgrade().filter(|_| !self.undone) {
+            let now = whole_ms(pool.now());
+            self.connection.idle_since.store(now, Ordering::Relaxed);
+            pool.has_room(&self.origin);
+        }
+    }
+}
+
+/// What a failed request says.
+enum Refusal {
+    /// The receiver has not begun with it.
+    NotProcessed,
+    /// The connection is gone.
+    ConnectionLost,
+    /// The receiver has reset this stream, or what it sent is no HTTP/2.
+    OfTheRequest,
+}
+
+fn refusal(error: &hyper::Error) -> Refusal {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<h2::Error>());
+    match source {
+        // Streams that the receiver may have begun with are not ended by its GOAWAY.
+        Some(h2) if h2.is_remote() && h2.is_go_away() => Refusal::NotProcessed,
+        Some(h2) if h2.is_remote() && h2.reason() == Some(h2::Reason::REFUSED_STREAM) => {
+            Refusal::NotProcessed
+        }
+        Some(h2) if !h2.is_io() => Refusal::OfTheRequest,
+        _ => Refusal::ConnectionLost,
+    }
+}
+
+/// Runs the tasks of one connection, and looks at it after each step.
+#[derive(Clone, Default)]
+struct Watched(Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>);
+
+impl Watched {
+    fn tell(&self, look: impl Fn() + Send + Sync + 'static) {
+        let _once = self.0.set(Box::new(look));
+    }
+}
+
+impl<F> Executor<F> for Watched
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    fn execute(&self, task: F) {
+        let watched = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let mut task = pin!(task);
+            poll_fn(|cx| {
+                let polled = task.as_mut().poll(cx);
+                if let Some(look) = watched.get() {
+                    look();
+                }
+                polled
+            })
+            .await
+        });
+    }
+}
+
+fn whole_ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

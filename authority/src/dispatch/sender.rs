@@ -1,0 +1,120 @@
+//! One request: judged, signed, made, told (contract 7.1, 7.2, 7.6).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use authority_domain::endpoint_url::UrlRules;
+use authority_domain::outcome::{AttemptOutcome, classify};
+use authority_domain::time::Timestamp;
+use authority_store::Store;
+use authority_store::hand_over::HandedOver;
+use authority_store::ports::LeasedDelivery;
+use authority_store::slots::{Ended, Moment, SLOW_AFTER, Slot, Slots};
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+use super::attempts::{Begin, moment, release};
+use super::settle::Finished;
+use super::signing;
+use super::transport::{AttemptReport, AttemptRequest, Transport};
+use crate::clock::Clock;
+use crate::metrics::Metrics;
+use crate::secret_box::SecretBox;
+
+/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured, and 2 s for the
+/// response's body. No attempt begins under a lease that would run out sooner.
+const LONGEST_ATTEMPT_MS: i64 = 52_000;
+
+/// What an attempt's task needs, shared by all of them.
+pub(super) struct Sender {
+    pub(super) store: Store,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) secrets: Arc<SecretBox>,
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) urls: UrlRules,
+    pub(super) metrics: Arc<Metrics>,
+    /// Those of the dispatcher.
+    pub(super) slots: Arc<Slots>,
+    pub(super) finished: mpsc::Sender<Finished>,
+}
+
+impl Sender {
+    pub(super) fn now(&self) -> Moment {
+        moment(self.clock.as_ref())
+    }
+
+    pub(super) async fn send(&self, handed_over: HandedOver, begin: &Begin) {
+        let HandedOver { mut delivery, token, until, mut slot, .. } = handed_over;
+        let number = delivery.attempt_count + 1;
+        let started_at = Timestamp::from_ms(self.clock.now_ms());
+        if until.as_ms().saturating_sub(started_at.as_ms()) < LONGEST_ATTEMPT_MS {
+            tracing::warn!(delivery_id = %delivery.id, "not begun: its lease is too old");
+            release(&self.store, BTreeMap::from([(token, vec![delivery.id])])).await;
+            drop(slot);
+            begin.go_on(&delivery.endpoint_id);
+            return;
+        }
+        if number == 1 {
+            self.metrics.first_attempt(between(delivery.created_at, started_at));
+        }
+        let body = Bytes::from(std::mem::take(&mut delivery.body));
+        let report = self.attempt(&delivery, body, number, started_at, &mut slot).await;
+        self.metrics
+            .attempt(classify(report.outcome, report.status), Duration::from_millis(report.duration_ms));
+        let at = self.now();
+        let AttemptReport { outcome, status, retry_after_ms, .. } = report;
+        slot.ended(&Ended { at, outcome, status, retry_after_ms });
+        // The next one leaves before this one's outcome is written.
+        begin.go_on(&delivery.endpoint_id);
+        // The settler outlives every sender.
+        let Ok(place) = self.finished.reserve().await else { return };
+        place.send(Finished {
+            delivery,
+            token,
+            leased_until: until,
+            number,
+            started_at,
+            finished_at: at.wall,
+            report,
+            _slot: slot,
+        });
+    }
+
+    async fn attempt(
+        &self,
+        delivery: &LeasedDelivery,
+        body: Bytes,
+        number: i64,
+        now: Timestamp,
+        slot: &mut Slot,
+    ) -> AttemptReport {
+        // The rules may have changed since the endpoint was made.
+        let Ok(url) = self.urls.parse(&delivery.url, delivery.livemode) else {
+            return not_sent(AttemptOutcome::BlockedAddress);
+        };
+        let headers = match signing::headers(delivery, &body, number, now, &self.secrets) {
+            Ok(headers) => headers,
+            Err(error) => {
+                tracing::error!(delivery_id = %delivery.id, endpoint_id = %delivery.endpoint_id, %error, "not sent");
+                return not_sent(AttemptOutcome::ProtocolError);
+            }
+        };
+        let mut attempt = self.transport.attempt(AttemptRequest { url: &url, headers, body });
+        tokio::select! {
+            biased;
+            report = &mut attempt => return report,
+            () = tokio::time::sleep(SLOW_AFTER) => slot.turn_slow(),
+        }
+        attempt.await
+    }
+}
+
+fn not_sent(outcome: AttemptOutcome) -> AttemptReport {
+    AttemptReport { outcome, status: None, retry_after_ms: None, wish: None, excerpt: None, duration_ms: 0 }
+}
+
+/// The clock may have stepped back in between.
+fn between(earlier: Timestamp, later: Timestamp) -> Duration {
+    Duration::from_millis(u64::try_from(later.as_ms().saturating_sub(earlier.as_ms())).unwrap_or(0))
+}

@@ -1,0 +1,229 @@
+//! Answers that were made and not taken yet, counted in bytes (contract 18.2).
+//!
+//! A client that asks and does not read makes this process hold its answers. So the bytes of an answer are counted from
+//! when it is made until the connection has written them or has ended ([`Unsent::hold`]), for each credential and for all.
+//! A credential may hold as much as is left for everybody else, and 32 MiB at most: one that reads nothing gets half of
+//! the budget, several share it, and there is always room for whoever reads. What goes beyond is refused, 429 to whom it
+//! holds back and 503 to others; a write that was done is always answered, and refused before it begins.
+//!
+//! Pages are the large answers. Each credential has few of them made at a time ([`Unsent::page`]), and waits for itself.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::KeyId;
+use authority_domain::refusal::Refusal;
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// For all answers of the process together.
+const BUDGET: usize = 64 * 1024 * 1024;
+/// For those of one credential.
+const CREDENTIAL_BUDGET: usize = 32 * 1024 * 1024;
+/// Pages of one credential that are being made: one fewer than the store has readers for lists.
+const PAGES_AT_ONCE: usize = 3;
+/// Accounts above which those that hold nothing are forgotten.
+const ACCOUNTS_KEPT: usize = 1_024;
+/// Seconds after which a refused client may try again.
+const RETRY_AFTER_S: u32 = 1;
+
+/// What all answers of this process take.
+#[derive(Default)]
+pub struct Unsent(Mutex<Books>);
+
+#[derive(Default)]
+struct Books {
+    total: usize,
+    of: HashMap<KeyId, Account>,
+}
+
+struct Account {
+    unsent: usize,
+    pages: Arc<Semaphore>,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self { unsent: 0, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
+    }
+}
+
+impl Account {
+    fn is_idle(&self) -> bool {
+        self.unsent == 0 && Arc::strong_count(&self.pages) == 1
+    }
+}
+
+impl Books {
+    /// What more the credential may hold.
+    fn room(&self, key: &KeyId) -> usize {
+        let own = self.of.get(key).map_or(0, |account| account.unsent);
+        BUDGET.saturating_sub(self.total).min(CREDENTIAL_BUDGET).saturating_sub(own)
+    }
+
+    fn account(&mut self, key: &KeyId) -> &mut Account {
+        if self.of.len() >= ACCOUNTS_KEPT {
+            self.of.retain(|_, account| !account.is_idle());
+        }
+        self.of.entry(key.clone()).or_default()
+    }
+
+    fn refusal(&self, key: &KeyId) -> Refusal {
+        if self.of.get(key).is_some_and(|account| account.unsent > 0) {
+            let detail = "Answers to this key wait to be read and take all the memory there is for them: read them first.";
+            return Refusal::new(ErrorCode::RateLimited, detail).retry_after(RETRY_AFTER_S);
+        }
+        Refusal::unavailable(RETRY_AFTER_S)
+    }
+}
+
+impl Unsent {
+    /// Refuses a credential that holds all it may, before anything is done for it.
+    ///
+    /// # Errors
+    /// `rate_limited`; `service_unavailable` when others hold it.
+    pub fn check(&self, key: &KeyId) -> Result<(), Refusal> {
+        let books = self.books();
+        if books.room(key) == 0 { Err(books.refusal(key)) } else { Ok(()) }
+    }
+
+    /// Waits until a page may be made for this credential.
+    ///
+    /// # Errors
+    /// As [`Self::check`], also after waiting.
+    pub async fn page(&self, key: &KeyId) -> Result<OwnedSemaphorePermit, Refusal> {
+        let pages = Arc::clone(&self.books().account(key).pages);
+        let page = pages.acquire_owned().await.map_err(|_| Refusal::internal())?;
+        self.check(key)?;
+        Ok(page)
+    }
+
+    /// Counts an answer for as long as it, or what is cut out of it, exists.
+    ///
+    /// # Errors
+    /// As [`Self::check`]; never for an answer that `must_be_given`.
+    pub fn hold(self: &Arc<Self>, key: &KeyId, answer: Bytes, must_be_given: bool) -> Result<Bytes, Refusal> {
+        if answer.is_empty() {
+            return Ok(answer);
+        }
+        let mut books = self.books();
+        if !must_be_given && books.room(key) < answer.len() {
+            return Err(books.refusal(key));
+        }
+        books.total += answer.len();
+        books.account(key).unsent += answer.len();
+        drop(books);
+        Ok(Bytes::from_owner(Held { answer, unsent: Arc::clone(self), key: key.clone() }))
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An answer that is counted.
+struct Held {
+    answer: Bytes,
+    unsent: Arc<Unsent>,
+    key: KeyId,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.answer
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut books = self.unsent.books();
+        books.total = books.total.saturating_sub(self.answer.len());
+        if let Some(account) = books.of.get_mut(&self.key) {
+            account.unsent = account.unsent.saturating_sub(self.answer.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+
+    fn key(name: &str) -> KeyId {
+        KeyId::from_store(name.to_owned())
+    }
+
+    /// What the credential gets to hold, a MiB at a time, and the code that ends it.
+    fn fill(unsent: &Arc<Unsent>, name: &str) -> (Vec<Bytes>, ErrorCode) {
+        let mut held = Vec::new();
+        loop {
+            match unsent.hold(&key(name), Bytes::from_static(&[b'x'; MIB]), false) {
+                Ok(bytes) => held.push(bytes),
+                Err(refusal) => {
+                    assert_eq!(refusal.retry_after_s, Some(1));
+                    return (held, refusal.code);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_credential_holds_half_several_share_and_there_is_room_for_the_next() {
+        let unsent = Arc::new(Unsent::default());
+        let (first, code) = fill(&unsent, "a");
+        assert_eq!((first.len(), code), (32, ErrorCode::RateLimited));
+        let (second, _) = fill(&unsent, "b");
+        let (third, _) = fill(&unsent, "c");
+        assert_eq!((second.len(), third.len()), (16, 8));
+        assert!(unsent.check(&key("a")).is_err());
+        assert_eq!(unsent.check(&key("d")), Ok(()));
+        drop(first);
+        assert_eq!(unsent.check(&key("a")), Ok(()));
+        assert_eq!(fill(&unsent, "a").0.len(), 20);
+    }
+
+    #[test]
+    fn bytes_count_until_the_last_piece_of_them_is_gone() {
+        let unsent = Arc::new(Unsent::default());
+        let mut answer = unsent.hold(&key("a"), Bytes::from(vec![b'x'; 32 * MIB]), false).unwrap();
+        let rest = answer.split_off(10);
+        drop(answer);
+        assert!(unsent.check(&key("a")).is_err());
+        drop(rest);
+        assert_eq!(unsent.check(&key("a")), Ok(()));
+        assert_eq!(unsent.books().total, 0);
+    }
+
+    #[test]
+    fn what_was_written_is_answered_and_a_full_budget_is_nobody_elses_fault() {
+        let unsent = Arc::new(Unsent::default());
+        let full = unsent.hold(&key("a"), Bytes::from(vec![b'x'; BUDGET]), true).unwrap();
+        assert_eq!(unsent.check(&key("a")).unwrap_err().code, ErrorCode::RateLimited);
+        assert_eq!(unsent.check(&key("b")).unwrap_err().code, ErrorCode::ServiceUnavailable);
+        assert!(unsent.hold(&key("b"), Bytes::from_static(b"done"), true).is_ok());
+        drop(full);
+    }
+
+    #[tokio::test]
+    async fn a_credential_has_few_pages_made_at_a_time_and_keeps_nobody_else_waiting() {
+        let unsent = Arc::new(Unsent::default());
+        let (a, b) = (key("a"), key("b"));
+        let mut made = Vec::new();
+        for _ in 0..PAGES_AT_ONCE {
+            made.push(unsent.page(&a).now_or_never().unwrap().unwrap());
+        }
+        let mut next = Box::pin(unsent.page(&a));
+        assert!((&mut next).now_or_never().is_none());
+        assert!(unsent.page(&b).now_or_never().unwrap().is_ok());
+        let held = unsent.hold(&a, Bytes::from(vec![b'x'; CREDENTIAL_BUDGET]), false).unwrap();
+        made.pop();
+        assert_eq!(next.now_or_never().unwrap().unwrap_err().code, ErrorCode::RateLimited);
+        drop(held);
+        made.clear();
+        assert!(unsent.books().of.values().all(Account::is_idle));
+    }
+}

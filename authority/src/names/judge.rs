@@ -1,0 +1,150 @@
+//! Where a new URL leads, asked for the request that brings it (contract 7.6, 18.4-2).
+//!
+//! A merchant may have a few names resolved at a time; more of its requests wait for one another, and those of other
+//! merchants do not notice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use authority_domain::endpoint_url::TargetUrl;
+use authority_domain::id::MerchantId;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::{Resolve, allows};
+
+/// Names that are resolved for the requests of one merchant at a time.
+const PLACES_OF_A_MERCHANT: usize = 2;
+
+/// How long a request waits for the name server of a receiver, and for a place, at most.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Judges the URLs that requests bring.
+pub struct TargetJudge {
+    names: Arc<dyn Resolve>,
+    limit: Duration,
+    /// Of the merchants for which a name is being resolved.
+    places: Mutex<HashMap<MerchantId, Arc<Semaphore>>>,
+}
+
+impl TargetJudge {
+    /// One that asks this resolver.
+    #[must_use]
+    pub fn new(names: Arc<dyn Resolve>) -> Self {
+        Self { names, limit: LIMIT, places: Mutex::default() }
+    }
+
+    /// Whether the name in this URL leads to an address that is not allowed, as far as can be found out in time. A name
+    /// that leads nowhere yet, or whose name server does not answer, is given the benefit of the doubt: it is judged
+    /// again before anything is sent.
+    pub(crate) async fn resolves_to_forbidden_address(
+        &self,
+        merchant: &MerchantId,
+        target: &TargetUrl,
+    ) -> bool {
+        let asking = Asking::begin(self, merchant);
+        let found = timeout(self.limit, async {
+            // The places are never closed.
+            let _place = asking.places.acquire().await.ok()?;
+            self.names.resolve(target.host()).await.ok()
+        });
+        match found.await {
+            Ok(Some(addresses)) => !addresses.into_iter().all(|address| allows(target.reach(), address)),
+            Ok(None) | Err(_) => false,
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<MerchantId, Arc<Semaphore>>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request of this merchant that waits for a place or has one.
+struct Asking<'j> {
+    judge: &'j TargetJudge,
+    merchant: &'j MerchantId,
+    places: Arc<Semaphore>,
+}
+
+impl<'j> Asking<'j> {
+    fn begin(judge: &'j TargetJudge, merchant: &'j MerchantId) -> Self {
+        let mut all = judge.locked();
+        let places =
+            all.entry(merchant.clone()).or_insert_with(|| Arc::new(Semaphore::new(PLACES_OF_A_MERCHANT)));
+        Self { judge, merchant, places: Arc::clone(places) }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut all = self.judge.locked();
+        // Its own, and that of the map: copies are made under the lock.
+        if Arc::strong_count(&self.places) == 2 {
+            all.remove(self.merchant);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::net::IpAddr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use async_trait::async_trait;
+    use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+    use authority_domain::tenant::Tenant;
+    use futures_util::FutureExt as _;
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    /// Answers one name, and no other; counts who waits.
+    #[derive(Default)]
+    struct Names {
+        asked: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl Resolve for Names {
+        async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            match host {
+                "inside.example.com" => Ok(vec!["10.0.0.1".parse().unwrap()]),
+                _ => std::future::pending().await,
+            }
+        }
+    }
+
+    fn target(host: &str) -> TargetUrl {
+        UrlRules::new(UrlPolicy::Public).parse(&format!("https://{host}/hook"), true).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_merchant_has_places_of_its_own_and_a_dropped_request_frees_one() {
+        let names = Arc::new(Names::default());
+        let judge = TargetJudge::new(Arc::clone(&names) as Arc<dyn Resolve>);
+        let (loud, other) = (Tenant::operator().merchant_id, MerchantId::from_store("mer_other".to_owned()));
+        let silent: Vec<_> = (0..10).map(|n| target(&format!("{n}.hang.example.com"))).collect();
+        let mut waiting =
+            join_all(silent.iter().map(|target| judge.resolves_to_forbidden_address(&loud, target)));
+        assert!((&mut waiting).now_or_never().is_none());
+        assert_eq!(names.asked.load(Ordering::SeqCst), 2, "the others wait for a place");
+        let inside = target("inside.example.com");
+        assert!(
+            judge.resolves_to_forbidden_address(&other, &inside).await,
+            "another merchant is not held up"
+        );
+        drop(waiting);
+        assert!(judge.locked().is_empty());
+        assert!(judge.resolves_to_forbidden_address(&loud, &inside).await);
+    }
+
+    #[tokio::test]
+    async fn a_name_server_that_does_not_answer_refuses_nothing() {
+        let judge = TargetJudge { limit: Duration::ZERO, ..TargetJudge::new(Arc::new(Names::default())) };
+        let merchant = Tenant::operator().merchant_id;
+        assert!(!judge.resolves_to_forbidden_address(&merchant, &target("hang.example.com")).await);
+    }
+}
