@@ -132,7 +132,7 @@ impl Authority {
     pub async fn restart_with_files_of_at_most(&mut self, bytes: u64) {
         let mut serve = Command::new("sh");
         // A write beyond the limit is an error then, and no signal that ends the process.
-        let script = "trap '' XFSZ; exec prlimit --fsize=\"$1\" \"$2\" serve";
+        let script = "trap '' XFSZ; exec prlimit --fsize=\"$1:\" \"$2\" serve";
         serve.args(["-c", script, "sh", &bytes.to_string()]).arg(binary());
         self.equip(&mut serve);
         serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());

@@ -25,6 +25,7 @@ mod database;
 pub mod delivery;
 pub mod eventually;
 pub mod http;
+pub mod memory;
 pub mod merchant;
 pub mod partners;
 pub mod receiver;

@@ -95,7 +95,11 @@ impl Merchant {
 
     /// Makes an endpoint for these events.
     pub async fn endpoint(&self, url: &str, enabled_events: &[&str]) -> Endpoint {
-        let body = json!({ "url": url, "enabled_events": enabled_events });
+        self.endpoint_with(json!({ "url": url, "enabled_events": enabled_events })).await
+    }
+
+    /// An endpoint made of this body.
+    pub async fn endpoint_with(&self, body: Value) -> Endpoint {
         let made = self.api.post("/webhook-endpoints", &body).await.expect(201);
         Endpoint { id: text(&made, "id"), secret: text(&made, "secret") }
     }

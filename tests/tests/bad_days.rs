@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use http::Method;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use serde_json::Value;
 use tests::authority::Authority;
 use tests::http::Reply;
@@ -49,6 +49,14 @@ async fn a_full_disk_is_503_and_harms_nothing() {
         open(made.len()).await.refused(503, "service_unavailable");
     }
     assert_eq!(text(&merchant.order(&order).await, "order_number"), order, "reading goes on");
+    let ready = authority.probe("/readyz").await;
+    ready.refused(503, "service_unavailable");
+    assert!(ready.text().contains("takes no writes"), "{}", ready.text());
+    // With room again it is ready by itself.
+    let pid = Pid::from_raw(authority.pid().try_into().unwrap());
+    let Rlimit { maximum, .. } = getrlimit(Resource::Fsize);
+    prlimit(pid, Resource::Fsize, Rlimit { current: maximum, maximum }).unwrap();
+    assert_eq!(authority.probe("/readyz").await.status, 200);
 
     authority.kill().await;
     authority.restart().await;

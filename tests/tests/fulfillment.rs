@@ -98,7 +98,9 @@ async fn carried_to_the_customer() {
     let held = json!({ "status": "exception", "exception": { "code": "customs", "message": "Papers." } });
     carry(&merchant, &first, &held).await.expect(200);
     carry(&merchant, &first, &json!({ "tracking_number": "1Z" })).await.expect(200);
-    let at = "2026-01-01T00:00:00.000Z";
+    let at = text(&first, "created_at");
+    let long_ago = json!({ "status": "delivered", "occurred_at": "2026-01-01T00:00:00.000Z" });
+    carry(&merchant, &first, &long_ago).await.refused(422, "validation_failed");
     carry(&merchant, &first, &json!({ "status": "delivered", "occurred_at": at })).await.expect(200);
     let way = [
         ("shipment.updated", 2),
@@ -141,8 +143,10 @@ async fn a_cancelled_parcel() {
     carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
     assert_eq!(told(&merchant, 8).await, events(&[("shipment.updated", 2), ("order.updated", 4)]));
     let now = merchant.order(&order).await;
-    assert_eq!((&now["fulfillment_status"], &now["shipped_at"]), (&json!("fulfilled"), &Value::Null));
-    assert_eq!(now["line_items"][0]["shipped_quantity"], 0);
+    // The parcel had brought the fulfilment as well.
+    assert_eq!((&now["fulfillment_status"], &now["shipped_at"]), (&json!("unfulfilled"), &Value::Null));
+    let line = &now["line_items"][0];
+    assert_eq!((&line["fulfilled_quantity"], &line["shipped_quantity"]), (&json!(0), &json!(0)));
 
     set(&merchant, &order, &json!({ "fulfillment_status": "shipped" })).await.expect(200);
     let again = json!({ "carrier": "ups", "tracking_number": "1Z" });
@@ -154,6 +158,45 @@ async fn a_cancelled_parcel() {
     let marked = [("order.shipped", 5), ("shipment.created", 1), ("shipment.updated", 2)];
     assert_eq!(told(&merchant, 10).await, events(&marked));
     assert_eq!(merchant.order(&order).await["line_items"][0]["shipped_quantity"], 2);
+
+    // What was set as fulfilled before stays; the carrier's name has one form.
+    let order = merchant.paid_order().await;
+    set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await.expect(200);
+    let parcel = ship(&merchant, &order, json!({ "carrier": " UPS ", "tracking_number": "1Z" })).await;
+    assert_eq!(parcel["carrier"], "ups");
+    let same = json!({ "carrier": "Ups", "tracking_number": "1Z" });
+    merchant.api.post(&shipments(&order), &same).await.refused(409, "shipment_exists");
+    carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
+    let now = merchant.order(&order).await;
+    assert_eq!((&now["fulfillment_status"], &now["shipped_at"]), (&json!("fulfilled"), &Value::Null));
+    authority.is_sound().await;
+}
+
+/// Goods that nobody will pay for stay until the operator says otherwise (contract 18.3).
+#[tokio::test]
+async fn what_no_money_will_come_for() {
+    let authority = Authority::start(&[]).await;
+    let settings = json!({ "confirm_on": "authorized" });
+    let merchant = Merchant::with_settings(&authority, "given-up", settings).await;
+    for status in ["cancelled", "failed"] {
+        let payment = merchant.payment(&merchant.checkout().await, "manual").await;
+        let reported = merchant.report(&payment, "authorized").await;
+        let order = text(&reported["payment"], "order_number");
+        merchant.report(&payment, status).await;
+        let now = merchant.order(&order).await;
+        let shown = if status == "failed" { "failed" } else { "voided" };
+        assert_eq!((&now["status"], &now["payment_status"]), (&json!("confirmed"), &json!(shown)));
+        let fulfilled = json!({ "fulfillment_status": "fulfilled" });
+        let refused = set(&merchant, &order, &fulfilled).await.refused(409, "order_not_fulfillable");
+        assert_eq!(refused["payment_status"], shown);
+        let body = json!({ "carrier": "ups" });
+        merchant.api.post(&shipments(&order), &body).await.refused(409, "order_not_fulfillable");
+        let confirm = merchant.platform_path(&format!("orders/{order}/confirm"));
+        let confirmed = merchant.operator.post(&confirm, &json!({ "reason": "invoice" })).await.expect(200);
+        assert_eq!(confirmed, now, "its record does not change");
+        set(&merchant, &order, &fulfilled).await.expect(200);
+        ship(&merchant, &order, body).await;
+    }
 }
 
 /// Contract 4.4 and the order of checks of 4.2 on an update.
@@ -232,6 +275,8 @@ async fn a_parcel_remembers_its_key_for_ever() {
 
     let late = merchant.api.post_as("ship-1", &shipments(&order), &body).await;
     assert_eq!((late.expect(201), late.header("idempotent-replayed")), (made, Some("true")));
+    let changed = merchant.api.post_as("ship-1", &shipments(&order), &json!({ "carrier": "ups" })).await;
+    changed.refused(422, "idempotency_key_reused");
     for elsewhere in [&other, "no-such-order", "not a number"] {
         let path = shipments(&elsewhere.replace(' ', "%20"));
         let reused = merchant.api.post_as("ship-1", &path, &body).await;

@@ -41,11 +41,7 @@ async fn what_was_handed_over_is_delivered_after_a_kill(database: Database) {
 }
 
 async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Database) {
-    let variables = [
-        ("AUTHORITY_DELIVERY_CONCURRENCY", "8"),
-        ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "2"),
-        ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
-    ];
+    let variables = [("AUTHORITY_DELIVERY_CONCURRENCY", "8"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
     let authority = Authority::on(database, &variables).await;
     let gate = Gate::closed();
     let held = gate.clone();
@@ -60,12 +56,14 @@ async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Databas
     for _ in 0..3 {
         big.checkout().await;
     }
-    slow.until("its share is in use", |arrivals| arrivals.all.len() == 2).await;
+    // A quarter of the 16 slow places, and one request that finds out of each endpoint what it is.
+    let (share, trials) = (4, 6);
+    slow.until("its share is in use", |arrivals| arrivals.all.len() >= share).await;
     for _ in 0..5 {
         small.checkout().await;
     }
     quick.until("the other merchant's events", |arrivals| arrivals.accepted("/small") == 5).await;
-    assert_eq!(slow.arrivals().all.len(), 2, "a quarter of eight, not six endpoints of two");
+    assert!(slow.arrivals().all.len() <= share + trials, "not all 18");
     gate.open();
     slow.until("everything of the first", |arrivals| {
         (0..6).map(|n| arrivals.accepted(&format!("/{n}"))).sum::<usize>() == 18

@@ -3,13 +3,15 @@
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
 
 use authority::app::operator_keys::operator_key_create;
 use authority::dice::SystemDice;
 use authority::service::Service;
 use authority_domain::scope::OperatorScope;
+use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::clock::HandClock;
@@ -24,6 +26,7 @@ use tokio::sync::watch;
 on_both_databases!(
     an_overloaded_receiver_is_probed_one_at_a_time,
     retry_after_is_honoured_to_the_second,
+    what_somebody_asks_for_is_the_probe_now,
     five_days_of_failures_disable,
     time_alone_disables,
     a_receiver_gets_what_it_wishes
@@ -43,6 +46,11 @@ async fn fares(
         wanted(&now).then_some(now)
     })
     .await
+}
+
+/// Until when it is held back, and why.
+fn hold(endpoint: &Value) -> (Value, Value) {
+    (endpoint["held_until"].clone(), endpoint["held_reason"].clone())
 }
 
 fn failures(endpoint: &Value) -> i64 {
@@ -111,18 +119,61 @@ async fn retry_after_is_honoured_to_the_second(database: Database) {
     .await;
     let merchant = Merchant::create(&service, "acme").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    assert_eq!(hold(&merchant.endpoint_now(&endpoint).await).1, Value::Null);
     merchant.checkout().await;
-    fares(&merchant, &endpoint, "the refusal", |now| failures(now) == 1).await;
+    let refused = fares(&merchant, &endpoint, "the refusal", |now| failures(now) == 1).await;
+    let until = Timestamp::from_ms(service.clock.shown() + HOUR_MS).to_string();
+    assert_eq!(hold(&refused), (json!(until), json!("unavailable")));
     merchant.checkout().await;
     merchant.endpoint(&receiver.url("/other"), &["*"]).await;
     service.clock.turn(HOUR_MS - 1);
+    assert_eq!(hold(&merchant.endpoint_now(&endpoint).await), (json!(until), json!("unavailable")));
     others_are_served(&merchant, &receiver).await;
     assert_eq!(receiver.arrivals().at("/hook").count(), 1, "neither the retry nor what is new");
     // What is held back makes nobody unready, however long it waits.
     assert_eq!(service.probe("/readyz").await.status, 200);
     service.clock.turn(1);
+    assert_eq!(hold(&merchant.endpoint_now(&endpoint).await), (Value::Null, Value::Null));
     service.nothing_pending().await;
     assert_eq!(receiver.arrivals().at("/hook").count(), 4);
+    service.stop().await;
+}
+
+/// Whoever asks for an attempt while the receiver has an hour to rest gets it at once, and what it finds out counts: the
+/// clock stands still (contract 18.4-6).
+async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
+    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let asked_to_wait = Mutex::<BTreeSet<String>>::default();
+    let receiver = Receiver::start(move |arrival| {
+        let first = asked_to_wait.lock().unwrap().insert(arrival.path.clone());
+        if first { Answer::status(503).with("retry-after", "3600") } else { Answer::status(200) }
+    })
+    .await;
+    let merchant = Merchant::create(&service, "acme").await;
+    for asked in ["retry", "test", "recover"] {
+        let path = format!("/{asked}");
+        let endpoint = merchant.endpoint(&receiver.url(&path), &["checkout.created"]).await;
+        merchant.checkout().await;
+        let refused = fares(&merchant, &endpoint, "the refusal", |now| failures(now) == 1).await;
+        assert_eq!(hold(&refused).1, "unavailable");
+        let of_endpoint = format!("/webhook-endpoints/{}/{asked}", endpoint.id);
+        let delivery = &merchant.deliveries(&endpoint).await[0]["id"];
+        match asked {
+            "retry" => {
+                let path = format!("/deliveries/{}/retry", delivery.as_str().unwrap());
+                service.operator().post(&path, &json!({})).await.expect(202)
+            }
+            "test" => merchant.api.post(&of_endpoint, &json!({})).await.expect(202),
+            _ => {
+                let since = json!({ "since": "2020-01-01T00:00:00Z" });
+                merchant.api.post(&of_endpoint, &since).await.expect(202)
+            }
+        };
+        receiver.until("the probe", |arrivals| arrivals.at(&path).count() >= 2).await;
+        // What is asked for may lift the hold before its outcome is written; only the outcome ends the failures.
+        let lifted = fares(&merchant, &endpoint, "the success", |now| failures(now) == 0).await;
+        assert_eq!(hold(&lifted), (Value::Null, Value::Null), "{asked}");
+    }
     service.stop().await;
 }
 

@@ -109,6 +109,54 @@ async fn two_instances_are_one_service() {
     assert_eq!(receiver.arrivals().all.len(), expected, "each of them once");
 }
 
+/// What an instance says that it lets through at once, where the policy is this one.
+async fn left(merchant: &Merchant, policy: &str) -> Option<u32> {
+    let reply = merchant.api.get("/orders?limit=1").await;
+    let standing = reply.header("ratelimit").unwrap();
+    let left = standing.split(';').find_map(|part| part.strip_prefix("r=")).unwrap().parse().unwrap();
+    (reply.header("ratelimit-policy") == Some(policy)).then_some(left)
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the instances have clocks of their own")]
+async fn instances_divide_what_a_merchant_may_do() {
+    const PER_MINUTE: usize = 30;
+    let database = postgres_cluster::database().await;
+    let variables = [("AUTHORITY_DATABASE_URL", database.as_str()), ("AUTHORITY_RATE_LIMITS", "on")];
+    let first = Authority::start(&variables).await;
+    let mut second = Authority::start(&variables).await;
+    let here = Merchant::create(&first, "divided").await;
+    let there = through(&second, &here);
+    // The operator sets the limits on one instance, and they hold on both; each has half of a burst of 2000.
+    let limits = json!({ "limits": { "read_test_per_second": 1000, "delivery_per_minute": PER_MINUTE } });
+    let path = format!("/merchants/{}", here.id);
+    first.operator().call(Method::PATCH, &path).json(&limits).send().await.expect(200);
+    let policy = "\"read\";q=1000;w=1";
+    for merchant in [&here, &there] {
+        eventually("half of the limit", async || left(merchant, policy).await.filter(|left| *left < 1000))
+            .await;
+    }
+    // Both are asked for more than the whole.
+    let since = std::time::Instant::now();
+    let mut granted = 0;
+    for _ in 0..2 * PER_MINUTE {
+        for merchant in [&here, &there] {
+            let reply = merchant.api.post("/webhook-endpoints/nobody/test", &json!({})).await;
+            granted += usize::from(reply.status != 429);
+        }
+    }
+    let elapsed = since.elapsed().as_secs_f64();
+    let most = PER_MINUTE as f64 * (1.0 + elapsed / 60.0);
+    assert!(granted >= PER_MINUTE, "{granted} were let through of a full bucket of {PER_MINUTE}");
+    assert!(granted as f64 <= most, "{granted} were let through in {elapsed} s");
+    // One goes: the other has all of it. The buckets that were empty are not filled by that.
+    second.terminate().await;
+    eventually("all of the limit", async || left(&here, policy).await.filter(|left| *left >= 1000)).await;
+    let reply = here.api.post("/webhook-endpoints/nobody/test", &json!({})).await;
+    let refill = since.elapsed().as_secs_f64() / 60.0 * PER_MINUTE as f64;
+    assert!(reply.status == 429 || refill >= 1.0, "{refill} tokens came back");
+}
+
 #[tokio::test]
 async fn a_server_restart_under_load_is_503_and_heals() {
     const CLIENTS: usize = 6;

@@ -14,7 +14,7 @@ const BASKET = {
 export async function records(service, receiver) {
   const { operator, merchant, merchantId } = service;
   const shown = {};
-  shown.Merchant = await operator("PATCH", `/merchants/${merchantId}`, { name: "Acme Ltd" });
+  shown.OperatorMerchant = await operator("PATCH", `/merchants/${merchantId}`, { name: "Acme Ltd" });
   const key = { mode: "test", name: "Shop backend", scopes: ["orders:read", "refunds:write"] };
   shown.IssuedApiKey = await operator("POST", `/merchants/${merchantId}/api-keys`, key);
   shown.ApiKey = await newest(operator, `/merchants/${merchantId}/api-keys`);
@@ -42,6 +42,7 @@ async function business({ operator, merchant, merchantId }, shown) {
   const paid = { status: "succeeded", processor_event_id: "ch_1-succeeded" };
   shown.PaymentReportResult = await operator("POST", `/payments/${payment.id}/reports`, paid);
   shown.Payment = await merchant("GET", `/payments/${payment.id}`);
+  shown.OperatorPayment = await operator("GET", `/payments/${payment.id}`);
   const order = shown.Payment.order_number;
   const parcel = { carrier: "dhl", tracking_number: "JD0146000", tracking_url: "https://track.example.com/JD0146000" };
   shown.Shipment = await merchant("POST", `/orders/${order}/shipments`, parcel);
@@ -104,7 +105,7 @@ async function deliveries({ operator, merchant }, shown, receiver) {
   shown.WebhookTestRequest = await merchant("POST", `${path}/test`, { message: "hello" });
   await until(() => merchant("GET", `${path}/deliveries?status=pending`), (page) => page.data.length === 0);
   shown.Delivery = await newest(merchant, `${path}/deliveries`);
-  shown.OperatorDelivery = await newest(operator, "/deliveries?merchant=" + shown.Merchant.id);
+  shown.OperatorDelivery = await newest(operator, "/deliveries?merchant=" + shown.OperatorMerchant.id);
   shown.WebhookEndpoint = await merchant("GET", path);
   shown.OperatorEndpoint = await operator("GET", path);
   await missed({ operator, merchant }, shown, receiver);

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::journal::{Violation, hold};
 use crate::judge::short;
-use crate::model::delivery::{LEASE_MS, Lease, Status};
+use crate::model::delivery::{LEASE_MS, Lease, QUEUED_MS, Status};
 use crate::model::endpoint::LOOKED_AT_BY_THEN_MS;
 use crate::rows::{DeliveryRow, EndpointRow};
 use crate::world::{POLL_MS, World};
+
+/// What is due may wait so long: until it is given back by a queue, and until it is looked for, twice.
+const NEGLECTED_MS: i64 = 2 * POLL_MS + QUEUED_MS;
 
 /// By how much a lease may seem longer after the clock has stepped back.
 const STEPS_MS: i64 = 60_000;
@@ -72,6 +75,10 @@ impl World {
                 row.health_state
             );
             endpoint.known_failing = row.health_state == "failing";
+            // Somebody asked for a delivery while no dispatcher could take it: whoever comes next may begin the probe.
+            if row.held_until.is_none() && endpoint.probe_asked {
+                endpoint.hold.until = None;
+            }
             hold!(
                 (row.held_until, row.hold_step) == (endpoint.hold.until, endpoint.hold.step),
                 "{id} is held back until {:?} at step {}, not {:?}",
@@ -210,7 +217,7 @@ impl World {
                 .get(&id)
                 .and_then(|endpoint| endpoint.neglected_since)
                 .unwrap_or(elapsed);
-            if elapsed - since > POLL_MS {
+            if elapsed - since > NEGLECTED_MS {
                 return Err(self.neglected(&id, elapsed - since).await);
             }
             self.set_neglected(&id, Some(since));
@@ -249,7 +256,14 @@ impl World {
         else {
             return false;
         };
-        self.model.in_flight(id, wall) < endpoint.cap(wall).0
+        // A refusal may have left it a single request at a time, and one that is held up counts beyond its lease.
+        let of_it = |(delivery, _): &(String, usize)| {
+            self.model.deliveries.get(delivery).is_some_and(|delivery| delivery.endpoint == id)
+        };
+        // What an instance had leased when it died counts against its endpoint until the leases run out.
+        !self.model.pending_of(id).any(|(_, delivery)| delivery.leased(wall))
+            && !self.calls.values().any(of_it)
+            && endpoint.cap(wall).0 > 0
             && self.model.pending_of(id).any(|(_, delivery)| !delivery.leased(wall) && delivery.due <= wall)
     }
 
@@ -263,7 +277,10 @@ impl World {
             if let Some(delivery) = self.model.deliveries.get_mut(&row.id)
                 && !delivery.leased(wall)
             {
-                delivery.lease = Some(Lease { call: None, until, started: wall });
+                // The request that is under way may hold it still.
+                let Lease { call, started, .. } =
+                    delivery.lease.unwrap_or(Lease { call: None, until, started: wall });
+                delivery.lease = Some(Lease { call, until, started });
             }
         }
         Ok(())

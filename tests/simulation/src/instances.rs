@@ -24,7 +24,7 @@ use crate::network::{Line, Network};
 use crate::planted::Planted;
 use crate::time::Time;
 
-/// Requests in flight of one dispatcher, all endpoints together.
+/// Quick requests in flight of one dispatcher, all endpoints together; it has places for slow ones besides.
 pub(crate) const SLOTS: usize = 12;
 
 /// Those of them that one merchant may have (contract 15.4).
@@ -136,7 +136,7 @@ impl Instance {
             disable: DisablePolicy::default(),
             urls: app.urls.clone(),
             concurrency: u32::try_from(SLOTS).unwrap_or(u32::MAX),
-            concurrency_per_endpoint: per_endpoint(planted),
+            max_in_flight: max_in_flight(planted),
             metrics: Arc::new(Metrics::default()),
         };
         let task = tokio::spawn(dispatcher.run(stopped));
@@ -166,7 +166,7 @@ fn retry(planted: Option<Planted>) -> RetryPolicy {
     policy.expect("a schedule within bounds")
 }
 
-fn per_endpoint(planted: Option<Planted>) -> u32 {
+fn max_in_flight(planted: Option<Planted>) -> u32 {
     let cap = u32::try_from(CAP).unwrap_or(u32::MAX);
     if planted == Some(Planted::CapExceeded) { cap + 1 } else { cap }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use verify_core::verify::{Headers, Tolerance, Verifier};
 
 use crate::journal::{Violation, hold};
-use crate::model::delivery::{LEASE_MS, Lease, Status};
+use crate::model::delivery::{LEASE_MS, Lease, QUEUED_MS, Status};
 use crate::model::schedule;
 use crate::network::{Arrival, Call, Happened};
 use crate::receiver::{Reply, Word};
@@ -30,7 +30,8 @@ impl World {
                 Happened::Ended { call, wall, reply, life } => {
                     let (call, wall) = (*call, *wall);
                     self.learn_what_was_put_away(call).await;
-                    if life.is_dead() && self.was_not_written(call).await {
+                    let may_not_count = life.is_dead() || self.lease_may_be_over(call, wall);
+                    if may_not_count && self.was_not_written(call).await {
                         self.lost(call);
                     } else if let Some((delivery, endpoint)) =
                         self.ended(call, wall, reply, all.get(place + 1..).unwrap_or_default())
@@ -53,6 +54,13 @@ impl World {
             self.note(format_args!("call {call} of {} is lost with instance {number}", short(&delivery)));
             self.tally.lost_calls += 1;
         }
+    }
+
+    /// It was leased some time before its request: somebody else may hold it by now and send it in a moment.
+    fn lease_may_be_over(&self, call: Call, wall: i64) -> bool {
+        let delivery = self.calls.get(&call).and_then(|(id, _)| self.model.deliveries.get(id));
+        let lease = delivery.and_then(|delivery| delivery.lease);
+        lease.is_some_and(|lease| lease.call == Some(call) && wall >= lease.started + LEASE_MS - QUEUED_MS)
     }
 
     /// A dispatcher died when the answer had reached it: only the row says whether it came to write it.
@@ -103,7 +111,8 @@ impl World {
         self.tally.attempts += 1;
         self.check_says(&id, arrival, number)?;
         self.check_may_be_sent(&id, arrival)?;
-        let lease = Lease { call: Some(call), until: wall + LEASE_MS, started: wall };
+        // It was leased when it came into the queue.
+        let lease = Lease { call: Some(call), until: wall + LEASE_MS - QUEUED_MS, started: wall };
         let Some(delivery) = self.model.deliveries.get_mut(&id) else { return Ok(id) };
         delivery.lease = Some(lease);
         delivery.arrived += 1;
@@ -173,10 +182,14 @@ impl World {
             delivery.status
         );
         hold!(endpoint.enabled() || just_now, "{id} was sent to an endpoint that is disabled or deleted");
-        hold!(!delivery.leased(wall), "{id} was sent while another attempt of it may be under way");
-        hold!(delivery.due <= wall, "{id} was sent {} ms before its time", delivery.due - wall);
+        hold!(!delivery.under_way(wall), "{id} was sent while another attempt of it may be under way");
+        // It was due by the clock of the moment in which it was leased.
+        let early = delivery.due - wall - self.time.set_back_within(QUEUED_MS);
+        hold!(early <= 0, "{id} was sent {early} ms before its time");
         if !just_now {
-            let (in_flight, cap) = (self.model.in_flight(&delivery.endpoint, wall), endpoint.cap(wall).1);
+            let in_flight = self.model.in_flight(&delivery.endpoint, wall);
+            let asked_for = delivery.probe && endpoint.hold.step > 0;
+            let cap = if asked_for { 1 } else { endpoint.cap(wall).1 };
             hold!(
                 in_flight < cap,
                 "{id} was sent to an endpoint that has {in_flight} requests of at most {cap}; it is held back: {:?}",
@@ -186,7 +199,7 @@ impl World {
         Ok(())
     }
 
-    /// An answer reached the dispatcher that had sent the request; `later` has those that reached it at the same moment and
+    /// An answer reached the dispatcher that had sent the request; `later` is what else happened at the same moment and
     /// may have been written with it. Returns whose rows may have changed.
     fn ended(
         &mut self,
@@ -206,7 +219,7 @@ impl World {
             self.note(format_args!("call {call} of {} ends as {reply}, too late to count", short(&id)));
             return Some((id, endpoint_id));
         };
-        let then = schedule::then(delivery.attempts + 1, delivery.trigger == "test", reply, wall);
+        let then = schedule::then(delivery, reply, wall);
         delivery.settle(reply, then);
         let event = delivery.event.clone();
         let ended = delivery.status != Status::Pending;
@@ -231,12 +244,14 @@ impl World {
             self.model.end(&id);
         }
         if switched_off {
-            // Of these the rows tell whether their outcome was written before the rest was put away.
+            // Of these the rows tell whether their outcome was written before the rest was put away. What left in the place
+            // of this answer was leased, and left before the outcome was written.
             let coming: BTreeSet<String> = later
                 .iter()
                 .filter_map(|happened| match happened {
                     Happened::Ended { call, .. } => self.calls.get(call).map(|(id, _)| id.clone()),
-                    _ => None,
+                    Happened::Arrived(arrival) => arrival.headers.get("service-delivery-id").cloned(),
+                    Happened::Lost { .. } => None,
                 })
                 .collect();
             self.cancel_waiting(&endpoint_id, &coming);

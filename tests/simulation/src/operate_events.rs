@@ -234,15 +234,20 @@ impl World {
         let answered = self.app.delivery_retry(mutation, DeliveryId::parse(&id), json!({})).await;
         let Some(shown) = self.as_expected("retry", &id, answered, refused)? else { return Ok(()) };
         let wall = self.time.wall();
+        if let Some(endpoint) = self.model.endpoints.get_mut(&delivery.endpoint) {
+            endpoint.probe_asked = endpoint.hold.step > 0;
+        }
         if delivery.status == Status::Pending {
             if let Some(delivery) = self.model.deliveries.get_mut(&id) {
                 delivery.due = delivery.due.min(wall);
                 delivery.due_at_most = delivery.due_at_most.min(wall);
+                delivery.probe = true;
             }
         } else {
             let again = member(&shown, "id");
             hold!(again != id, "{id} has ended and was begun again");
-            self.model.delivery(&again, Delivery::new(&delivery.event, &delivery.endpoint, "replay", wall));
+            let again_now = Delivery::new(&delivery.event, &delivery.endpoint, "replay", wall);
+            self.model.delivery(&again, Delivery { probe: true, ..again_now });
         }
         Ok(())
     }

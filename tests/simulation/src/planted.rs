@@ -25,11 +25,15 @@ pub enum Planted {
     CapExceeded,
     /// An endpoint that is held back is not.
     HoldForgotten,
+    /// After a hold all requests come back at once.
+    AllAtOnceAfterAHold,
+    /// An attempt that the receiver put off uses up the schedule.
+    PutOffUsesUpTheSchedule,
     /// An endpoint that was disabled goes on getting deliveries.
     DisabledStaysEnabled,
     /// A secret that was retired still signs.
     RetiredSecretSigns,
-    /// A delivery whose lease ran out is settled by its former holder.
+    /// What its former holder has to say of a delivery whose lease ran out counts.
     StaleTokenSettles,
     /// A delivery is never taken.
     DeliveryForgotten,
@@ -41,7 +45,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::FailureTakenForSuccess,
         Self::RetryAfterIgnored,
         Self::TooEarly,
@@ -49,6 +53,8 @@ impl Planted {
         Self::BudgetExceeded,
         Self::CapExceeded,
         Self::HoldForgotten,
+        Self::AllAtOnceAfterAHold,
+        Self::PutOffUsesUpTheSchedule,
         Self::DisabledStaysEnabled,
         Self::RetiredSecretSigns,
         Self::StaleTokenSettles,
@@ -67,11 +73,12 @@ impl Planted {
             Self::RetryAfterIgnored => &["is due in", "is held back"],
             Self::TooEarly | Self::TooMuchJitter => &["is due in"],
             Self::BudgetExceeded => &["is pending (None), not failed"],
-            Self::CapExceeded => &["requests of at most"],
+            Self::CapExceeded | Self::AllAtOnceAfterAHold => &["requests of at most"],
+            Self::PutOffUsesUpTheSchedule => &["is due in", "is failed", "not pending"],
             Self::HoldForgotten => &["is held back"],
             Self::DisabledStaysEnabled => &["is enabled, not disabled"],
             Self::RetiredSecretSigns => &["signatures, not one for each of"],
-            Self::StaleTokenSettles => &["counts", "is pending", "is succeeded", "is due in", "is failed"],
+            Self::StaleTokenSettles => &["calls itself attempt", "is failed", "is due in"],
             Self::DeliveryForgotten => {
                 &["is taken for", "nothing was sent", "is pending (None), not cancelled"]
             }
@@ -107,6 +114,14 @@ impl Planted {
                 "CREATE TRIGGER planted AFTER UPDATE OF held_until ON webhook_endpoints WHEN NEW.held_until IS NOT NULL \
                  BEGIN UPDATE webhook_endpoints SET held_until = NULL WHERE id = NEW.id; END",
             ),
+            Self::AllAtOnceAfterAHold => Some(
+                "CREATE TRIGGER planted AFTER UPDATE OF hold_regained ON webhook_endpoints WHEN NEW.hold_regained > 0 \
+                 BEGIN UPDATE webhook_endpoints SET hold_regained = 0 WHERE id = NEW.id; END",
+            ),
+            Self::PutOffUsesUpTheSchedule => Some(
+                "CREATE TRIGGER planted AFTER UPDATE OF put_off_count ON deliveries WHEN NEW.put_off_count > 0 \
+                 BEGIN UPDATE deliveries SET put_off_count = 0 WHERE id = NEW.id; END",
+            ),
             Self::DisabledStaysEnabled => Some(
                 "CREATE TRIGGER planted AFTER UPDATE OF status ON webhook_endpoints \
                  WHEN NEW.status = 'disabled' AND NEW.deleted_at IS NULL \
@@ -120,7 +135,7 @@ impl Planted {
             Self::StaleTokenSettles => Some(
                 "CREATE TRIGGER planted AFTER UPDATE OF lease_token ON deliveries \
                  WHEN OLD.lease_token IS NOT NULL AND NEW.lease_token IS NOT NULL \
-                 BEGIN UPDATE deliveries SET lease_token = OLD.lease_token WHERE id = NEW.id; END",
+                 BEGIN UPDATE deliveries SET attempt_count = attempt_count + 1 WHERE id = NEW.id; END",
             ),
             Self::DeliveryForgotten => Some(
                 "CREATE TRIGGER planted AFTER INSERT ON deliveries WHEN NEW.rowid % 23 = 0 \

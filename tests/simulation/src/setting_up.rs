@@ -103,8 +103,9 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         cursors: Arc::clone(&keys.cursors),
         urls: UrlRules::new(UrlPolicy::Public),
         // The network below has no addresses to judge.
-        names: None,
+        target_judge: None,
         base_url: String::new(),
+        rates: None,
         known_keys: Arc::default(),
         idempotency_retention_ms: 86_400_000,
         ready_max_delay_ms: 300_000,

@@ -88,11 +88,13 @@ impl Arrivals {
         self.accepted.get(path).map_or(0, BTreeSet::len)
     }
 
-    /// The events' types at one path, in order.
+    /// The types of the events at one path, in the order of their stream: requests to one endpoint run beside each other.
     #[must_use]
     pub fn types_at(&self, path: &str) -> Vec<String> {
         let parse = |arrival: &Arrival| serde_json::from_slice::<serde_json::Value>(&arrival.body).unwrap();
-        self.at(path).map(|arrival| parse(arrival)["type"].as_str().unwrap().to_owned()).collect()
+        let mut events: Vec<_> = self.at(path).map(parse).collect();
+        events.sort_by_key(|event| event["sequence"].as_u64());
+        events.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
     }
 
     pub(super) fn add(&mut self, mut arrival: Arrival, script: &super::Script) -> Answer {

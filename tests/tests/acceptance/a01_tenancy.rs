@@ -221,11 +221,13 @@ async fn a01_the_platform_is_held_to_the_merchant_it_names(database: Database) {
     }
     assert_eq!((one.events().await.len(), other.events().await.len()), (1, 0));
 
-    // The processor's event id is taken for ever, for everybody; a second use tells nothing about the first.
+    // The processor's event id is taken for ever, for this merchant and mode (contract 18.3-4).
     one.operator.post(&one.platform_path("payments"), &body).await.expect(201);
-    let foreign = tests::merchant::payment_body(&other.checkout().await, "automatic", "elsewhere");
-    let reply = one.operator.post(&other.platform_path("payments"), &foreign).await;
+    let again = tests::merchant::payment_body(&one.checkout().await, "automatic", "elsewhere");
+    let reply = one.operator.post(&one.platform_path("payments"), &again).await;
     assert_eq!(errors(&reply), json!(["/processor_event_id", "duplicate"]));
+    let foreign = tests::merchant::payment_body(&other.checkout().await, "automatic", "elsewhere");
+    one.operator.post(&other.platform_path("payments"), &foreign).await.expect(201);
 }
 
 /// Each root takes its own keys only (contract 6.1).

@@ -19,11 +19,10 @@ fn ms(record: &Value, member: &str) -> i64 {
     authority_domain::time::Timestamp::parse(&text(record, member)).unwrap().as_ms()
 }
 
-/// With one request in flight that is never answered there is no slot left: what is committed meanwhile has not been
+/// With one request in flight that is never answered its endpoint gets no other: what is committed meanwhile has not been
 /// sent when the process is killed.
 async fn a13_what_was_committed_is_delivered_after_a_kill(database: Database) {
-    let one_slot = [("AUTHORITY_DELIVERY_CONCURRENCY", "1"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
-    let mut authority = Authority::on(database, &one_slot).await;
+    let mut authority = Authority::on(database, &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")]).await;
     let gate = Gate::closed();
     let held = gate.clone();
     let receiver = Receiver::start(move |arrival| match arrival.number {
@@ -32,7 +31,8 @@ async fn a13_what_was_committed_is_delivered_after_a_kill(database: Database) {
     })
     .await;
     let merchant = Merchant::create(&authority, "killed").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let one_at_a_time = json!({ "url": receiver.url("/hook"), "enabled_events": ["*"], "max_in_flight": 1 });
+    let endpoint = merchant.endpoint_with(one_at_a_time).await;
     merchant.checkout().await;
     receiver.until("a request in flight", |arrivals| arrivals.all.len() == 1).await;
     merchant.paid_order().await;

@@ -14,6 +14,7 @@ on_both_databases!(
     a15_the_development_exception_is_for_test_mode_alone,
     a15_a_name_that_leads_inside_is_not_connected_to,
     a15_a_name_that_changes_after_the_check_gains_nothing,
+    a15_a_request_that_is_refused_otherwise_resolves_nothing,
 );
 
 const PRODUCTION: [(&str, &str); 3] = [
@@ -242,5 +243,44 @@ async fn a15_a_name_that_changes_after_the_check_gains_nothing(database: Databas
     assert_eq!(outcomes(&merchant, &endpoint).await, ["blocked_address"; 3]);
     assert_eq!(service.names.asked("hooks.example.com") - asked_before, 3, "once per attempt");
     assert_eq!(inside.connections(), 0);
+    service.stop().await;
+}
+
+/// A name is resolved after every other check of a request, and once for a request that is repeated (18.4-2).
+async fn a15_a_request_that_is_refused_otherwise_resolves_nothing(database: Database) {
+    let service = InProcess::start(database, &[]).await;
+    let merchant = Merchant::create(&service, "full").await;
+    let (inside, outside) = ("inside.example.com", "outside.example.com");
+    service.names.lead(inside, &["10.0.0.1"]);
+    service.names.lead(outside, &["93.184.215.14"]);
+    let api = &merchant.api;
+    let body = |host: &str| json!({ "url": format!("https://{host}/hook"), "enabled_events": ["*"] });
+    // Made once, asked once, answered twice.
+    for _ in 0..2 {
+        api.post_as("first", "/webhook-endpoints", &body(outside)).await.expect(201);
+    }
+    api.post_as("first", "/webhook-endpoints", &body(inside)).await.refused(422, "idempotency_key_reused");
+    assert_eq!(service.names.asked(outside), 1);
+    let mut wrong = body(inside);
+    wrong["enabled_events"] = json!(["no.such.event"]);
+    api.post("/webhook-endpoints", &wrong).await.refused(422, "validation_failed");
+    assert_eq!(service.names.asked(inside), 0);
+    api.post("/webhook-endpoints", &body(inside)).await.refused(422, "endpoint_url_forbidden");
+    assert_eq!(service.names.asked(inside), 1);
+    // There is room for sixteen.
+    for _ in 1..15 {
+        merchant.endpoint(&format!("https://{outside}/hook"), &["*"]).await;
+    }
+    let last = merchant.endpoint(&format!("https://{outside}/hook"), &["*"]).await;
+    api.post("/webhook-endpoints", &body(inside)).await.refused(409, "endpoint_limit_reached");
+    let change = |id: &str| api.call(Method::PATCH, &format!("/webhook-endpoints/{id}")).json(&body(inside));
+    change("we_01k3zqa7w5e8v9r2t4y6m8n0pq").send().await.refused(404, "not_found");
+    let stale = change(&last.id).header("if-match", "\"7\"").send().await;
+    stale.refused(409, "resource_version_conflict");
+    assert_eq!(service.names.asked(inside), 1);
+    change(&last.id).send().await.refused(422, "endpoint_url_forbidden");
+    assert_eq!(service.names.asked(inside), 2);
+    let unchanged = merchant.endpoint_now(&last).await;
+    assert_eq!(unchanged["url"], format!("https://{outside}/hook"));
     service.stop().await;
 }

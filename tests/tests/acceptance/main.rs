@@ -36,3 +36,4 @@ mod a19_partners;
 mod a20_secrets;
 mod a22_tolerance;
 mod a23_limits;
+mod a23_pages;

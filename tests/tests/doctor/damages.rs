@@ -135,6 +135,14 @@ pub(crate) fn damages(tested_at: &str) -> Vec<(String, Vec<&'static str>)> {
             vec!["I12 delivery_unexpected"],
         ),
         (
+            "UPDATE order_lines SET marked_fulfilled_quantity = 1 WHERE fulfilled_quantity = 0;".to_owned(),
+            vec!["I5 fulfilled_quantity_differs"],
+        ),
+        (
+            on_payment("\"late\":false", "\"late\":true", "late = TRUE"),
+            vec!["I14 late_payment_differs"],
+        ),
+        (
             "UPDATE events SET body = REPLACE(body, '\"status\":\"created\"', '\"status\":\"cancelled\"') \
              WHERE type = 'payment.created' AND resource_id = (SELECT id FROM payments WHERE status = 'failed');"
                 .to_owned(),

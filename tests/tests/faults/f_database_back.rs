@@ -84,11 +84,14 @@ async fn a_file_that_is_free_again_is_worked_with_at_once() {
     let (receiver, merchant, gate) = in_flight(&authority).await;
     let lock = Locked::take(authority.database_url()).await;
     gate.open();
-    // Reading goes on beside a writer on SQLite, so what `readyz` asks is answered.
-    assert_eq!(readyz(&authority).await, 200);
+    // Reading goes on beside a writer on SQLite, and what is to be written is not.
+    let ready = authority.probe("/readyz").await;
+    ready.refused(503, "service_unavailable");
+    assert!(ready.text().contains("The database takes no writes."), "{}", ready.text());
     let call = merchant.operator.call(http::Method::POST, &merchant.platform_path("checkouts"));
     call.json(&tests::merchant::checkout_body()).send().await.refused(503, "service_unavailable");
     lock.release().await;
+    becomes(&authority, 200).await;
     goes_on(&authority, &receiver, &merchant).await;
 }
 

@@ -7,6 +7,7 @@ mod access;
 mod audit;
 mod deliveries;
 mod keys;
+mod limits;
 mod merchants;
 mod metrics;
 mod sink;

@@ -114,6 +114,26 @@ async fn a_merchant_is_suspended_and_closed() {
     set("closed").await.expect(200);
     merchant.api.get("/orders").await.refused(403, "merchant_closed");
     ship().await.refused(403, "merchant_closed");
+    // It gets nothing new.
+    let key = json!({ "name": "n", "mode": "test", "scopes": ["orders:read"] });
+    let keys = listed(&operator, &format!("/merchants/{}/api-keys", merchant.id), "id").await;
+    let (checkouts, orders) = (merchant.platform_path("checkouts"), merchant.platform_path("orders"));
+    let subscription = json!({ "customer": {}, "currency": "USD", "interval": "month",
+        "items": [{ "name": "Coffee", "quantity": 1, "unit_amount": 900 }] });
+    for (path, body) in [
+        (format!("/merchants/{}/api-keys", merchant.id), key),
+        (format!("/api-keys/{}/rotate", keys[0]), json!({})),
+        (checkouts, checkout_body()),
+        (orders, checkout_body()),
+        (merchant.platform_path("subscriptions"), subscription),
+    ] {
+        operator.post(&path, &body).await.refused(409, "merchant_closed");
+    }
+    // What is wrong with a body is told first.
+    operator
+        .post(&merchant.platform_path("orders"), &json!({ "currency": 1 }))
+        .await
+        .refused(422, "validation_failed");
     for status in ["active", "suspended"] {
         let refused = set(status).await.refused(409, "invalid_state_transition");
         assert_eq!(

@@ -126,7 +126,7 @@ async fn only_what_is_not_shipped_can_be_cancelled(database: Database) {
 async fn orders_are_found_by_tenant(database: Database) {
     let desk = Desk::open(database).await;
     let order = desk.take_in(json!({ "order_number": "A" })).await;
-    let other = Merchant::create(&desk._authority, "other").await;
+    let other = Merchant::create(&desk.authority, "other").await;
     for path in [other.platform_path("orders/A"), format!("/merchants/{}/live/orders/A", desk.merchant.id)] {
         desk.call(Method::GET, &path).send().await.refused(404, "not_found");
         desk.call(Method::PATCH, &path).json(&json!({})).send().await.refused(404, "not_found");

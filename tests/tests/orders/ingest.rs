@@ -25,8 +25,10 @@ async fn a_paid_order_is_taken_in_with_its_payment(database: Database) {
     // The processor's event is used up, as a start and as a report.
     let payment = &events[1]["data"]["object"];
     let path = format!("/payments/{}/reports", text(payment, "id"));
-    let again = desk.post(&path, &report_body("failed", "sale-1")).send().await.expect(200);
+    let again = desk.post(&path, &report_body("succeeded", "sale-1")).send().await.expect(200);
     assert_eq!(again["applied"], false);
+    let contradiction = desk.post(&path, &report_body("failed", "sale-1")).send().await;
+    contradiction.refused(409, "processor_conflict");
     let start = json!({
         "order_number": "ORD-100001", "amount": 5300, "currency": "USD", "method": { "type": "cash" },
         "processor": { "name": "till" }, "processor_event_id": "sale-1",
@@ -87,7 +89,7 @@ async fn numbers_are_used_once(database: Database) {
     // The other mode and another merchant count for themselves.
     let live = format!("/merchants/{}/live/orders", desk.merchant.id);
     desk.post(&live, &order_body(taken.clone())).send().await.expect(201);
-    let other = Merchant::create(&desk._authority, "other").await;
+    let other = Merchant::create(&desk.authority, "other").await;
     desk.post(&other.platform_path("orders"), &order_body(taken)).send().await.expect(201);
 }
 

@@ -17,7 +17,7 @@ use tests::merchant::{Merchant, checkout_body};
 
 /// A merchant of an authority of its own.
 struct Desk {
-    _authority: Authority,
+    authority: Authority,
     merchant: Merchant,
     known: usize,
 }
@@ -30,7 +30,7 @@ impl Desk {
     async fn with_settings(database: Database, settings: Value) -> Self {
         let authority = Authority::on(database, &[]).await;
         let merchant = Merchant::with_settings(&authority, "desk", settings).await;
-        Self { _authority: authority, merchant, known: 0 }
+        Self { authority, merchant, known: 0 }
     }
 
     fn call(&self, method: Method, path: &str) -> Call {

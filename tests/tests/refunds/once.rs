@@ -44,6 +44,10 @@ async fn a_refund_remembers_its_key_for_ever(database: Database) {
     assert_eq!(late.header("location"), first.header("location"));
     let elsewhere = merchant.api.post_as("return-9", &refunds(&other), &body).await;
     assert_eq!(elsewhere.refused(422, "idempotency_key_reused")["param"], "Idempotency-Key");
+    for changed in [json!({ "amount": 101 }), json!({}), json!({ "amount": 100, "reason": "fraudulent" })] {
+        let changed = merchant.api.post_as("return-9", &path, &changed).await;
+        changed.refused(422, "idempotency_key_reused");
+    }
     assert_eq!(merchant.events().await, events, "nothing happened");
 
     // The platform's keys are keys of its own.

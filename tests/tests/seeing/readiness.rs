@@ -2,6 +2,7 @@
 //! 15.10). A database that is away, and one with a schema that nobody knows, are fault F.
 
 use tests::authority::Database;
+use tests::eventually::eventually;
 use tests::merchant::Merchant;
 use tests::on_both_databases;
 use tests::receiver::{Answer, Gate, Receiver};
@@ -71,5 +72,31 @@ async fn a_receivers_fault_is_not_this_services(database: Database) {
     merchant.checkout().await;
     service.play_until(start + 3_599_000).await;
     assert_eq!((readyz(&service).await, receiver.arrivals().all.len()), (200, 1));
+    service.stop().await;
+}
+
+/// Reads go on, and it says why it is not ready; it recovers by itself.
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_not_ready_until_it_does() {
+    let service = InProcess::start(Database::Postgres, &VARIABLES).await;
+    assert_eq!(readyz(&service).await, 200);
+    let url = service.database_url();
+    let set = async |read_only: &str| {
+        let statements = format!(
+            "BEGIN READ WRITE; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = {read_only}', \
+             current_database()); END $$; COMMIT; \
+             SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        );
+        tests::damage::execute(url, &statements).await;
+    };
+    set("on").await;
+    eventually("not ready, and why", async || {
+        service.probe("/readyz").await.text().contains("The database takes no writes.").then_some(())
+    })
+    .await;
+    assert_eq!(readyz(&service).await, 503);
+    set("off").await;
+    eventually("ready again", async || (readyz(&service).await == 200).then_some(())).await;
     service.stop().await;
 }

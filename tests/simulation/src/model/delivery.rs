@@ -7,6 +7,9 @@ use crate::receiver::Reply;
 /// How long a lease holds (contract 7.4).
 pub(crate) const LEASE_MS: i64 = 60_000;
 
+/// How long a leased delivery may wait for its request, and a little more.
+pub(crate) const QUEUED_MS: i64 = 2_100;
+
 /// Why a delivery ended without success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
@@ -87,6 +90,12 @@ pub(crate) struct Delivery {
     pub(crate) due_at_most: i64,
     pub(crate) lease: Option<Lease>,
     pub(crate) last: Option<Reply>,
+    /// When it was made, by the wall.
+    pub(crate) made: i64,
+    /// Attempts that the receiver put off.
+    pub(crate) put_off: i64,
+    /// Somebody asked for it while its endpoint was held back: it may go as the probe (contract 18.4-6).
+    pub(crate) probe: bool,
 }
 
 impl Delivery {
@@ -104,7 +113,15 @@ impl Delivery {
             due_at_most: now,
             lease: None,
             last: None,
+            made: now,
+            put_off: 0,
+            probe: trigger == "test",
         }
+    }
+
+    /// Whether a request of it may be under way at `wall`. What waits in a queue is leased as well.
+    pub(crate) fn under_way(&self, wall: i64) -> bool {
+        self.leased(wall) && self.lease.is_some_and(|lease| lease.call.is_some())
     }
 
     /// Whether somebody holds it at `wall`.
@@ -115,12 +132,17 @@ impl Delivery {
     /// The outcome of the attempt that holds it is known.
     pub(crate) fn settle(&mut self, reply: &Reply, then: Then) {
         self.attempts += 1;
+        self.probe = false;
         self.lease = None;
         self.last = Some(reply.clone());
         match then {
             Then::Succeeded => self.status = Status::Succeeded,
             Then::Failed(reason) => self.status = Status::Failed(reason),
             Then::Again(earliest, latest) => (self.due, self.due_at_most) = (earliest, latest),
+            Then::PutOff(earliest, latest) => {
+                self.put_off += 1;
+                (self.due, self.due_at_most) = (earliest, latest);
+            }
         }
     }
 

@@ -39,6 +39,10 @@ pub(crate) struct Hold {
     pub(crate) step: i64,
     /// What began before says nothing new.
     pub(crate) since: Option<i64>,
+    /// The receiver named the time.
+    pub(crate) asked: bool,
+    /// Successes since it ended: 2, 4, then 8 requests at a time; 0 when nothing is to be given back.
+    pub(crate) regained: u32,
 }
 
 /// An endpoint.
@@ -65,6 +69,8 @@ pub(crate) struct Endpoint {
     /// Something succeeded since it was made or enabled.
     pub(crate) tried: bool,
     pub(crate) hold: Hold,
+    /// A delivery was asked for while it was held back.
+    pub(crate) probe_asked: bool,
     /// When its health, hold or status last changed, in elapsed time: what was taken at that very moment may not have
     /// known.
     pub(crate) changed: i64,
@@ -91,6 +97,7 @@ impl Endpoint {
             failed_events: BTreeSet::new(),
             tried: false,
             hold: Hold::default(),
+            probe_asked: false,
             changed: i64::MIN,
             neglected_since: None,
         }
@@ -133,6 +140,8 @@ impl Endpoint {
             || self.failing_since(wall).is_some_and(|ms| ms >= LOOKED_AT_BY_THEN_MS)
         {
             (1, 1)
+        } else if self.hold.regained > 0 {
+            (1, CAP.min(1 << self.hold.regained))
         } else if self.failing_since(wall).is_some() {
             (1, CAP)
         } else {
@@ -169,18 +178,16 @@ impl Endpoint {
     /// outcomes the one that ended later, by the wall, is the newer.
     pub(crate) fn note(&mut self, event: &str, reply: &Reply, started: i64, ended: i64) {
         if schedule::is_success(reply) {
-            self.note_success(ended);
+            self.note_success(started, ended);
         } else {
             self.note_failure(event, reply, started, ended);
         }
     }
 
-    fn note_success(&mut self, ended: i64) {
+    fn note_success(&mut self, started: i64, ended: i64) {
         let is_the_newest = self.last_success.is_none_or(|last| last <= ended);
         self.last_success = self.last_success.max(Some(ended));
-        if self.hold.step > 0 && self.hold.since.is_none_or(|since| since <= ended) {
-            self.hold = Hold::default();
-        }
+        self.lift(started, ended);
         if !is_the_newest || self.first_failure.is_some_and(|first| first > ended) {
             return;
         }
@@ -203,6 +210,23 @@ impl Endpoint {
         self.lengthen_hold(reply, started, ended);
     }
 
+    /// Contract 18.4-5. A success that began under the hold ends it, and gives requests back one success at a time; one that
+    /// was in flight when it began ends it at once, unless the receiver had named a time.
+    fn lift(&mut self, started: i64, ended: i64) {
+        let began_since = self.hold.since.is_none_or(|since| since <= started);
+        let ended_since = self.hold.since.is_none_or(|since| since <= ended);
+        if self.hold.step > 0 && began_since {
+            self.hold = Hold { since: self.hold.since, regained: 1, ..Hold::default() };
+        } else if self.hold.step > 0 && ended_since && !self.hold.asked {
+            self.hold = Hold::default();
+        } else if self.hold.regained > 0 && began_since {
+            self.hold.regained += 1;
+            if self.hold.regained == 4 {
+                self.hold = Hold::default();
+            }
+        }
+    }
+
     /// Contract 15.6. What was in flight when the hold began adds nothing but what it asks for; what the receiver asks for
     /// takes the place of the doubled time.
     fn lengthen_hold(&mut self, reply: &Reply, started: i64, ended: i64) {
@@ -213,12 +237,15 @@ impl Endpoint {
         let from_before_the_change =
             self.hold.step == 0 && self.hold.since.is_some_and(|since| started < since);
         if self.hold.until.is_some_and(|until| started < until) {
-            self.hold.until = self.hold.until.max(asked.map(|ms| ended + ms));
+            let asked = asked.map(|ms| ended + ms);
+            self.hold.asked |= asked > self.hold.until;
+            self.hold.until = self.hold.until.max(asked);
         } else if !from_before_the_change && asked != Some(0) {
             self.hold.step += 1;
             let doubled = (1_000_i64 << (self.hold.step - 1).min(20)).min(HOLD_MOST_MS);
             self.hold.until = Some(ended + asked.unwrap_or(doubled));
             self.hold.since = Some(ended);
+            (self.hold.asked, self.hold.regained) = (asked.is_some(), 0);
         }
     }
 
@@ -234,7 +261,7 @@ impl Endpoint {
 
     /// There is another receiver now: it begins without a hold.
     pub(crate) fn lift_hold(&mut self, now: i64) {
-        self.hold = Hold { until: None, step: 0, since: Some(now) };
+        self.hold = Hold { since: Some(now), ..Hold::default() };
     }
 
     /// A rotation at `now`.

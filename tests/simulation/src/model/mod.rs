@@ -150,7 +150,7 @@ impl Model {
 
     /// Requests that count as in flight to `endpoint` at `wall`: those whose lease holds.
     pub(crate) fn in_flight(&self, endpoint: &str, wall: i64) -> i64 {
-        let leased = self.pending_of(endpoint).filter(|(_, delivery)| delivery.leased(wall));
+        let leased = self.pending_of(endpoint).filter(|(_, delivery)| delivery.under_way(wall));
         i64::try_from(leased.count()).unwrap_or(i64::MAX)
     }
 }

@@ -1,6 +1,6 @@
 //! The schedule once more, from contract 7.2, 7.3, 4.10 and 15.7: what follows an attempt.
 
-use super::delivery::Reason;
+use super::delivery::{Delivery, Reason};
 use crate::receiver::{Reply, Word};
 
 /// The waits after attempts 1 to 9, in milliseconds.
@@ -23,6 +23,8 @@ pub(crate) enum Then {
     Failed(Reason),
     /// Tried again, at some time between these.
     Again(i64, i64),
+    /// The same, as the receiver asked: it did not use up the schedule.
+    PutOff(i64, i64),
 }
 
 /// What kind of answer it was.
@@ -66,8 +68,15 @@ pub(crate) fn asked_ms(reply: &Reply, wall: i64) -> Option<i64> {
     asked.wait_ms(wall).map(|ms| ms.min(LONGEST_ASKED_MS))
 }
 
-/// What follows attempt `number`, which ended at `wall`.
-pub(crate) fn then(number: i64, test: bool, reply: &Reply, wall: i64) -> Then {
+/// Attempts that a receiver may put off, and how long: as long as the schedule lasts (contract 18.4-5).
+const PUT_OFF_MOST: i64 = 90;
+const SCHEDULE_MS: i64 = 272_105_000;
+const TEST_SCHEDULE_MS: i64 = 305_000;
+
+/// What follows an attempt of `delivery`, which ended at `wall`.
+pub(crate) fn then(delivery: &Delivery, reply: &Reply, wall: i64) -> Then {
+    let (test, put_off) = (delivery.trigger == "test", delivery.put_off);
+    let number = delivery.attempts + 1 - put_off;
     let kind = kind(reply);
     let most = if test { TEST_ATTEMPTS } else { 10 };
     let word = reply.word.filter(|_| kind != Kind::Success);
@@ -82,5 +91,8 @@ pub(crate) fn then(number: i64, test: bool, reply: &Reply, wall: i64) -> Then {
     let wait = usize::try_from(number - 1).ok().and_then(|index| WAITS_MS.get(index)).copied().unwrap_or(0);
     let asked = asked_ms(reply, wall).unwrap_or(0);
     // 20 % either way; half a millisecond is rounded.
-    Then::Again(wall + (wait * 8 / 10).max(asked), wall + (wait * 12 / 10).max(asked))
+    let (least, most) = (wall + (wait * 8 / 10).max(asked), wall + (wait * 12 / 10).max(asked));
+    let lasts = if test { TEST_SCHEDULE_MS } else { SCHEDULE_MS };
+    let counts = asked == 0 || put_off >= PUT_OFF_MOST || wall - delivery.made >= lasts;
+    if counts { Then::Again(least, most) } else { Then::PutOff(least, most) }
 }

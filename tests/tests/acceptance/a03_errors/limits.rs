@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use http::Method;
 use serde_json::json;
 use tests::authority::{Authority, Database};
-use tests::http::Reply;
+use tests::http::{Api, Reply};
 use tests::merchant::Merchant;
 
 use super::get;
@@ -18,6 +18,7 @@ pub(super) async fn too_often(database: Database) -> BTreeSet<String> {
         ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", "50"),
         ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "1"),
         ("AUTHORITY_RATE_AUTH_PER_MINUTE", "2"),
+        ("AUTHORITY_TRUSTED_PROXIES", "127.0.0.1"),
     ];
     let authority = Authority::on(database, &limits).await;
     let merchant = Merchant::create(&authority, "busy").await;
@@ -47,7 +48,26 @@ pub(super) async fn too_often(database: Database) -> BTreeSet<String> {
     reply.refused(429, "rate_limited");
     let retry_after: u32 = reply.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=30).contains(&retry_after), "{retry_after}");
+    // A wrong key has a bucket of its own, and so has every client of a proxy that is trusted.
+    let wrong = merchant.api.with_key(Some("svc_test_wrong"));
+    let from = |api: &Api, client: &str| get(api, "/orders").header("x-forwarded-for", client);
+    for client in ["192.0.2.1", "192.0.2.2"] {
+        for _ in 0..2 {
+            from(&wrong, client).send().await.refused(401, "invalid_api_key");
+        }
+        from(&wrong, client).send().await.refused(429, "rate_limited");
+    }
+    get(&wrong, "/orders").send().await.refused(401, "invalid_api_key");
     assert_eq!(merchant.api.get("/orders").await.status, 200, "a good key passes from the same address");
+    assert_eq!(from(&merchant.api, "192.0.2.1").send().await.status, 200);
+    // The operator's listener likewise.
+    let guessed = merchant.operator.with_key(Some("svc_op_wrong"));
+    let outbox = |api: &Api| get(api, "/outbox").header("forwarded", "for=192.0.2.3");
+    for _ in 0..2 {
+        outbox(&guessed).send().await.refused(401, "invalid_api_key");
+    }
+    outbox(&guessed).send().await.refused(429, "rate_limited");
+    assert_eq!(outbox(&merchant.operator).send().await.status, 200);
     BTreeSet::from([problem["code"].as_str().map(str::to_owned)]).into_iter().flatten().collect()
 }
 

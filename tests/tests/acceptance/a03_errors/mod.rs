@@ -26,7 +26,7 @@ const OUT_OF_REACH: [(&str, &[&str]); 3] = [
         &["idempotency_key_in_use"],
     ),
     ("a fault of the service or its disk, not of a request", &["internal_error", "service_unavailable"]),
-    ("of the transport, and tested at the door", &["invalid_request", "request_timeout"]),
+    ("of the transport, and tested at the door", &["invalid_request", "not_implemented", "request_timeout"]),
 ];
 
 async fn a03_every_code_that_a_request_can_get(database: Database) {

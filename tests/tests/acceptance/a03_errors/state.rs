@@ -51,7 +51,8 @@ pub(super) async fn conflicts(shop: &mut Shop) {
     }
     let call = crowded.api.call(Method::POST, "/webhook-endpoints");
     let call = call.json(&json!({ "url": "https://hooks.example.com/" }));
-    shop.refuses(call, 409, "endpoint_limit_reached", json!({})).await;
+    let facts = json!({ "limit": "endpoints", "limit_value": 16 });
+    shop.refuses(call, 409, "endpoint_limit_reached", facts).await;
     assert_eq!(crowded.api.get("/webhook-endpoints").await.expect(200)["data"].as_array().unwrap().len(), 16);
 }
 
