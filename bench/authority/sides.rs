@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::process::{Processes, peak_memory_mib};
+use bench_kit::process::Processes;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use tests::authority::Authority;
+use tests::memory::peak_memory_mib;
 use tests::merchant::{Merchant, checkout_body, payment_body, report_body, text};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};

@@ -13,13 +13,23 @@ pub(crate) enum Part {
     Grid,
     Rates,
     Waiting,
+    /// One merchant with one endpoint.
+    One,
+    /// Receivers that can take only so much.
+    Limits,
     /// Takes long: only when it is named.
     Soak,
 }
 
 impl Part {
-    const ALL: [(&'static str, Self); 4] =
-        [("grid", Self::Grid), ("rates", Self::Rates), ("waiting", Self::Waiting), ("soak", Self::Soak)];
+    const ALL: [(&'static str, Self); 6] = [
+        ("grid", Self::Grid),
+        ("rates", Self::Rates),
+        ("waiting", Self::Waiting),
+        ("one", Self::One),
+        ("limits", Self::Limits),
+        ("soak", Self::Soak),
+    ];
 }
 
 /// What is measured.
@@ -61,7 +71,7 @@ impl Choice {
             choice.databases = Kind::ALL.to_vec();
         }
         if choice.parts.is_empty() {
-            choice.parts = vec![Part::Grid, Part::Rates, Part::Waiting];
+            choice.parts = vec![Part::Grid, Part::Rates, Part::Waiting, Part::One, Part::Limits];
         }
         choice
     }
@@ -85,7 +95,7 @@ impl Choice {
     }
 }
 
-const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
+const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [one] [limits] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
      [waiting=1000000] [rounds=3] [seconds=1.5] [soak] [minutes=30]";
 
 fn numbers<T: FromStr>(list: &str) -> Vec<T> {

@@ -29,7 +29,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     println!("{HEAD}");
     for fanout in choice.fanouts.iter().copied() {
         for delay in choice.delays.iter().copied() {
-            let stand = Stand::start(database, fanout).await;
+            let stand = Stand::start(database, MERCHANTS, fanout).await;
             stand.receivers.delay(delay);
             for clients in choice.clients.iter().copied() {
                 let bound = bound(choice, fanout, delay);
@@ -94,9 +94,9 @@ fn bound(choice: &Choice, fanout: usize, delay: u64) -> Bound {
     Bound { time, requests }
 }
 
-/// What the caps on requests in flight allow with such a delay, per second; `None` when receivers do not wait.
+/// What the places for quick requests allow with such a delay, per second; `None` when receivers do not wait.
 pub(crate) fn allowed(fanout: usize, delay: u64) -> Option<f64> {
-    let in_flight = (MERCHANTS * fanout * 8).min(256);
+    let in_flight = (MERCHANTS * fanout * 128).min(512);
     (delay > 0).then(|| in_flight as f64 * 1e3 / delay as f64)
 }
 

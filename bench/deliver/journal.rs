@@ -63,6 +63,11 @@ impl Journal {
         self.arrival.notify_one();
     }
 
+    /// Deliveries that have arrived since the last turn.
+    pub(crate) fn arrived_by_now(&self) -> usize {
+        self.entries.lock().unwrap().arrived
+    }
+
     /// Waits until so many deliveries have arrived, and forgets what it tells.
     ///
     /// # Panics

@@ -7,8 +7,9 @@
 //!
 //! One request opens one checkout through the operator API and makes one event, which every endpoint of its merchant
 //! wants. Every endpoint is a host of its own, as in the world. The parts: [`grid`] (numbers of clients, fan-outs,
-//! slow receivers), [`rates`] (how long a delivery takes when the load is fixed) and [`waiting`] (a dead endpoint with a
-//! million deliveries); and, when it is asked for, the [`soak`].
+//! slow receivers), [`rates`] (how long a delivery takes when the load is fixed), [`waiting`] (a dead endpoint with a
+//! million deliveries), [`one`] (a busy merchant with one endpoint) and [`limits`] (receivers that can take only so much);
+//! and, when it is asked for, the [`soak`].
 //!
 //! Run by `cargo xtask bench deliver`; words on the command line choose what is measured ([`choice`]). Not a test: it
 //! asserts only that nothing was lost.
@@ -28,7 +29,10 @@ mod floor;
 mod goals;
 mod grid;
 mod journal;
+mod limited;
+mod limits;
 mod load;
+mod one;
 mod rates;
 mod receiver;
 mod soak;
@@ -63,6 +67,12 @@ async fn run(choice: &Choice) {
         }
         if choice.parts.contains(&Part::Waiting) {
             waiting::measure(&database, choice, &mut goals).await;
+        }
+        if choice.parts.contains(&Part::One) {
+            one::measure(&database, choice, &mut goals).await;
+        }
+        if choice.parts.contains(&Part::Limits) {
+            limits::measure(&database, &mut goals).await;
         }
         if choice.parts.contains(&Part::Soak) {
             sound &= soak::measure(&database, choice).await;

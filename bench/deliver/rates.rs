@@ -11,7 +11,7 @@ use crate::goals::Bound::AtMost;
 use crate::goals::Goals;
 use crate::grid;
 use crate::load::{Bound, open};
-use crate::stand::{Side, Stand};
+use crate::stand::{MERCHANTS, Side, Stand};
 use crate::turn::{Percentiles, Turn, of, turn, waits};
 
 /// Connections that a plan's requests find.
@@ -28,7 +28,7 @@ answer to arrival ms, p50 p95 p99: authority / floor | CPU µs each: authority /
 |---|---:|---:|---:|---:|---:|";
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
-    let stand = Stand::start(database, 1).await;
+    let stand = Stand::start(database, MERCHANTS, 1).await;
     let half = capacity(&stand, choice).await / 2.0;
     println!("{HEAD}");
     for (rate, load) in [(SMALL, "200/s"), (half, "half of the capacity")] {

@@ -18,15 +18,16 @@ use std::time::Duration;
 use bench_kit::connection::Connection;
 use bench_kit::database::{Database, Kind};
 use bench_kit::figures::median;
-use bench_kit::process::{Processes, memory_mib, open_handles};
+use bench_kit::process::{Processes, open_handles};
 use futures_util::future::join_all;
 use sqlx::{Connection as _, Row as _};
 use tests::authority::Authority;
+use tests::memory::memory_mib;
 
 use crate::choice::Choice;
 use crate::load::{Bound, closed, open};
 use crate::receiver::Receivers;
-use crate::stand::{path, shop};
+use crate::stand::{MERCHANTS, Shops, path, shop};
 use crate::turn::{Turn, of, turn_of};
 
 const CONNECTIONS: usize = 64;
@@ -133,7 +134,8 @@ fn growth(looks: Third<'_>) -> f64 {
 impl Soaked {
     async fn start(database: &Database) -> Self {
         let receivers = Receivers::new();
-        let (authority, merchants) = shop(database, &receivers, 1, &[]).await;
+        let (authority, merchants) =
+            shop(database, &receivers, Shops { merchants: MERCHANTS, fanout: 1, variables: &[] }).await;
         let processes = Processes { asked: authority.pid(), database: database.server() };
         let (url, paths) = (authority.database_url().to_owned(), merchants.iter().map(path).collect());
         Self { database: database.kind, url, authority, receivers, paths, processes }

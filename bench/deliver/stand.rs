@@ -4,9 +4,10 @@ use std::process::Stdio;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::process::{Processes, peak_memory_mib};
+use bench_kit::process::Processes;
 use futures_util::future::join_all;
 use tests::authority::Authority;
+use tests::memory::peak_memory_mib;
 use tests::merchant;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -14,8 +15,7 @@ use tokio::process::{Child, Command};
 use crate::floor::{Endpoint, Merchant, Setting};
 use crate::receiver::Receivers;
 
-/// Merchants that the load is spread over: with one endpoint each, 8 requests in flight to each of them are as many as
-/// there may be in all (256).
+/// Merchants that the load is spread over, where it is spread.
 pub(crate) const MERCHANTS: usize = 32;
 
 /// Who is asked.
@@ -43,11 +43,12 @@ pub(crate) struct Stand {
 }
 
 impl Stand {
-    pub(crate) async fn start(database: &Database, fanout: usize) -> Self {
+    pub(crate) async fn start(database: &Database, merchants: usize, fanout: usize) -> Self {
         let receivers = Receivers::new();
-        let (authority, merchants) = shop(database, &receivers, fanout, &[]).await;
+        let shops = Shops { merchants, fanout, variables: &[] };
+        let (authority, merchants) = shop(database, &receivers, shops).await;
         let authority_paths = merchants.iter().map(path).collect();
-        let (mut maker, merchants) = shop(database, &receivers, fanout, &[]).await;
+        let (mut maker, merchants) = shop(database, &receivers, shops).await;
         let floor_paths = merchants.iter().map(path).collect();
         maker.terminate().await;
         let setting = Setting { database: maker.database_url().to_owned(), merchants };
@@ -93,26 +94,35 @@ pub(crate) fn path(merchant: &Merchant) -> String {
     format!("/v1/operator/merchants/{}/test/checkouts", merchant.id)
 }
 
+/// Who is on a database.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shops<'v> {
+    pub(crate) merchants: usize,
+    /// Endpoints of each.
+    pub(crate) fanout: usize,
+    /// Of the authority's environment.
+    pub(crate) variables: &'v [(&'v str, &'v str)],
+}
+
 /// An authority on a new database, with merchants whose endpoints are receivers. One checkout is there already, which
 /// nobody was told of.
 pub(crate) async fn shop(
     database: &Database,
     receivers: &Receivers,
-    fanout: usize,
-    variables: &[(&str, &str)],
+    shops: Shops<'_>,
 ) -> (Authority, Vec<Merchant>) {
     use std::sync::atomic::{AtomicU32, Ordering};
     static MADE: AtomicU32 = AtomicU32::new(0);
     let url = database.url(&format!("deliver-{}.db", MADE.fetch_add(1, Ordering::Relaxed))).await;
     let usual = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")];
-    let authority = Authority::start(&[&usual, variables].concat()).await;
-    let merchants = join_all((0..MERCHANTS).map(async |n| {
+    let authority = Authority::start(&[&usual, shops.variables].concat()).await;
+    let merchants = join_all((0..shops.merchants).map(async |n| {
         let merchant = merchant::Merchant::create(&authority, &format!("shop-{n}")).await;
         if n == 0 {
             merchant.checkout().await;
         }
         let mut endpoints = Vec::new();
-        for _ in 0..fanout {
+        for _ in 0..shops.fanout {
             let url = receivers.open().await;
             let merchant::Endpoint { id, secret } = merchant.endpoint(&url, &["*"]).await;
             endpoints.push(Endpoint { id, url, secret });

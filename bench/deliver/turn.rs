@@ -27,6 +27,8 @@ pub(crate) struct Turn {
     pub(crate) accepted: f64,
     /// Deliveries that arrived per second, from the first request to the last arrival.
     pub(crate) delivered: f64,
+    /// Of what was accepted while there were requests, the part that had arrived when the last was answered.
+    pub(crate) kept_up: f64,
     pub(crate) from_due: Percentiles,
     pub(crate) from_answer: Percentiles,
     /// Processor time per delivery in µs: the side's, its database server's, and that of the load and the receivers.
@@ -57,6 +59,7 @@ pub(crate) async fn turn_of(
 ) -> Turn {
     let (before, load_before) = (processes.taken(), own_time(std::process::id()));
     let asked = ask().await;
+    let arrived = journal.arrived_by_now();
     let deliveries = asked.requests * fanout;
     let Waits { from_due, from_answer, last } = journal.take(deliveries).await;
     tokio::time::sleep(SETTLING).await;
@@ -66,6 +69,7 @@ pub(crate) async fn turn_of(
     Turn {
         accepted: asked.requests as f64 / (asked.ended - asked.begun).as_secs_f64(),
         delivered: deliveries as f64 / (last - asked.begun).as_secs_f64(),
+        kept_up: arrived as f64 / deliveries as f64,
         from_due: Percentiles::of(&from_due),
         from_answer: Percentiles::of(&from_answer),
         cpu_us: each(taken.asked),

@@ -15,9 +15,10 @@ use authority_store::{Access, Store, StoreError, StoreUrl};
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
 use bench_kit::figures::median;
-use bench_kit::process::{Processes, peak_memory_mib};
+use bench_kit::process::Processes;
 use rustix::process::{Pid, Signal, kill_process};
 use tests::authority::Authority;
+use tests::memory::peak_memory_mib;
 
 use crate::choice::Choice;
 use crate::dead;
@@ -26,7 +27,7 @@ use crate::goals::Bound::AtMost;
 use crate::goals::Goals;
 use crate::load::open;
 use crate::receiver::Receivers;
-use crate::stand::{path, shop};
+use crate::stand::{MERCHANTS, Shops, path, shop};
 use crate::turn::{Turn, of, turn_of, waits};
 
 /// Requests per second.
@@ -37,12 +38,12 @@ const LONGER: u32 = 2;
 const WARM_UP: Duration = Duration::from_secs(1);
 /// What few deliveries are.
 const FEW: u32 = 1_000;
-/// Requests in flight to one endpoint, as configured by default: so many a claim takes.
+/// Requests in flight to an endpoint that nothing is known of: so many a claim takes.
 const PER_ENDPOINT: usize = 8;
 /// Claims that are measured on each database.
 const CLAIMS: usize = 300;
 /// The schedule of production; the first attempt fails at once.
-const SCHEDULE: (&str, &str) =
+pub(crate) const SCHEDULE: (&str, &str) =
     ("AUTHORITY_RETRY_SCHEDULE", "0,5,300,1800,7200,18000,36000,50400,72000,86400");
 
 struct Shop {
@@ -133,7 +134,9 @@ async fn claim(store: &Store) -> Duration {
         now,
         until: now.plus_ms(60_000),
         limit: 256,
-        per_endpoint: PER_ENDPOINT as i64,
+        max_in_flight: 128,
+        wants: BTreeMap::new(),
+        each: 256,
         per_merchant: 256,
         merchants: BTreeMap::new(),
         among: None,
@@ -158,7 +161,9 @@ async fn claim(store: &Store) -> Duration {
 impl Shop {
     async fn open(database: &Database) -> Self {
         let receivers = Receivers::new();
-        let (authority, merchants) = shop(database, &receivers, 1, &[SCHEDULE]).await;
+        let (authority, merchants) =
+            shop(database, &receivers, Shops { merchants: MERCHANTS, fanout: 1, variables: &[SCHEDULE] })
+                .await;
         Self {
             authority,
             receivers,

@@ -68,28 +68,10 @@ pub fn own_time(pid: u32) -> Duration {
     TICK * stat(pid).map_or(0, |stat| stat.own)
 }
 
-/// The most memory that the process ever held, in MiB.
-#[must_use]
-pub fn peak_memory_mib(pid: u32) -> u64 {
-    status_kb(pid, "VmHWM:") / 1024
-}
-
-/// The memory that the process holds, in MiB.
-#[must_use]
-pub fn memory_mib(pid: u32) -> f64 {
-    status_kb(pid, "VmRSS:") as f64 / 1024.0
-}
-
 /// How many files, sockets and the like the process has open.
 #[must_use]
 pub fn open_handles(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
-}
-
-fn status_kb(pid: u32, member: &str) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(member)).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 /// 0 when the process is gone.

@@ -7,7 +7,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SECRET } from "./deliveries.mjs";
 
-const ours = () => import("../../pkg/dist/esm/index.js");
+const ours = () => import("../../pkg/dist/esm/node.js");
 /** Standard Webhooks and Svix take the part behind the prefix as base64. */
 const STANDARD_SECRET = `whsec_${Buffer.from(SECRET).toString("base64")}`;
 

@@ -17,10 +17,10 @@ const esbuild = createRequire(pkg)("esbuild");
 const gzip = (bytes) => gzipSync(bytes, { level: 9 }).length;
 const brotli = (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
 
-/** What stays of the entry for browsers, which has no `explain` inside, when only `exports` are used. */
+/** What stays of the entry for browsers when only `exports` are used. */
 function used(exports) {
   const { outputFiles } = esbuild.buildSync({
-    stdin: { contents: `export ${exports} from "./dist/esm/browser.js";`, resolveDir: pkg },
+    stdin: { contents: `export ${exports} from "./dist/esm/index.js";`, resolveDir: pkg },
     bundle: true,
     minify: true,
     target: "es2022",

@@ -14,11 +14,11 @@ const ours = new URL("../../pkg/dist/", import.meta.url);
 const starts = {
   "verify-wasm, import to first verdict": {
     type: "module",
-    code: `const { Verifier } = await import("${ours}esm/index.js"); new Verifier("${SECRET}").check(body, HEADERS);`,
+    code: `const { Verifier } = await import("${ours}esm/node.js"); new Verifier("${SECRET}").check(body, HEADERS);`,
   },
   "verify-wasm by require, to first verdict": {
     type: "commonjs",
-    code: `const { Verifier } = require("${ours.pathname}cjs/index.js"); new Verifier("${SECRET}").check(body, HEADERS);`,
+    code: `const { Verifier } = require("${ours.pathname}cjs/node.js"); new Verifier("${SECRET}").check(body, HEADERS);`,
   },
   "standardwebhooks, import alone": { type: "module", code: 'await import("standardwebhooks");' },
   "standardwebhooks by require, alone": { type: "commonjs", code: 'require("standardwebhooks");' },

@@ -154,7 +154,7 @@ async fn payment_start(
     .await
     .unwrap();
     events(&mut tx, written, &merchant, sequence, PAYMENT_CREATED, 1).await;
-    report_row(&mut tx, "start", &start.processor_event_id, &payment).await;
+    report_row(&mut tx, &merchant, ("start", "created"), &start.processor_event_id, &payment).await;
     audit(&mut tx, written, &merchant, "payments.start", &payment).await;
     tx.commit().await.unwrap();
     Json(serde_json::json!({ "id": payment, "checkout_id": start.checkout_id }))
@@ -173,7 +173,7 @@ async fn payment_report(
 ) -> impl IntoResponse {
     let written = &floor.written;
     let mut tx = floor.writers.begin_with(BEGIN).await.unwrap();
-    report_row(&mut tx, "report", &report.processor_event_id, &payment).await;
+    report_row(&mut tx, &merchant, ("report", "succeeded"), &report.processor_event_id, &payment).await;
     let number = order_number(&mut tx, &merchant).await;
     let first = advance(&mut tx, &merchant, 4).await;
     sqlx::query("UPDATE checkouts SET status = 'completed', resource_version = 2, body = $2 WHERE id = $1")
@@ -291,14 +291,23 @@ async fn events(
     query.build().execute(&mut **tx).await.unwrap();
 }
 
-async fn report_row(tx: &mut Transaction<'static, Db>, message: &str, event_id: &str, payment: &str) {
+async fn report_row(
+    tx: &mut Transaction<'static, Db>,
+    merchant: &str,
+    (message, said): (&str, &str),
+    event_id: &str,
+    payment: &str,
+) {
     sqlx::query(
-        "INSERT INTO processor_reports (processor, message, processor_event_id, resource_id, received_at) \
-         VALUES ('acme-pay', $1, $2, $3, 0)",
+        "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
+             said, received_at) VALUES ($1, $2, 'acme-pay', $3, $4, $5, $6, 0)",
     )
+    .bind(merchant)
+    .bind(false)
     .bind(message)
     .bind(event_id)
     .bind(payment)
+    .bind(said)
     .execute(&mut **tx)
     .await
     .unwrap();

@@ -7,7 +7,7 @@
 //!
 //! Same tables, indexes and constraints (the authority made the database), same columns, sizes and durability: bodies are
 //! copies of real ones with the ids replaced ([`template`]). What the contract promises receivers holds here too: at most
-//! 8 requests in flight to an endpoint, 256 in all.
+//! 128 requests in flight to an endpoint, 512 in all.
 //!
 //! Deliberately absent, and so in the floor's favour: it keeps every counter in memory, since it takes itself to be the
 //! only writer; a failed attempt ends it; and what it had handed over is forgotten when it ends.

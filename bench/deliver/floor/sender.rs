@@ -19,9 +19,9 @@ use verify_core::sign::signature_header;
 
 use super::writer::{Work, now_ms};
 
-/// Requests in flight: contract 6.5 and 7.4.
-const IN_FLIGHT: usize = 256;
-const IN_FLIGHT_PER_ENDPOINT: usize = 8;
+/// Requests in flight: contract 6.5 and 18.4-8.
+const IN_FLIGHT: usize = 512;
+const IN_FLIGHT_PER_ENDPOINT: usize = 128;
 
 const EVENT_ID: HeaderName = HeaderName::from_static(header::EVENT_ID);
 const TIMESTAMP: HeaderName = HeaderName::from_static(header::TIMESTAMP);

@@ -1,0 +1,136 @@
+//! What one hostile merchant can do to the others and to the process: memory, and how long a neighbour waits.
+//!
+//! Two processes (and PostgreSQL's): `authority serve` (release build, durable settings, no rate limits, so that nothing
+//! but what is measured holds the attacker back), and this one, which is the attackers and the neighbour at once. For each
+//! database and attack, in one run: the neighbour alone, the neighbour beside the attack, and the memory when the attack
+//! has been over for [`AFTER`].
+//!
+//! An attack is a module with a `prepare`, which makes what it needs, and a `run`, which goes on until it is dropped
+//! ([`Attack`]); several that are named together run at once. Run by `cargo xtask bench attack`; words on the command line
+//! choose databases and attacks. Not a test: it asserts only that the neighbour is served.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a benchmark reads the clock and fails loudly"
+)]
+
+mod neighbour;
+mod pages;
+
+use std::time::Duration;
+
+use bench_kit::database::{Database, Kind};
+use futures_util::future::join_all;
+use neighbour::{Neighbour, Waited};
+use tests::authority::Authority;
+use tests::memory::memory_mib;
+
+/// How long the neighbour is measured, alone and beside an attack.
+const TIME: Duration = Duration::from_secs(15);
+/// When memory is looked at after an attack.
+const AFTER: Duration = Duration::from_secs(45);
+/// How often memory is looked at during one.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// An attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attack {
+    /// Pages of large events that nobody reads, by one key.
+    Pages,
+    /// The same by eight keys.
+    ManyKeys,
+}
+
+impl Attack {
+    const ALL: [Self; 2] = [Self::Pages, Self::ManyKeys];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::ManyKeys => "pages-of-8-keys",
+        }
+    }
+
+    async fn prepare(self, authority: &Authority) -> Attackers {
+        match self {
+            Self::Pages => Attackers::Pages(pages::prepare(authority, 1).await),
+            Self::ManyKeys => Attackers::Pages(pages::prepare(authority, 8).await),
+        }
+    }
+}
+
+/// What an attack has made ready.
+enum Attackers {
+    Pages(pages::Pages),
+}
+
+impl Attackers {
+    /// Attacks for ever.
+    async fn run(&self) {
+        match self {
+            Self::Pages(pages) => pages.run().await,
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let named = |name: &str| words.iter().any(|word| word == name);
+    let all_databases = !Kind::ALL.iter().any(|kind| named(kind.name()));
+    let chosen: Vec<Attack> = Attack::ALL.into_iter().filter(|attack| named(attack.name())).collect();
+    // Each alone when none is named; those that are named at once.
+    let attacks: Vec<Vec<Attack>> =
+        if chosen.is_empty() { Attack::ALL.map(|attack| vec![attack]).to_vec() } else { vec![chosen] };
+    println!(
+        "| | attack | memory before, MiB | at most | 45 s after | neighbour alone, ms: p50 | p95 | p99 | beside it: p50 | p95 | p99 | 503 |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    for kind in Kind::ALL.into_iter().filter(|kind| all_databases || named(kind.name())) {
+        let database = Database::make(kind);
+        for attack in &attacks {
+            measure(&database, attack).await;
+        }
+    }
+}
+
+async fn measure(database: &Database, attacks: &[Attack]) {
+    let names: Vec<&str> = attacks.iter().map(|attack| attack.name()).collect();
+    let url = database.url(&format!("attack-{}.db", names.join("-"))).await;
+    let authority =
+        Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")]).await;
+    let neighbour = Neighbour::open(&authority).await;
+    let attackers = join_all(attacks.iter().map(|attack| attack.prepare(&authority))).await;
+    let alone = neighbour.measure(TIME).await;
+    let before = memory_mib(authority.pid());
+    let attack = join_all(attackers.iter().map(Attackers::run));
+    let peak = async {
+        let mut peak = before;
+        let mut looks = tokio::time::interval(LOOK);
+        let until = tokio::time::Instant::now() + TIME;
+        while looks.tick().await < until {
+            peak = peak.max(memory_mib(authority.pid()));
+        }
+        peak
+    };
+    let measured = async { tokio::join!(neighbour.measure(TIME), peak) };
+    let (beside, peak) = tokio::select! {
+        measured = measured => measured,
+        _ = attack => unreachable!("an attack goes on until it is dropped"),
+    };
+    tokio::time::sleep(AFTER).await;
+    let after = memory_mib(authority.pid());
+    let waited = |waited: &Waited| format!("{:.1} | {:.1} | {:.1}", waited.p50, waited.p95, waited.p99);
+    println!(
+        "| {} | {} | {before:.0} | {peak:.0} | {after:.0} | {} | {} | {} |",
+        database.kind.name(),
+        names.join(" and "),
+        waited(&alone),
+        waited(&beside),
+        beside.refused
+    );
+}
