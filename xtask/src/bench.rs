@@ -22,6 +22,11 @@ pub(crate) enum Benchmark {
     },
     /// The edge receiver in workerd, beside Workers written by hand in JavaScript: processor time, wall time, size.
     Edge,
+    /// What one hostile merchant does to memory and to a neighbour's requests, on both databases.
+    Attack {
+        /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. Each alone when nothing is said.
+        words: Vec<String>,
+    },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
     Authority,
 }
@@ -48,6 +53,7 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             npm::install(&workspace.root().join("tests/node"))?;
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/edge/run.mjs"))
         }
+        Benchmark::Attack { words } => program(workspace, "bench-attack", words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }

@@ -31,6 +31,7 @@ mod prerequisites;
 mod process;
 mod prove;
 mod schemathesis;
+mod test_programs;
 mod tidy;
 mod wasm;
 mod worker;
@@ -51,9 +52,15 @@ enum Task {
     /// Build everything: the WebAssembly core with its npm package, the Worker, and the authority.
     Build {
         /// Build the Worker alone.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "package")]
         worker: bool,
+        /// Build the npm package alone.
+        #[arg(long)]
+        package: bool,
     },
+    /// Build the npm package and pack it for publication, into `target/npm-release`. `VERIFY_WASM_REPOSITORY` says where it
+    /// comes from.
+    Release,
     /// Run every check, or only the steps named.
     Test {
         /// Steps to run; all of them when none is named.
@@ -92,8 +99,10 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     let workspace = Workspace::find()?;
     match task {
-        Task::Build { worker: true } => worker::build(&workspace),
-        Task::Build { worker: false } => build::everything(&workspace),
+        Task::Build { worker: true, .. } => worker::build(&workspace),
+        Task::Build { package: true, .. } => package::build(&workspace),
+        Task::Build { .. } => build::everything(&workspace),
+        Task::Release => package::release(&workspace),
         Task::Fuzz(numbers) => fuzz::run(&workspace, &numbers),
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Prove(proof) => prove::run(&workspace, &proof),

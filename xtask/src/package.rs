@@ -29,7 +29,7 @@ struct Module {
 }
 
 const MODULES: [Module; 2] = [
-    Module { package: "verify-wasm", name: "core", inlined: "base64.ts", opt_level: "3" },
+    Module { package: "verify-wasm", name: "core", inlined: "core_base64.ts", opt_level: "3" },
     Module { package: "explain-wasm", name: "explain", inlined: "explain_base64.ts", opt_level: "z" },
 ];
 
@@ -57,6 +57,16 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         write(&package.join(licence), &read(&workspace.root().join(licence))?)?;
     }
     Ok(())
+}
+
+/// Builds the package and packs it for publication; `pkg/release.mjs` says what that takes.
+pub(crate) fn release(workspace: &Workspace) -> Result<()> {
+    build(workspace)?;
+    let folder = workspace.target().join("npm-release");
+    replace_folder(&folder)?;
+    process::run(
+        Command::new("node").current_dir(workspace.root().join("pkg")).arg("release.mjs").arg(&folder),
+    )
 }
 
 impl Module {
@@ -87,8 +97,6 @@ fn compile(workspace: &Workspace, package: &Path) -> Result<()> {
         process::run(npm::tool(package, "tsc").args(["--project", project]))?;
     }
     process::run(Command::new("node").current_dir(package).arg("bundle.mjs"))?;
-    // The package as a whole is ESM; this file makes the one folder CommonJS.
-    write(&dist.join("cjs/package.json"), b"{ \"type\": \"commonjs\" }\n")?;
     for module in &MODULES {
         let file = dist.join("esm").join(format!("{}.wasm", module.name));
         write(&file, &module.bytes(workspace)?)?;

@@ -26,7 +26,7 @@ pub(crate) enum Proof {
     ApiConformance(api_conformance::Numbers),
     /// Kills instances under load, restarts the database, and accounts for every delivery.
     DeliveryCampaign(delivery_campaign::Numbers),
-    /// Measures one merchant's latency beside 1,500 deliveries that wait for another's slow receiver.
+    /// Measures one merchant's latency beside one, 33 and 500 endpoints that take 14 s over each request.
     NoisyNeighbour(noisy_neighbour::Numbers),
     /// Eight writers of shared orders through two instances, for a minute: no deadlock, nothing untold.
     Partners(partners::Numbers),

@@ -1,4 +1,4 @@
-//! What one bad receiver costs everybody else (contract 15.4): `tests/tests/noisy_neighbour.rs`.
+//! What slow receivers cost everybody else (contract 15.4, 18.4-1): `tests/tests/noisy_neighbour.rs`.
 
 use anyhow::Result;
 use clap::Args;

@@ -1,0 +1,209 @@
+//! Builds the test programs of the workspace and runs several of them at a time.
+//!
+//! `cargo test` runs one after the other, and most of them wait most of the time: for a receiver that is slow on purpose,
+//! for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and they run side
+//! by side, the ones that took longest first. Each runs in the folder of its package, as under cargo, with what it prints
+//! collected: a program that passes is one line, one that fails is shown whole. The examples in the documentation are one
+//! more job.
+//!
+//! Absent on purpose: retries, and a bound on a program's time. Tests bound their own waits.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context as _, Result, bail};
+use cargo_metadata::{Artifact, Message};
+
+use crate::checks::timed;
+use crate::workspace::Workspace;
+use crate::{npm, process, worker};
+
+/// So many run at a time on each core.
+const PER_CORE: usize = 2;
+
+/// Those that run longest, by package and target, so that they begin first.
+const LONGEST: [&str; 9] = [
+    "simulation seeds",
+    "tests delivery_campaign",
+    "tests acceptance",
+    "tests campaign",
+    "tests faults",
+    "tests worker_reconciliation",
+    "tests worker_flood",
+    "authority-store postgres",
+    "tests worker_hand_over",
+];
+
+/// One thing to run.
+struct Job {
+    name: String,
+    command: Command,
+}
+
+/// How a job ended.
+struct Ended {
+    line: String,
+    /// All that it printed, when it failed.
+    failure: Option<String>,
+}
+
+/// Builds everything, then runs it.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    // What several of them would otherwise install and build for themselves, into the same folders.
+    npm::install(&workspace.root().join("tests/node"))?;
+    worker::build(workspace)?;
+    let mut jobs: Vec<Job> = build(workspace)?.iter().map(|program| job(workspace, program)).collect();
+    jobs.push(documentation(workspace));
+    jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
+    let workers = PER_CORE * thread::available_parallelism().map_or(1, usize::from);
+    let failed = side_by_side(jobs, workers)?;
+    if failed.is_empty() { Ok(()) } else { bail!("these test programs failed: {}", failed.join(", ")) }
+}
+
+/// A test program that cargo has built.
+struct Program {
+    name: String,
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+fn build(workspace: &Workspace) -> Result<Vec<Program>> {
+    let arguments = ["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"];
+    let mut command = process::cargo();
+    command.current_dir(workspace.root()).args(arguments).stdout(Stdio::piped());
+    let mut cargo = command.spawn().context("cargo could not be started")?;
+    let output = cargo.stdout.take().context("cargo has no output")?;
+    let mut programs = Vec::new();
+    for message in Message::parse_stream(std::io::BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("cargo said what is not understood")? {
+            programs.extend(program(workspace, &artifact));
+        }
+    }
+    let status = cargo.wait().context("cargo did not end")?;
+    if !status.success() {
+        bail!("`cargo test --no-run` failed: {status}");
+    }
+    Ok(programs)
+}
+
+fn program(workspace: &Workspace, artifact: &Artifact) -> Option<Program> {
+    let path = artifact.executable.as_ref().filter(|_| artifact.profile.test)?;
+    let package = workspace.packages().iter().find(|package| package.id == artifact.package_id)?;
+    let folder = package.manifest_path.parent()?;
+    Some(Program {
+        name: format!("{} {}", package.name, artifact.target.name),
+        path: path.clone().into_std_path_buf(),
+        folder: folder.as_std_path().to_owned(),
+    })
+}
+
+fn job(workspace: &Workspace, program: &Program) -> Job {
+    let mut command = Command::new(&program.path);
+    command
+        .current_dir(&program.folder)
+        .env("CARGO_MANIFEST_DIR", &program.folder)
+        .envs(what_is_built(workspace.target()));
+    Job { name: program.name.clone(), command }
+}
+
+fn documentation(workspace: &Workspace) -> Job {
+    let mut command = process::cargo();
+    command.current_dir(workspace.root()).args(["test", "--workspace", "--doc"]);
+    Job { name: "examples in the documentation".to_owned(), command }
+}
+
+/// What the kit need not build again. On its own it would build the authority with the features of one package instead of
+/// the workspace's, all dependencies anew.
+fn what_is_built(target: &Path) -> [(&'static str, PathBuf); 2] {
+    [("AUTHORITY_BINARY", target.join("debug/authority")), ("EDGE_RECEIVER_IS_BUILT", "yes".into())]
+}
+
+/// Runs all jobs, so many at a time, and says which failed.
+fn side_by_side(jobs: Vec<Job>, workers: usize) -> Result<Vec<String>> {
+    let jobs = Mutex::new(VecDeque::from(jobs));
+    let next = || jobs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front();
+    let work = || -> Result<Vec<String>> {
+        let mut failed = Vec::new();
+        while let Some(mut job) = next() {
+            let ended = end(&mut job)?;
+            println!("{}", ended.line);
+            if let Some(output) = ended.failure {
+                println!("{output}");
+                failed.push(job.name);
+            }
+        }
+        Ok(failed)
+    };
+    let ended = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+    });
+    let mut failed = Vec::new();
+    for thread in ended {
+        let Ok(result) = thread else { bail!("a thread that runs test programs has ended in a panic") };
+        failed.extend(result?);
+    }
+    Ok(failed)
+}
+
+fn end(job: &mut Job) -> Result<Ended> {
+    let (output, time) = timed(|| job.command.stdin(Stdio::null()).output());
+    let output = output.with_context(|| format!("{} could not be started", job.name))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (outcome, seconds) = (if output.status.success() { "passed" } else { "FAILED" }, time.as_secs_f64());
+    let line = format!("{outcome} {seconds:>6.1} s  {}: {}", job.name, counts(&text));
+    let whole = || format!("{text}{}\n{}", String::from_utf8_lossy(&output.stderr), output.status);
+    Ok(Ended { line, failure: (!output.status.success()).then(whole) })
+}
+
+/// What the test harness counted, of all its reports.
+fn counts(output: &str) -> String {
+    let count = |what: &str| -> u64 {
+        let reports = output.lines().filter_map(|line| line.strip_prefix("test result: "));
+        let parts = reports.flat_map(|report| report.split([';', '.']));
+        parts.filter_map(|part| part.trim().strip_suffix(what)?.trim().parse::<u64>().ok()).sum()
+    };
+    format!("{} passed, {} failed, {} ignored", count(" passed"), count(" failed"), count(" ignored"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(name: &str, script: &str) -> Job {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Job { name: name.to_owned(), command }
+    }
+
+    #[test]
+    fn every_job_runs_and_those_that_fail_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let touch = |name: &str| format!("touch {}", folder.path().join(name).display());
+        let jobs = vec![
+            shell("a", &touch("a")),
+            shell("b", "exit 1"),
+            shell("c", &touch("c")),
+            shell("d", "exit 2"),
+        ];
+        let mut failed = side_by_side(jobs, 2).unwrap();
+        failed.sort();
+        assert_eq!(failed, ["b", "d"]);
+        assert!(folder.path().join("a").exists() && folder.path().join("c").exists());
+    }
+
+    #[test]
+    fn a_failure_shows_all_that_was_printed_and_a_success_a_line() {
+        let failed = end(&mut shell("x", "echo out; echo err >&2; exit 1")).unwrap();
+        assert!(failed.line.starts_with("FAILED"));
+        assert_eq!(failed.failure.unwrap(), "out\nerr\n\nexit status: 1");
+        let report =
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s";
+        let passed = end(&mut shell("x", &format!("echo '{report}'; echo '{report}'"))).unwrap();
+        assert!(passed.failure.is_none());
+        assert!(passed.line.ends_with("x: 6 passed, 0 failed, 2 ignored"), "{}", passed.line);
+    }
+}
