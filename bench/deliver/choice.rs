@@ -47,6 +47,8 @@ pub(crate) struct Choice {
     pub(crate) turn: Duration,
     /// Deliveries that wait for the dead endpoint.
     pub(crate) waiting: u32,
+    /// Of the receivers with a limit, those whose name contains this.
+    pub(crate) receiver: String,
     /// How long the soak lasts.
     pub(crate) minutes: usize,
 }
@@ -62,6 +64,7 @@ impl Choice {
             rounds: 3,
             turn: Duration::from_millis(1_500),
             waiting: 1_000_000,
+            receiver: String::new(),
             minutes: 30,
         };
         for word in words {
@@ -83,6 +86,7 @@ impl Choice {
             Some(("fanout", list)) => self.fanouts = numbers(list),
             Some(("delay", list)) => self.delays = numbers(list),
             Some(("waiting", count)) => self.waiting = number(count),
+            Some(("receiver", text)) => text.clone_into(&mut self.receiver),
             Some(("minutes", count)) => self.minutes = number(count),
             Some(("rounds", count)) => self.rounds = number(count),
             Some(("seconds", seconds)) => self.turn = Duration::from_secs_f64(number(seconds)),
@@ -96,7 +100,7 @@ impl Choice {
 }
 
 const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [one] [limits] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
-     [waiting=1000000] [rounds=3] [seconds=1.5] [soak] [minutes=30]";
+     [waiting=1000000] [rounds=3] [seconds=1.5] [receiver=falls] [soak] [minutes=30]";
 
 fn numbers<T: FromStr>(list: &str) -> Vec<T> {
     list.split(',').map(number).collect()

@@ -72,7 +72,7 @@ async fn run(choice: &Choice) {
             one::measure(&database, choice, &mut goals).await;
         }
         if choice.parts.contains(&Part::Limits) {
-            limits::measure(&database, &mut goals).await;
+            limits::measure(&database, choice, &mut goals).await;
         }
         if choice.parts.contains(&Part::Soak) {
             sound &= soak::measure(&database, choice).await;

@@ -7,9 +7,12 @@
 //! - **Growth.** One more for each success doubles the limit in one round trip: a receiver that takes 100 ms has 128
 //!   requests half a second later. It grows only while it is what bounds: all places in use, and deliveries waiting.
 //! - **Too much.** 429, 502, 503, 504, a timeout, a refused connection: half of what was in flight. Requests that began
-//!   before the halving belong to the same sign. The number in flight at which the receiver refused is remembered, and
-//!   the limit stays below it until it is time to try again: after [`FIRST_PROBE_MS`], twice as long each time it is
-//!   refused again, up to [`LONGEST_PROBE_MS`]. From there it grows by one in a round trip.
+//!   before the halving belong to the same sign.
+//! - **What was refused.** A number that is refused on the way up is remembered, and the limit stays below it until it is
+//!   time to try again: after [`FIRST_PROBE_MS`], twice as long each time it is refused again, up to
+//!   [`LONGEST_PROBE_MS`]. Where it led to a hold, the wait is at least [`PROBE_COST`] times what that cost. From there
+//!   it grows by one in a round trip. A receiver that says 429 before that time takes fewer than was believed: ever larger
+//!   steps down, up to a quarter. One that refuses in another way what it took before is away: that says nothing of numbers.
 //! - **Latency.** A queue at the receiver shows as latency that rises with the number of requests. The mean of a round
 //!   is compared with the lowest of late: above 1.5 times of that the limit grows no more; above twice it shrinks. Rises
 //!   below [`UNNOTICED_MS`] are noise, this machine's own as often as the receiver's.
@@ -19,6 +22,11 @@
 //!
 //! The limit is one instance's, in memory; it begins anew with the process. What all instances together may have is the
 //! store's rule, and so is what a hold leaves of it ([`crate::endpoint_hold`]).
+
+mod latency;
+
+pub use latency::UNNOTICED_MS;
+use latency::{Lowest, Slower};
 
 /// The limit of an endpoint that nothing is known of, and the most that a hold gives back step by step.
 pub const FIRST_LIMIT: u32 = 8;
@@ -35,19 +43,20 @@ pub const FIRST_PROBE_MS: u64 = 10_000;
 /// The longest such wait: 10 min, in milliseconds.
 pub const LONGEST_PROBE_MS: u64 = 600_000;
 
-/// Latency that rose by less than this says nothing, in milliseconds.
-pub const UNNOTICED_MS: u64 = 25;
-
-/// The lowest latency counts for one to two of these, in milliseconds.
-const LOWEST_FOR_MS: u64 = 60_000;
+/// The limit stays below what was refused for so many times as long as the hold lasted: trying costs 2 % at most.
+pub const PROBE_COST: u64 = 50;
 
 /// What an endpoint may have in flight, by what its attempts have shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InFlightLimit {
     limit: u32,
     max: u32,
+    /// The most in flight that was acknowledged since the receiver last refused so few.
+    taken: u32,
     /// What is known of the number that was too much.
     refused: Option<Refused>,
+    /// How far the next step down from it goes.
+    step_down: u32,
     /// The wait before the next try beyond it, in milliseconds.
     probe_ms: u64,
     /// A limit was found: from now on it grows by one in a round trip.
@@ -60,11 +69,14 @@ pub struct InFlightLimit {
     lowest: Lowest,
 }
 
-/// The smallest number in flight at which a request was refused, and when it may be tried again.
+/// The smallest number in flight at which a request was refused, since when, and when it may be tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Refused {
     at: u32,
+    since: u64,
     again_at: u64,
+    /// No hold that it led to has ended yet.
+    cost_unknown: bool,
 }
 
 /// As many successes as the limit allows at a time.
@@ -72,14 +84,6 @@ struct Refused {
 struct Round {
     successes: u32,
     sum_ms: u64,
-}
-
-/// The lowest mean latency of a round, of this stretch of time and the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Lowest {
-    since: u64,
-    now_ms: Option<u64>,
-    before_ms: Option<u64>,
 }
 
 /// A request that has ended, in monotonic milliseconds.
@@ -103,7 +107,9 @@ impl InFlightLimit {
         Self {
             limit: FIRST_LIMIT.min(max),
             max,
+            taken: 0,
             refused: None,
+            step_down: 1,
             probe_ms: FIRST_PROBE_MS,
             found: false,
             halved_at: None,
@@ -134,10 +140,12 @@ impl InFlightLimit {
 
     /// The receiver has acknowledged. `waiting`: a delivery waits for a place at this endpoint.
     pub fn succeeded(&mut self, request: &Request, waiting: bool) {
+        let before_the_sign = self.halved_at.is_some_and(|halved_at| request.began_at < halved_at);
+        self.note_taken(request.in_flight_then, before_the_sign);
         if self.recovering {
-            let whole = FIRST_LIMIT.min(self.ceiling(request.ended_at));
-            self.limit = (self.limit * 2).min(whole);
-            self.recovering = self.limit < whole;
+            if !before_the_sign {
+                self.regain(request.ended_at);
+            }
             return;
         }
         self.round.successes += 1;
@@ -171,21 +179,79 @@ impl InFlightLimit {
         }
     }
 
-    /// The receiver has refused, or did not answer: it was too much.
-    pub fn refused(&mut self, request: &Request) {
-        let same_sign = self.halved_at.is_some_and(|at| request.began_at < at);
-        let at = request.in_flight_then.max(2);
-        let at = if same_sign { self.refused.map_or(at, |refused| refused.at.min(at)) } else { at };
-        if !same_sign {
-            let again = self.refused.is_some_and(|refused| at <= refused.at.saturating_add(refused.at / 4));
-            self.probe_ms = if again { (self.probe_ms * 2).min(LONGEST_PROBE_MS) } else { FIRST_PROBE_MS };
+    /// The receiver has refused, or did not answer: it was too much. `rate_limited`: it said 429.
+    pub fn refused(&mut self, request: &Request, rate_limited: bool) {
+        let at = request.in_flight_then;
+        if let Some(halved_at) = self.halved_at.filter(|halved_at| request.began_at < *halved_at) {
+            let remembered = self.refused.as_mut().filter(|refused| refused.since == halved_at);
+            if let Some(refused) = remembered.filter(|_| at > self.taken.max(1)) {
+                refused.at = refused.at.min(at);
+            }
+        } else {
             self.limit = (self.limit.min(request.in_flight) / 2).max(1);
             self.halved_at = Some(request.ended_at);
             self.found = true;
             self.round = Round::default();
+            self.learn(at, request.ended_at, rate_limited);
         }
-        self.refused = Some(Refused { at, again_at: request.ended_at + self.probe_ms });
-        self.limit = self.limit.min(at - 1);
+        self.limit = self.limit.min(self.ceiling(request.ended_at));
+    }
+
+    /// What the first refusal of several says: with `at` in flight.
+    fn learn(&mut self, at: u32, now: u64, rate_limited: bool) {
+        let believed = self.refused.filter(|refused| now < refused.again_at).map(|refused| refused.at);
+        // The number doubles, about, while an answer is under way.
+        let on_the_way_up = at > self.taken && at <= 3 * self.taken + 1;
+        match believed {
+            Some(believed) if rate_limited && at > 1 => {
+                let lower = believed.saturating_sub(self.step_down.min(believed / 4));
+                self.step_down *= 2;
+                self.remember(lower.max(2), now, self.probe_ms);
+            }
+            None if at > 1 && (rate_limited || on_the_way_up && at > FIRST_LIMIT) => {
+                let again =
+                    self.refused.is_some_and(|refused| at <= refused.at.saturating_add(refused.at / 4));
+                let wait_ms = if again { (self.probe_ms * 2).min(LONGEST_PROBE_MS) } else { FIRST_PROBE_MS };
+                self.step_down = 1;
+                self.remember(at, now, wait_ms);
+            }
+            _ => {}
+        }
+        self.taken = self.taken.min(at.saturating_sub(1));
+    }
+
+    /// So many in flight are too many, for so long.
+    fn remember(&mut self, at: u32, now: u64, wait_ms: u64) {
+        self.probe_ms = wait_ms;
+        self.refused = Some(Refused { at, since: now, again_at: now + wait_ms, cost_unknown: true });
+    }
+
+    /// So many in flight were not too many. What was taken before the last refusal says nothing against it.
+    fn note_taken(&mut self, in_flight: u32, before_the_sign: bool) {
+        self.taken = self.taken.max(in_flight);
+        let refutes = |refused: Refused| in_flight > refused.at + refused.at / 4;
+        if !before_the_sign && self.refused.is_some_and(refutes) {
+            self.refused = None;
+        }
+    }
+
+    /// A success after a hold.
+    fn regain(&mut self, now: u64) {
+        let whole = FIRST_LIMIT.min(self.ceiling(now));
+        self.limit = (self.limit * 2).min(whole);
+        self.recovering = self.limit < whole;
+        if !self.recovering {
+            self.note_cost(now);
+        }
+    }
+
+    /// The hold is over: the next try is so far away that it costs little.
+    fn note_cost(&mut self, now: u64) {
+        if let Some(refused) = self.refused.as_mut().filter(|refused| refused.cost_unknown) {
+            let cost_ms = PROBE_COST.saturating_mul(now.saturating_sub(refused.since));
+            self.probe_ms = self.probe_ms.max(cost_ms).min(LONGEST_PROBE_MS);
+            (refused.again_at, refused.cost_unknown) = (now + self.probe_ms, false);
+        }
     }
 
     /// What the limit may grow to at `now`.
@@ -193,33 +259,6 @@ impl InFlightLimit {
         match self.refused {
             Some(refused) if now < refused.again_at => self.max.min(refused.at - 1),
             _ => self.max,
-        }
-    }
-}
-
-/// How the latency of a round compares with the lowest.
-enum Slower {
-    No,
-    Some,
-    /// The limit shrinks to such a part, in percent.
-    Much(u64),
-}
-
-impl Lowest {
-    fn compare(&mut self, mean_ms: u64, now: u64) -> Slower {
-        if now.saturating_sub(self.since) >= LOWEST_FOR_MS {
-            self.before_ms = self.now_ms.take();
-            self.since = now;
-        }
-        self.now_ms = Some(self.now_ms.map_or(mean_ms, |lowest| lowest.min(mean_ms)));
-        let lowest_ms = self.now_ms.min(self.before_ms.or(self.now_ms)).unwrap_or(mean_ms);
-        let unnoticed_ms = lowest_ms + UNNOTICED_MS;
-        if mean_ms > (2 * lowest_ms).max(unnoticed_ms) {
-            Slower::Much(150 * lowest_ms.max(UNNOTICED_MS) / mean_ms.max(1))
-        } else if mean_ms > (lowest_ms + lowest_ms / 2).max(unnoticed_ms) {
-            Slower::Some
-        } else {
-            Slower::No
         }
     }
 }

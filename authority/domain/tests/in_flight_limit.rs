@@ -26,7 +26,7 @@ impl Rule for InFlightLimit {
     }
 
     fn refused(&mut self, request: &Request) {
-        Self::refused(self, request);
+        Self::refused(self, request, true);
     }
 }
 
@@ -187,35 +187,98 @@ fn a_receiver_that_gets_slower_is_not_pushed_further() {
     assert_eq!(run(&mut additive(), slower_beyond_20, 60).slowest_ms, 640, "it queues as many as it may");
 }
 
-#[test]
-fn it_halves_once_for_a_burst_and_stays_below_what_was_refused() {
+/// A request of 100 ms that began at `at` and found so many in flight, of which there are 64 by now.
+fn request(at: u64, in_flight_then: u32) -> Request {
+    Request { began_at: at, ended_at: at + 100, in_flight_then, in_flight: 64 }
+}
+
+/// A limit of 64, of which 50 were acknowledged, refused at 64, 63, 51 and 60 after 200 ms.
+fn refused_at_51() -> InFlightLimit {
     let mut limit = ours();
-    let request = |began_at, ended_at, in_flight_then, in_flight| Request {
-        began_at,
-        ended_at,
-        in_flight_then,
-        in_flight,
-    };
     for nth in 0..56 {
-        limit.succeeded(&request(nth, nth + 100, 64, 64), true);
+        limit.succeeded(&request(nth, 50), true);
     }
     assert_eq!(limit.get(), 64);
-    for in_flight_then in [64, 63, 52, 60] {
-        limit.refused(&request(200, 201, in_flight_then, 64));
+    for in_flight_then in [64, 63, 51, 60] {
+        limit.refused(&request(100, in_flight_then), true);
     }
+    limit
+}
+
+/// What it grows to within two hundred successes that end at `now`.
+fn grown(limit: &InFlightLimit, now: u64) -> u32 {
+    let mut limit = limit.clone();
+    for _ in 0..200 {
+        limit.succeeded(&request(now - 100, limit.get()), true);
+    }
+    limit.get()
+}
+
+/// A hold that ends at `now`: eight at a time are given back.
+fn recovered(mut limit: InFlightLimit, now: u64) -> InFlightLimit {
+    limit.hold();
+    for in_flight_then in [50, 49, 48] {
+        limit.succeeded(&request(100, in_flight_then), true);
+    }
+    assert_eq!(limit.get(), 1, "what was in flight when the hold began gives nothing back");
+    for in_flight_then in [1, 2, 4] {
+        limit.succeeded(&request(now - 100, in_flight_then), true);
+    }
+    assert_eq!(limit.get(), FIRST_LIMIT);
+    limit
+}
+
+#[test]
+fn it_halves_once_for_a_burst_and_stays_below_what_was_refused() {
+    let limit = refused_at_51();
     assert_eq!(limit.get(), 32);
-    for nth in 0..200 {
-        limit.succeeded(&request(300 + nth, 400 + nth, 60, 60), true);
+    assert_eq!(grown(&limit, 10_199), 50, "one below the smallest number that was refused");
+    assert_eq!(grown(&limit, 10_200), 53, "ten seconds later it asks again, one more a round");
+}
+
+#[test]
+fn what_led_to_a_hold_is_tried_again_when_that_costs_little() {
+    let limit = recovered(refused_at_51(), 2_200);
+    assert_eq!(grown(&limit, 102_199), 50, "fifty times the two seconds");
+    assert!(grown(&limit, 102_200) > 50);
+    let limit = recovered(refused_at_51(), 3_600_000);
+    assert_eq!(grown(&limit, 4_199_999), 50);
+    assert!(grown(&limit, 4_200_000) > 50, "ten minutes at most");
+}
+
+#[test]
+fn a_receiver_that_was_away_gets_what_it_could_take_before() {
+    // It was idle; then it does not answer, neither several nor one.
+    let mut limit = ours();
+    limit.succeeded(&request(0, 1), false);
+    for (at, in_flight_then) in [(1_000, 8), (2_000, 4), (4_000, 1), (8_000, 1), (16_000, 1)] {
+        limit.refused(&request(at, in_flight_then), false);
     }
-    assert_eq!(limit.get(), 51, "one below the smallest number that was refused");
-    for nth in 0..200 {
-        limit.succeeded(&request(11_000 + nth, 11_100 + nth, 60, 60), true);
+    assert_eq!(limit.get(), 1);
+    assert!(grown(&recovered(limit, 60_000), 60_100) > 10, "nothing is known of its room");
+    // It took 50 until then, and refuses whatever it gets.
+    let mut limit = refused_at_51();
+    for (at, in_flight_then) in [(300, 32), (400, 16), (1_500, 1), (3_500, 1)] {
+        limit.refused(&request(at, in_flight_then), false);
     }
-    assert!(
-        (52..=56).contains(&limit.get()),
-        "ten seconds later it asks again, one more a round: {}",
-        limit.get()
-    );
+    assert_eq!(grown(&recovered(limit, 7_000), 8_000), 50);
+}
+
+#[test]
+fn a_receiver_that_takes_so_many_per_second_gets_ever_fewer_at_once() {
+    let mut limit = refused_at_51();
+    let mut rooms = Vec::new();
+    for nth in 1..10 {
+        let at = nth * 5_000;
+        let mut now = recovered(limit, at);
+        for _ in 0..200 {
+            now.succeeded(&request(at, now.get()), true);
+        }
+        rooms.push(now.get());
+        now.refused(&Request { in_flight: now.get(), ..request(at + 200, now.get()) }, true);
+        limit = now;
+    }
+    assert_eq!(rooms, [50, 49, 47, 43, 35, 26, 20, 15, 11]);
 }
 
 #[test]
@@ -236,11 +299,14 @@ proptest! {
     #[test]
     fn it_stays_within_its_bounds(
         max in 1_u32..300,
-        steps in prop::collection::vec((any::<bool>(), 0_u64..2_000, 0_u64..20_000, any::<bool>()), 1..400),
+        steps in prop::collection::vec(
+            (any::<bool>(), 0_u64..2_000, 0_u64..20_000, any::<bool>(), any::<bool>()),
+            1..400,
+        ),
     ) {
         let mut limit = InFlightLimit::new(max);
         let (mut now, mut halved_at) = (0, None);
-        for (success, took, gap, waiting) in steps {
+        for (success, took, gap, waiting, rate_limited) in steps {
             now += gap;
             let before = limit.get();
             let request = Request { began_at: now, ended_at: now + took, in_flight_then: before, in_flight: before };
@@ -249,7 +315,7 @@ proptest! {
                 prop_assert!(limit.get() <= before + 1);
                 prop_assert!(waiting || limit.get() <= before);
             } else {
-                limit.refused(&request);
+                limit.refused(&request, rate_limited);
                 if halved_at.is_none_or(|at| at <= now) {
                     prop_assert!(limit.get() <= (before / 2).max(1));
                     halved_at = Some(now + took);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use authority_domain::endpoint_hold::hold_reason;
+use authority_domain::endpoint_hold::{HoldReason, hold_reason};
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::in_flight_limit::Request;
 use authority_domain::outcome::AttemptOutcome;
@@ -140,7 +140,7 @@ impl Slot {
                 of.is_quick_now();
             }
         } else if let Some(reason) = hold_reason(ended.outcome, ended.status) {
-            of.limit.refused(&request);
+            of.limit.refused(&request, reason == HoldReason::RateLimited);
             of.note_refusal(reason, (began.wall, ended.at.wall), ended.retry_after_ms);
         }
     }
