@@ -188,27 +188,29 @@ impl InFlightLimit {
                 refused.at = refused.at.min(at);
             }
         } else {
+            let bound = request.in_flight >= self.limit - self.limit / 8;
             self.limit = (self.limit.min(request.in_flight) / 2).max(1);
             self.halved_at = Some(request.ended_at);
             self.found = true;
             self.round = Round::default();
-            self.learn(at, request.ended_at, rate_limited);
+            self.learn(at, request.ended_at, bound, rate_limited);
         }
         self.limit = self.limit.min(self.ceiling(request.ended_at));
     }
 
-    /// What the first refusal of several says: with `at` in flight.
-    fn learn(&mut self, at: u32, now: u64, rate_limited: bool) {
+    /// What the first refusal of several says: with `at` in flight, when the limit was what `bound` them.
+    fn learn(&mut self, at: u32, now: u64, bound: bool, rate_limited: bool) {
         let believed = self.refused.filter(|refused| now < refused.again_at).map(|refused| refused.at);
-        // The number doubles, about, while an answer is under way.
-        let on_the_way_up = at > self.taken && at <= 3 * self.taken + 1;
+        // The number doubles, about, while an answer is under way, and requests overtake each other.
+        let about_taken = self.taken - self.taken / 8..=3 * self.taken + 1;
+        let on_the_way_up = bound && at > FIRST_LIMIT && about_taken.contains(&at);
         match believed {
             Some(believed) if rate_limited && at > 1 => {
                 let lower = believed.saturating_sub(self.step_down.min(believed / 4));
                 self.step_down *= 2;
                 self.remember(lower.max(2), now, self.probe_ms);
             }
-            None if at > 1 && (rate_limited || on_the_way_up && at > FIRST_LIMIT) => {
+            None if at > 1 && (rate_limited || on_the_way_up) => {
                 let again =
                     self.refused.is_some_and(|refused| at <= refused.at.saturating_add(refused.at / 4));
                 let wait_ms = if again { (self.probe_ms * 2).min(LONGEST_PROBE_MS) } else { FIRST_PROBE_MS };
