@@ -207,7 +207,7 @@ impl InFlightLimit {
         match believed {
             Some(believed) if rate_limited && at > 1 => {
                 let lower = believed.saturating_sub(self.step_down.min(believed / 4));
-                self.step_down *= 2;
+                self.step_down = self.step_down.saturating_mul(2);
                 self.remember(lower.max(2), now, self.probe_ms);
             }
             None if at > 1 && (rate_limited || on_the_way_up) => {

@@ -279,6 +279,10 @@ fn a_receiver_that_takes_so_many_per_second_gets_ever_fewer_at_once() {
         limit = now;
     }
     assert_eq!(rooms, [50, 49, 47, 43, 35, 26, 20, 15, 11]);
+    for nth in 50..150 {
+        limit.refused(&request(nth * 1_000, 2), true);
+    }
+    assert_eq!(limit.get(), 1, "however often it refuses");
 }
 
 #[test]
