@@ -7,7 +7,7 @@
 //! When the instance dies in between, the leases run out, or the next start takes them back. An instance without a
 //! dispatcher, a command for instance, has no desk: whatever it writes waits to be claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -232,7 +232,7 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     let may_be_more = leased.len() == CLAIM_MAX;
     let cut_short = leased.len() == limit;
     let mut claimed: BTreeMap<EndpointId, i64> = BTreeMap::new();
-    let mut too_many = Vec::new();
+    let (mut too_many, mut refused) = (Vec::new(), BTreeSet::new());
     for delivery in leased {
         let endpoint = delivery.endpoint_id.clone();
         match desk.handed_over(delivery, &lease) {
@@ -244,13 +244,17 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
             Err(id) => {
                 desk.slots.leave_behind(&endpoint);
                 too_many.push(id);
+                refused.insert(endpoint);
             }
         }
     }
     if !too_many.is_empty() {
         tx.delivery_lease_release(&lease.token, &too_many).await?;
     }
-    note_what_is_left(&desk.slots, among, &claimed, cut_short);
+    let passed_over = |endpoint: &EndpointId| {
+        refused.contains(endpoint) || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
+    };
+    note_what_is_left(&desk.slots, among, &claimed, cut_short, passed_over);
     Ok(may_be_more && too_many.is_empty())
 }
 
@@ -284,13 +288,19 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
 }
 
 /// Where something was due there may be more, unless there was room for it. Where slots ended the claim, nobody knows.
-fn note_what_is_left(slots: &Slots, among: Among<'_>, claimed: &BTreeMap<EndpointId, i64>, cut_short: bool) {
+fn note_what_is_left(
+    slots: &Slots,
+    among: Among<'_>,
+    claimed: &BTreeMap<EndpointId, i64>,
+    cut_short: bool,
+    passed_over: impl Fn(&EndpointId) -> bool,
+) {
     for endpoint in claimed.keys() {
         slots.leave_behind(endpoint);
     }
     match among {
         _ if cut_short => slots.note_short(),
-        Among::All => slots.looked_everywhere(),
+        Among::All => slots.looked_everywhere(passed_over),
         Among::These(wants) => {
             for (endpoint, want) in wants {
                 if claimed.get(endpoint).copied().unwrap_or(0) < want.most {

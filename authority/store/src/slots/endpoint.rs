@@ -77,6 +77,11 @@ impl OfEndpoint {
         self.pace == Pace::Slow
     }
 
+    /// Whether a delivery to it is leased only where the slow pool has a place: it is slow, or may turn out to be.
+    pub(super) fn needs_a_slow_place(&self) -> bool {
+        self.pace != Pace::Quick
+    }
+
     /// What the store has just said of it.
     pub(super) fn learn(&mut self, bounds: &Bounds) {
         self.limit.set_max(u32::try_from(bounds.max_in_flight).unwrap_or(LARGEST_MAX_IN_FLIGHT));

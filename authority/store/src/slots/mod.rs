@@ -200,11 +200,12 @@ impl Slots {
         }
     }
 
-    /// Everybody was asked: what is behind now has something under way, or has to wait for the poll.
-    pub fn looked_everywhere(&self) {
+    /// Everybody was asked but those that were passed over: what else is behind now has something under way, or has to wait
+    /// for the poll.
+    pub fn looked_everywhere(&self, passed_over: impl Fn(&EndpointId) -> bool) {
         let mut state = self.state();
-        for of in state.endpoints.values_mut() {
-            of.behind &= of.own() > 0;
+        for (id, of) in &mut state.endpoints {
+            of.behind &= of.own() > 0 || passed_over(id);
         }
         state.forget_unused();
     }
@@ -263,20 +264,22 @@ impl Slots {
 }
 
 impl State {
-    /// What each known endpoint may lease. Slow ones take turns at what is left of their pool.
+    /// What each known endpoint may lease. Those that need a slow place take turns at what is left of that pool: what could not
+    /// be sent anyway would stand in the way of what could, which is mostly younger.
     fn wants(&mut self) -> BTreeMap<EndpointId, Want> {
         let mut slow: Vec<&EndpointId> = Vec::new();
         let mut wants = BTreeMap::new();
         // What holds nothing and left nothing behind gets what an unknown endpoint gets.
         for (id, of) in self.endpoints.iter().filter(|(_, of)| of.own() > 0 || of.behind) {
             let want = of.want();
-            if of.is_slow() && want.most > 0 {
+            if of.needs_a_slow_place() && want.most > 0 {
                 slow.push(id);
             }
             wants.insert(id.clone(), want);
         }
         let places = self.pools.free_of(Pool::Slow);
         if slow.len() > places {
+            self.short = true;
             slow.sort_unstable();
             let first = self.turn % slow.len();
             self.turn = first + places;

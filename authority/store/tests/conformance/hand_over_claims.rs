@@ -208,6 +208,43 @@ pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
     assert_eq!(counter.recalled(), [id]);
 }
 
+/// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand in the
+/// way of what could (contract 18.4-1).
+pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others<D: Database>() {
+    let database = D::start().await;
+    let quick = Shop::open(&database).await;
+    quick.endpoint(&["*"]).await;
+    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(0)).await.unwrap();
+    for n in 0..12 {
+        let slow = Shop::new(&quick.store, &format!("slow-{n}")).await;
+        slow.endpoint(&["*"]).await;
+        slow.commit_at(vec![slow.opened().1, slow.opened().1], Audience::Subscribers, at(1)).await.unwrap();
+    }
+    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(5)).await.unwrap();
+    let counter = Counter::put_up(&quick.store, 4, 9);
+    settle_and_claim(&quick, Vec::new(), None, at(2)).await;
+    let is_quick = |given: &HandedOver| given.delivery.merchant_id == quick.tenant.merchant_id;
+    let (mut first, mut slow): (Vec<_>, Vec<_>) = counter.given().into_iter().partition(is_quick);
+    assert_eq!((first.len(), slow.len()), (1, 7), "four quick places, four slow ones");
+    for given in &mut slow {
+        given.slot.begin(moment(2)).unwrap();
+        given.slot.turn_slow();
+    }
+    quick.settle(succeeded(&mut first)).await;
+    drop(first);
+    // The first look finds four of the five that hold nothing, the second one the fifth.
+    for second in [9, 10] {
+        settle_and_claim(&quick, Vec::new(), None, at(second)).await;
+    }
+    let given = counter.given();
+    assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [2]);
+    assert!(is_quick(&given[0]));
+    assert!(counter.slots.is_short(), "whoever ends makes room for one of the others");
+    drop(slow.drain(..5));
+    settle_and_claim(&quick, Vec::new(), None, at(11)).await;
+    assert_eq!(counter.given().len(), 2, "places that have become free");
+}
+
 pub(crate) async fn merchants_and_endpoints_take_turns<D: Database>() {
     let database = D::start().await;
     let crowd = Shop::open(&database).await;

@@ -109,6 +109,7 @@ macro_rules! conformance {
             hand_over_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
                 a_claim_leaves_others_their_slots, what_is_asked_for_goes_as_the_probe,
                 a_changed_endpoint_is_recalled, merchants_and_endpoints_take_turns,
+                what_needs_a_slow_place_leaves_claims_to_others,
                 an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
