@@ -399,6 +399,17 @@ impl Drop for Authority {
     }
 }
 
+/// The cargo that runs this program. It is not told which package that is of: ring's build script asks for it, and all that
+/// depends on ring would be compiled once more.
+pub(crate) fn cargo() -> std::process::Command {
+    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        cargo.env_remove(name);
+    }
+    cargo
+}
+
 /// The binary. `AUTHORITY_BINARY` names one that is already built, as `cargo xtask test` does. Else it is built at the
 /// first call, so that no test runs against what the sources were yesterday; in the profile that the caller was built
 /// in, so that a benchmark measures a release build.
@@ -407,11 +418,10 @@ fn binary() -> &'static Path {
         if let Some(built) = std::env::var_os("AUTHORITY_BINARY") {
             return PathBuf::from(built);
         }
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let arguments = ["build", "--quiet", "--package", "authority", "--message-format", "json"];
         let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
-        let built = std::process::Command::new(cargo)
+        let built = cargo()
             .current_dir(root)
             .args(arguments)
             .args(["--profile", profile])

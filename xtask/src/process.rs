@@ -35,8 +35,16 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
 }
 
 /// The cargo that runs this program, so that a chosen toolchain (`cargo +…`) stays the chosen one.
+///
+/// It is not told which package this program is of: ring's build script asks for those variables, so that everything that
+/// depends on it would be compiled once more after a `cargo` that somebody typed.
 pub(crate) fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 fn command_line(command: &Command) -> String {
