@@ -17,17 +17,20 @@ pub(crate) enum Part {
     One,
     /// Receivers that can take only so much.
     Limits,
+    /// A receiver that was away.
+    Recovery,
     /// Takes long: only when it is named.
     Soak,
 }
 
 impl Part {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("grid", Self::Grid),
         ("rates", Self::Rates),
         ("waiting", Self::Waiting),
         ("one", Self::One),
         ("limits", Self::Limits),
+        ("recovery", Self::Recovery),
         ("soak", Self::Soak),
     ];
 }
@@ -47,6 +50,8 @@ pub(crate) struct Choice {
     pub(crate) turn: Duration,
     /// Deliveries that wait for the dead endpoint.
     pub(crate) waiting: u32,
+    /// Events that were made while the receiver was away: two hours of 50 per second.
+    pub(crate) missed: usize,
     /// Of the receivers with a limit, those whose name contains this.
     pub(crate) receiver: String,
     /// How long the soak lasts.
@@ -64,6 +69,7 @@ impl Choice {
             rounds: 3,
             turn: Duration::from_millis(1_500),
             waiting: 1_000_000,
+            missed: 360_000,
             receiver: String::new(),
             minutes: 30,
         };
@@ -74,7 +80,8 @@ impl Choice {
             choice.databases = Kind::ALL.to_vec();
         }
         if choice.parts.is_empty() {
-            choice.parts = vec![Part::Grid, Part::Rates, Part::Waiting, Part::One, Part::Limits];
+            choice.parts =
+                vec![Part::Grid, Part::Rates, Part::Waiting, Part::One, Part::Limits, Part::Recovery];
         }
         choice
     }
@@ -86,6 +93,7 @@ impl Choice {
             Some(("fanout", list)) => self.fanouts = numbers(list),
             Some(("delay", list)) => self.delays = numbers(list),
             Some(("waiting", count)) => self.waiting = number(count),
+            Some(("missed", count)) => self.missed = number(count),
             Some(("receiver", text)) => text.clone_into(&mut self.receiver),
             Some(("minutes", count)) => self.minutes = number(count),
             Some(("rounds", count)) => self.rounds = number(count),
@@ -99,8 +107,8 @@ impl Choice {
     }
 }
 
-const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [one] [limits] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
-     [waiting=1000000] [rounds=3] [seconds=1.5] [receiver=falls] [soak] [minutes=30]";
+const USAGE: &str = "[sqlite] [postgres] [grid] [rates] [waiting] [one] [limits] [recovery] [clients=1,16,64,128] [fanout=1,5] [delay=0,100] \
+     [waiting=1000000] [rounds=3] [seconds=1.5] [missed=360000] [receiver=falls] [soak] [minutes=30]";
 
 fn numbers<T: FromStr>(list: &str) -> Vec<T> {
     list.split(',').map(number).collect()

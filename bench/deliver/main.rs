@@ -8,8 +8,8 @@
 //! One request opens one checkout through the operator API and makes one event, which every endpoint of its merchant
 //! wants. Every endpoint is a host of its own, as in the world. The parts: [`grid`] (numbers of clients, fan-outs,
 //! slow receivers), [`rates`] (how long a delivery takes when the load is fixed), [`waiting`] (a dead endpoint with a
-//! million deliveries), [`one`] (a busy merchant with one endpoint) and [`limits`] (receivers that can take only so much);
-//! and, when it is asked for, the [`soak`].
+//! million deliveries), [`one`] (a busy merchant with one endpoint), [`limits`] (receivers that can take only so much) and
+//! [`recovery`] (a receiver that was away for two hours); and, when it is asked for, the [`soak`].
 //!
 //! Run by `cargo xtask bench deliver`; words on the command line choose what is measured ([`choice`]). Not a test: it
 //! asserts only that nothing was lost.
@@ -35,6 +35,7 @@ mod load;
 mod one;
 mod rates;
 mod receiver;
+mod recovery;
 mod soak;
 mod stand;
 mod turn;
@@ -73,6 +74,9 @@ async fn run(choice: &Choice) {
         }
         if choice.parts.contains(&Part::Limits) {
             limits::measure(&database, choice, &mut goals).await;
+        }
+        if choice.parts.contains(&Part::Recovery) {
+            recovery::measure(&database, choice, &mut goals).await;
         }
         if choice.parts.contains(&Part::Soak) {
             sound &= soak::measure(&database, choice).await;
