@@ -257,12 +257,9 @@ impl World {
             return false;
         };
         // A refusal may have left it a single request at a time, and one that is held up counts beyond its lease.
-        let of_it = |(delivery, _): &(String, usize)| {
-            self.model.deliveries.get(delivery).is_some_and(|delivery| delivery.endpoint == id)
-        };
         // What an instance had leased when it died counts against its endpoint until the leases run out.
         !self.model.pending_of(id).any(|(_, delivery)| delivery.leased(wall))
-            && !self.calls.values().any(of_it)
+            && !self.calls.values().any(|call| call.endpoint == id)
             && endpoint.cap(wall).0 > 0
             && self.model.pending_of(id).any(|(_, delivery)| !delivery.leased(wall) && delivery.due <= wall)
     }

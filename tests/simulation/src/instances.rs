@@ -30,6 +30,9 @@ pub(crate) const SLOTS: usize = 12;
 /// Those of them that one merchant may have (contract 15.4).
 pub(crate) const SHARE: usize = 3;
 
+/// Of a clock that is broken on purpose.
+const STRETCH: Duration = Duration::from_secs(600);
+
 /// Whether an instance lives, and when it is to die.
 #[derive(Debug)]
 pub(crate) struct Life {
@@ -76,6 +79,7 @@ impl Life {
 struct OwnClock {
     time: Arc<Time>,
     life: Arc<Life>,
+    planted: Option<Planted>,
 }
 
 impl Clock for OwnClock {
@@ -85,7 +89,8 @@ impl Clock for OwnClock {
     }
 
     fn monotonic(&self) -> Duration {
-        self.time.monotonic()
+        let now = self.time.monotonic();
+        if self.planted == Some(Planted::RefusalsBelongToTheFirst) { counting_down(now) } else { now }
     }
 }
 
@@ -123,9 +128,14 @@ impl Instance {
     ) -> Self {
         let life = Life::new();
         let (stop, stopped) = watch::channel(false);
-        let clock = OwnClock { time: Arc::clone(time), life: Arc::clone(&life) };
+        let clock = OwnClock { time: Arc::clone(time), life: Arc::clone(&life), planted };
         let dice = OwnDice { dice: SeededDice::new(seed, name), life: Arc::clone(&life) };
-        let line = Line { network: Arc::clone(network), instance: number, life: Arc::clone(&life) };
+        let line = Line {
+            network: Arc::clone(network),
+            instance: number,
+            dispatcher: name,
+            life: Arc::clone(&life),
+        };
         let dispatcher = Dispatcher {
             store: app.store.clone(),
             clock: Arc::new(clock),
@@ -154,6 +164,12 @@ impl Instance {
     pub(crate) fn lives(&self) -> bool {
         !self.task.is_finished()
     }
+}
+
+/// Each stretch of ten minutes runs backwards.
+fn counting_down(now: Duration) -> Duration {
+    let into = Duration::from_millis(u64::try_from(now.as_millis() % STRETCH.as_millis()).unwrap_or(0));
+    now - into + (STRETCH - into)
 }
 
 fn retry(planted: Option<Planted>) -> RetryPolicy {

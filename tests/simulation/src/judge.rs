@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use verify_core::verify::{Headers, Tolerance, Verifier};
 
 use crate::journal::{Violation, hold};
+use crate::limits::UnderWay;
 use crate::model::delivery::{LEASE_MS, Lease, QUEUED_MS, Status};
 use crate::model::schedule;
 use crate::network::{Arrival, Call, Happened};
@@ -50,22 +51,22 @@ impl World {
 
     /// The dispatcher that sent the request has died, and what came of it is not known to anybody.
     fn lost(&mut self, call: Call) {
-        if let Some((delivery, number)) = self.calls.remove(&call) {
-            self.note(format_args!("call {call} of {} is lost with instance {number}", short(&delivery)));
+        if let Some(UnderWay { delivery, place, .. }) = self.calls.remove(&call) {
+            self.note(format_args!("call {call} of {} is lost with instance {place}", short(&delivery)));
             self.tally.lost_calls += 1;
         }
     }
 
     /// It was leased some time before its request: somebody else may hold it by now and send it in a moment.
     fn lease_may_be_over(&self, call: Call, wall: i64) -> bool {
-        let delivery = self.calls.get(&call).and_then(|(id, _)| self.model.deliveries.get(id));
+        let delivery = self.calls.get(&call).and_then(|call| self.model.deliveries.get(&call.delivery));
         let lease = delivery.and_then(|delivery| delivery.lease);
         lease.is_some_and(|lease| lease.call == Some(call) && wall >= lease.started + LEASE_MS - QUEUED_MS)
     }
 
     /// A dispatcher died when the answer had reached it: only the row says whether it came to write it.
     async fn was_not_written(&mut self, call: Call) -> bool {
-        let Some((id, _)) = self.calls.get(&call) else { return false };
+        let Some(UnderWay { delivery: id, .. }) = self.calls.get(&call) else { return false };
         let Some(attempts) = self.model.deliveries.get(id).map(|delivery| delivery.attempts) else {
             return false;
         };
@@ -76,7 +77,7 @@ impl World {
     /// A lease ran out while the endpoint was off: housekeeping may have put the delivery away before its holder came back.
     async fn learn_what_was_put_away(&mut self, call: Call) {
         let wall = self.time.wall();
-        let Some((id, _)) = self.calls.get(&call).cloned() else { return };
+        let Some(UnderWay { delivery: id, .. }) = self.calls.get(&call).cloned() else { return };
         let Some(delivery) = self.model.deliveries.get(&id) else { return };
         let Some(endpoint) = self.model.endpoints.get(&delivery.endpoint) else { return };
         if delivery.status != Status::Pending || delivery.leased(wall) || endpoint.enabled() {
@@ -123,7 +124,9 @@ impl World {
         if let Some(endpoint) = self.model.endpoints.get_mut(&delivery.endpoint) {
             endpoint.neglected_since = None;
         }
-        self.calls.insert(call, (id.clone(), arrival.instance));
+        let endpoint = delivery.endpoint.clone();
+        let Arrival { instance: place, dispatcher, elapsed: began, .. } = *arrival;
+        self.calls.insert(call, UnderWay { delivery: id.clone(), endpoint, place, dispatcher, began });
         Ok(id)
     }
 
@@ -195,7 +198,31 @@ impl World {
                 "{id} was sent to an endpoint that has {in_flight} requests of at most {cap}; it is held back: {:?}",
                 endpoint.hold
             );
+            self.check_limit(id, &delivery.endpoint, arrival)?;
         }
+        Ok(())
+    }
+
+    /// Its dispatcher has not more requests to the endpoint than the answers allow that came to it.
+    fn check_limit(&self, id: &str, endpoint: &str, arrival: &Arrival) -> Result<(), Violation> {
+        let dispatcher = arrival.dispatcher;
+        let Some(most) = self.limits.most(dispatcher, endpoint, arrival.elapsed) else { return Ok(()) };
+        // What is held up beyond its lease is sent again beside itself.
+        let holds = |call: Call, delivery: &str| {
+            let delivery = self.model.deliveries.get(delivery);
+            delivery.and_then(|delivery| delivery.lease).is_some_and(|lease| lease.call == Some(call))
+                && delivery.is_some_and(|delivery| delivery.leased(arrival.wall))
+        };
+        let its = self.calls.iter().filter(|(call, under_way)| {
+            under_way.dispatcher == dispatcher
+                && under_way.endpoint == endpoint
+                && holds(**call, &under_way.delivery)
+        });
+        let in_flight = i64::try_from(its.count()).unwrap_or(i64::MAX);
+        hold!(
+            in_flight < most,
+            "{id} was sent by a dispatcher that has {in_flight} requests there; refusals have left it {most}"
+        );
         Ok(())
     }
 
@@ -208,8 +235,10 @@ impl World {
         reply: &Reply,
         later: &[Happened],
     ) -> Option<(String, String)> {
-        let (id, _) = self.calls.remove(&call)?;
+        let under_way = self.calls.remove(&call)?;
         let elapsed = self.time.elapsed();
+        self.limits.ended(&under_way, reply, elapsed);
+        let id = under_way.delivery;
         let delivery = self.model.deliveries.get_mut(&id)?;
         let endpoint_id = delivery.endpoint.clone();
         let held =
@@ -249,7 +278,7 @@ impl World {
             let coming: BTreeSet<String> = later
                 .iter()
                 .filter_map(|happened| match happened {
-                    Happened::Ended { call, .. } => self.calls.get(call).map(|(id, _)| id.clone()),
+                    Happened::Ended { call, .. } => self.calls.get(call).map(|call| call.delivery.clone()),
                     Happened::Arrived(arrival) => arrival.headers.get("service-delivery-id").cloned(),
                     Happened::Lost { .. } => None,
                 })

@@ -22,6 +22,7 @@ mod dice;
 mod instances;
 mod journal;
 mod judge;
+mod limits;
 mod model;
 mod network;
 mod operate;

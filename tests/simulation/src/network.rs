@@ -32,6 +32,7 @@ pub(crate) type Call = u64;
 pub(crate) struct Arrival {
     pub(crate) call: Call,
     pub(crate) instance: usize,
+    pub(crate) dispatcher: u64,
     pub(crate) elapsed: i64,
     pub(crate) wall: i64,
     pub(crate) url: String,
@@ -54,6 +55,7 @@ pub(crate) enum Happened {
 #[derive(Debug)]
 struct Open {
     instance: usize,
+    host: String,
     due: i64,
     reply: Reply,
     answer: Option<oneshot::Sender<AttemptReport>>,
@@ -85,6 +87,8 @@ pub(crate) struct Network {
 pub(crate) struct Line {
     pub(crate) network: Arc<Network>,
     pub(crate) instance: usize,
+    /// No other dispatcher is called so.
+    pub(crate) dispatcher: u64,
     pub(crate) life: Arc<Life>,
 }
 
@@ -167,7 +171,7 @@ impl Network {
 
     fn arrive(
         &self,
-        instance: usize,
+        &Line { instance, dispatcher, .. }: &Line,
         request: &AttemptRequest<'_>,
     ) -> (Call, oneshot::Receiver<AttemptReport>) {
         let (elapsed, wall) = (self.time.elapsed(), self.time.wall());
@@ -181,7 +185,8 @@ impl Network {
             .get(&host)
             .filter(|(_, until)| *until > elapsed)
             .map_or(Mood::Healthy, |(mood, _)| *mood);
-        let reply = mood.reply(&mut state.dice);
+        let others = state.open.values().filter(|open| open.host == host).count();
+        let reply = mood.reply(&mut state.dice, others);
         let due = elapsed + reply.after_ms + reply.body_ms;
         let due = state.slow_until.get(&instance).map_or(due, |until| due.max(*until));
         let (answer, answered) = oneshot::channel();
@@ -192,6 +197,7 @@ impl Network {
         state.happened.push(Happened::Arrived(Box::new(Arrival {
             call,
             instance,
+            dispatcher,
             elapsed,
             wall,
             url,
@@ -199,7 +205,7 @@ impl Network {
             body: request.body.to_vec(),
             reply: reply.clone(),
         })));
-        state.open.insert(call, Open { instance, due, reply, answer: Some(answer) });
+        state.open.insert(call, Open { instance, host, due, reply, answer: Some(answer) });
         state.due.insert((due, call));
         (call, answered)
     }
@@ -257,7 +263,7 @@ impl Drop for Waiting<'_> {
 impl Transport for Line {
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         self.life.touched();
-        let (call, answered) = self.network.arrive(self.instance, &request);
+        let (call, answered) = self.network.arrive(self, &request);
         let mut waiting = Waiting { network: &self.network, life: &self.life, call, answered: false };
         match answered.await {
             Ok(report) => {

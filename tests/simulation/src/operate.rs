@@ -84,12 +84,24 @@ impl World {
         self.callers[merchant].clone()
     }
 
+    /// From now on one receiver answers 500 until all is well, and nobody changes its endpoint, but for enabling it: for days
+    /// without a success (contract 4.10) it takes more luck than there is.
+    pub(crate) fn lose_a_receiver(&mut self) {
+        let mut all = self.model.endpoints.iter();
+        let Some((id, endpoint)) = all.find(|(_, endpoint)| endpoint.wants("checkout.created")) else {
+            return;
+        };
+        self.network.put_in_mood(host_of(&endpoint.url), Mood::Answers(500), i64::MAX);
+        self.lost = Some(id.clone());
+    }
+
     /// One of the merchant's endpoints that are not deleted.
     pub(crate) fn any_endpoint(&mut self, merchant: usize) -> Option<String> {
         let all = self.model.endpoints.iter();
         let its: Vec<String> = all
             .filter(|(_, endpoint)| endpoint.merchant == merchant && !endpoint.deleted)
             .map(|(id, _)| id.clone())
+            .filter(|id| Some(id) != self.lost.as_ref())
             .collect();
         (!its.is_empty()).then(|| its[self.dice.random_range(0..its.len())].clone())
     }

@@ -68,6 +68,7 @@ impl World {
         let answered = self.app.endpoint_rotate_secret(&caller, mutation, EndpointId::parse(&id), body).await;
         let refused = (open && !force).then_some("rotation_in_progress");
         let Some(shown) = self.as_expected("rotation", &id, answered, refused)? else { return Ok(()) };
+        self.limits.forget(&id);
         if let Some(endpoint) = self.model.endpoints.get_mut(&id) {
             endpoint.rotate(member(&shown, "secret"), overlap_s.unwrap_or(86_400) * 1000, wall);
         }
@@ -81,6 +82,7 @@ impl World {
         let answered =
             self.app.endpoint_retire_secret(&caller, mutation, EndpointId::parse(&id), json!({})).await;
         self.as_expected("retirement", &id, answered, None)?;
+        self.limits.forget(&id);
         let wall = self.time.wall();
         if let Some(endpoint) = self.model.endpoints.get_mut(&id)
             && endpoint.overlap_open(wall)
@@ -117,6 +119,7 @@ impl World {
             }
         };
         self.as_expected(if enabled { "disabling" } else { "enabling" }, &id, answered, None)?;
+        self.limits.forget(&id);
         let (elapsed, wall) = (self.time.elapsed(), self.time.wall());
         self.cancel_waiting(&id, &BTreeSet::new());
         let Some(endpoint) = self.model.endpoints.get_mut(&id) else { return Ok(()) };
@@ -137,6 +140,7 @@ impl World {
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
         let answered = self.app.endpoint_delete(&caller, mutation, EndpointId::parse(&id)).await;
         self.as_expected("deletion", &id, answered, None)?;
+        self.limits.forget(&id);
         if let Some(endpoint) = self.model.endpoints.get_mut(&id) {
             endpoint.deleted = true;
         }
@@ -163,6 +167,7 @@ impl World {
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
         let answered = self.app.endpoint_change(&caller, mutation, EndpointId::parse(&id), body).await;
         let shown = self.as_expected("change", &id, answered, None)?;
+        self.limits.forget(&id);
         hold!(shown.is_some(), "a change of {id} was not shown");
         let wall = self.time.wall();
         let Some(endpoint) = self.model.endpoints.get_mut(&id) else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Bugs that are planted to show that the judge notices them: what a broken dispatcher would do, done to it from outside.
 //!
 //! Some falsify what the transport reports, some damage the database by a trigger, and some give the dispatcher other
-//! settings than the judge goes by. The product itself is as it is shipped.
+//! settings or another clock than the judge goes by. The product itself is as it is shipped.
 
 use authority::dispatch::transport::AttemptReport;
 use authority_domain::outcome::AttemptOutcome;
@@ -39,13 +39,15 @@ pub enum Planted {
     DeliveryForgotten,
     /// An event is kept from an endpoint that wants it.
     DeliveryNotMade,
+    /// Once its limit is halved, a later refusal passes for one more of the same moment.
+    RefusalsBelongToTheFirst,
     /// A failing endpoint is never disabled.
     NeverDisabledForFailing,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::FailureTakenForSuccess,
         Self::RetryAfterIgnored,
         Self::TooEarly,
@@ -60,6 +62,7 @@ impl Planted {
         Self::StaleTokenSettles,
         Self::DeliveryForgotten,
         Self::DeliveryNotMade,
+        Self::RefusalsBelongToTheFirst,
         Self::NeverDisabledForFailing,
     ];
 
@@ -83,6 +86,7 @@ impl Planted {
                 &["is taken for", "nothing was sent", "is pending (None), not cancelled"]
             }
             Self::DeliveryNotMade => &["was fanned out to"],
+            Self::RefusalsBelongToTheFirst => &["refusals have left it"],
             // It stays enabled, and what waits for it is gone.
             Self::NeverDisabledForFailing => {
                 &["should have been disabled", "is cancelled (Some(\"endpoint_disabled\"))"]

@@ -50,6 +50,8 @@ pub(crate) enum Mood {
     Unreachable(AttemptOutcome),
     /// One thing or another.
     Flaps,
+    /// So many at a time, a while each; 429 beyond, to come again at once.
+    Crowded(usize),
 }
 
 /// What a receiver says of its delivery or its endpoint (contract 15.7).
@@ -113,12 +115,13 @@ impl Mood {
             73..75 => Self::Disables(status),
             75..77 => Self::Aborts(status),
             77..90 => Self::Unreachable(FAILURES[dice.random_range(0..FAILURES.len())]),
-            _ => Self::Flaps,
+            90..95 => Self::Flaps,
+            _ => Self::Crowded(dice.random_range(1..3)),
         }
     }
 
-    /// What the next request gets.
-    pub(crate) fn reply(self, dice: &mut StdRng) -> Reply {
+    /// What the next request gets; so many others are under way.
+    pub(crate) fn reply(self, dice: &mut StdRng, others: usize) -> Reply {
         let quick = dice.random_range(1..400);
         let answer = |after_ms, status| Reply {
             after_ms,
@@ -139,6 +142,8 @@ impl Mood {
             Self::Disables(status) => Reply { word: Some(Word::Disable), ..answer(quick, status) },
             Self::Aborts(status) => Reply { word: Some(Word::Abort), ..answer(quick, status) },
             Self::Unreachable(outcome) => failure(quick, outcome),
+            Self::Crowded(room) if others < room => answer(dice.random_range(1_000..10_000), 200),
+            Self::Crowded(_) => Reply { retry_after: Some(RetryAfter::Seconds(0)), ..answer(quick, 429) },
             Self::Flaps => match dice.random_range(0..6) {
                 0 => failure(DEADLINE_MS, AttemptOutcome::Timeout),
                 1 => answer(quick, 500),

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 
 use crate::dice::{SeededDice, rng};
 use crate::journal::Journal;
+use crate::limits::{Calls, Limits};
 use crate::model::{Model, Shop};
 use crate::network::Network;
 use crate::operate::{By, member};
@@ -31,6 +32,9 @@ use crate::{Settings, Tally};
 
 const MERCHANTS: usize = 3;
 const ENDPOINTS_AT_FIRST: usize = 2;
+
+/// A run of so many days has a receiver that never comes back: after five its endpoint is disabled.
+const LONG_DAYS: i64 = 10;
 
 /// What nobody's dice may be called: instances count from 1.
 const OF_THE_WORLD: u64 = 1 << 60;
@@ -73,11 +77,13 @@ pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
         newest: None,
         rows: Rows::open(&path).await,
         model: Model::default(),
-        calls: std::collections::BTreeMap::new(),
+        calls: Calls::new(),
+        limits: Limits::default(),
         journal: Journal::new(settings.shown),
         dice,
         tally: Tally::default(),
         names: 0,
+        lost: None,
         next_operation: Some(1),
     };
     for number in 0..MERCHANTS {
@@ -85,6 +91,9 @@ pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
         for _ in 0..ENDPOINTS_AT_FIRST {
             world.create_endpoint(number).await.expect("an endpoint");
         }
+    }
+    if settings.days >= LONG_DAYS {
+        world.lose_a_receiver();
     }
     for number in 0..places {
         world.start_instance(number);

@@ -19,9 +19,10 @@ use rand::rngs::StdRng;
 
 use crate::instances::{Instance, SHARE, SLOTS};
 use crate::journal::{Journal, Violation, hold};
+use crate::limits::{Calls, Limits};
 use crate::model::Model;
 use crate::model::delivery::Status;
-use crate::network::{Call, Network};
+use crate::network::Network;
 use crate::rows::Rows;
 use crate::time::Time;
 use crate::{Settings, Tally};
@@ -58,13 +59,15 @@ pub(crate) struct World {
     pub(crate) newest: Option<usize>,
     pub(crate) rows: Rows,
     pub(crate) model: Model,
-    /// Attempts under way: their delivery and the place of their instance.
-    pub(crate) calls: BTreeMap<Call, (String, usize)>,
+    pub(crate) calls: Calls,
+    pub(crate) limits: Limits,
     pub(crate) journal: Journal,
     pub(crate) dice: StdRng,
     pub(crate) tally: Tally,
     /// Names things that must be different from all others.
     pub(crate) names: u64,
+    /// The endpoint whose receiver never comes back.
+    pub(crate) lost: Option<String>,
     /// When somebody does something next; `None` at the end.
     pub(crate) next_operation: Option<i64>,
 }
@@ -201,10 +204,9 @@ impl World {
         let takes_more = self.places[number].instance.as_ref().is_some_and(|it| it.lives() && !it.stopping);
         let mut all = 0;
         let mut its = 0;
-        for (delivery, _) in self.calls.values().filter(|(_, place)| *place == number) {
+        for call in self.calls.values().filter(|call| call.place == number) {
             all += 1;
-            let endpoint = self.model.deliveries.get(delivery).map(|delivery| &delivery.endpoint);
-            let endpoint = endpoint.and_then(|id| self.model.endpoints.get(id));
+            let endpoint = self.model.endpoints.get(&call.endpoint);
             its += usize::from(endpoint.is_some_and(|endpoint| endpoint.merchant == merchant));
         }
         takes_more && all < SLOTS && its < SHARE

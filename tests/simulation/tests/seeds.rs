@@ -111,6 +111,6 @@ planted_bugs_are_found! {
     a_stale_token_that_settles_is_found: StaleTokenSettles;
     a_delivery_that_is_forgotten_is_found: DeliveryForgotten;
     a_delivery_that_is_not_made_is_found: DeliveryNotMade;
-    #[ignore = "in none of some forty seeds does an endpoint fail for five days within twelve: needs a world made for it"]
+    refusals_that_do_not_halve_are_found: RefusalsBelongToTheFirst;
     an_endpoint_that_is_never_disabled_is_found: NeverDisabledForFailing;
 }
