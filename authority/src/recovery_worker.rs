@@ -51,11 +51,11 @@ impl Pace {
         Self { most_due: *DUE.start(), stepped_at: None }
     }
 
-    /// More are made. Except for the first time, half of what may be due has been taken since the last.
-    fn step(&mut self, now: Duration) {
+    /// So many more are made, which is what has been taken since the last time.
+    fn step(&mut self, made: i64, now: Duration) {
         let Some(before) = self.stepped_at.replace(now) else { return };
         let took_ms = i64::try_from(now.saturating_sub(before).as_millis()).unwrap_or(i64::MAX).max(1);
-        let in_a_second = self.most_due * 500 / took_ms;
+        let in_a_second = made.saturating_mul(1_000) / took_ms;
         // At most twice as much at a time: a single quick answer says little.
         self.most_due = in_a_second.min(self.most_due * 2).clamp(*DUE.start(), *DUE.end());
     }
@@ -112,8 +112,10 @@ async fn round(
             let id = job.recovery.id.clone();
             let mut pace = paces.get(&id).copied().unwrap_or_else(Pace::new);
             came_to = came_to.max(match app.recovery_advance(job, pace.most_due).await {
-                Ok(Advanced::Worked) => {
-                    pace.step(app.clock.monotonic());
+                Ok(Advanced::Worked(made)) => {
+                    if made > 0 {
+                        pace.step(made, app.clock.monotonic());
+                    }
                     Round::Worked
                 }
                 Ok(Advanced::Waits | Advanced::Elsewhere) => Round::Waits,

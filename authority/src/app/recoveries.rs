@@ -69,8 +69,8 @@ struct Counted {
 /// What a step of a recovery came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
-    /// Something was written.
-    Worked,
+    /// Something was written: so many deliveries, or how far it has counted.
+    Worked(i64),
     /// Enough of it waits for the endpoint.
     Waits,
     /// It has ended, or somebody else took the step.
@@ -273,7 +273,8 @@ impl App {
         }
         let Some(room) = room(backlog, most_due) else { return Ok(Advanced::Waits) };
         let (missed, walked_to) = self.next_missed(&job, &endpoint.id, &wanted, room).await?;
-        let made = on_its_own(self, move |work| {
+        let made = i64::try_from(missed.len()).unwrap_or(i64::MAX);
+        let stepped = on_its_own(self, move |work| {
             Box::pin(async move {
                 let missed = missed
                     .into_iter()
@@ -283,7 +284,7 @@ impl App {
             })
         })
         .await?;
-        Ok(if made.is_some() { Advanced::Worked } else { Advanced::Elsewhere })
+        Ok(if stepped.is_some() { Advanced::Worked(made) } else { Advanced::Elsewhere })
     }
 
     async fn recovery_count(
@@ -297,7 +298,7 @@ impl App {
             Box::pin(async move { Ok(work.tx.recovery_counted(&job, to, found, work.now).await?) })
         })
         .await?;
-        Ok(if noted { Advanced::Worked } else { Advanced::Elsewhere })
+        Ok(if noted { Advanced::Worked(0) } else { Advanced::Elsewhere })
     }
 
     /// The next events that are missing, at most `room`, and up to where there are no others.
