@@ -118,13 +118,13 @@ impl OfEndpoint {
         }
     }
 
-    /// Whether one more request may begin.
+    /// Whether one more request may begin. `capped`: the store has counted what the hold leaves when it was leased.
     pub(super) fn has_room(&self, capped: bool, now: Timestamp) -> bool {
         if self.unsettled >= UNSETTLED_MAX {
             return false;
         }
         let limit = self.limit.get().min(self.ceiling.max(1)) as usize;
-        capped || self.in_flight < limit && cap(&self.hold, HealthState::Healthy, now).is_none()
+        self.in_flight < limit && (capped || cap(&self.hold, HealthState::Healthy, now).is_none())
     }
 
     /// Something waits for a place.
