@@ -274,9 +274,10 @@ impl World {
             if let Some(delivery) = self.model.deliveries.get_mut(&row.id)
                 && !delivery.leased(wall)
             {
-                // The request that is under way may hold it still.
+                // The request that is under way may hold it still; one that died with its instance does not.
                 let Lease { call, started, .. } =
                     delivery.lease.unwrap_or(Lease { call: None, until, started: wall });
+                let call = call.filter(|call| self.calls.contains_key(call));
                 delivery.lease = Some(Lease { call, until, started });
             }
         }
