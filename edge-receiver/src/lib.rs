@@ -23,7 +23,7 @@
 //!
 //! The runtime is confined to those of these modules that are not public, and to the functions of `clock` and
 //! `configuration` that read variables. What decides anything is a plain function, tested natively; the whole is
-//! tested in workerd (`tests/tests/worker_*.rs`).
+//! tested in workerd (`tests/tests/worker`).
 //!
 //! Absent on purpose: a router, a framework, and any state outside of the Durable Objects. No input is meant to
 //! panic; should one do so nevertheless, the JavaScript around the module (written by `cargo xtask build`)

@@ -4,7 +4,7 @@
 //! for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and they run side
 //! by side, the ones that took longest first. Each runs in the folder of its package, as under cargo, with what it prints
 //! collected: a program that passes is one line, one that fails is shown whole. The examples in the documentation are one
-//! more job.
+//! more job. A package has few test programs: each links the whole workspace, and starts a database server of its own.
 //!
 //! Absent on purpose: retries, and a bound on a program's time. Tests bound their own waits.
 
@@ -21,20 +21,23 @@ use crate::checks::timed;
 use crate::workspace::Workspace;
 use crate::{npm, process, worker};
 
-/// So many run at a time on each core.
+/// So many programs run at a time on each core.
 const PER_CORE: usize = 2;
+
+/// Tests that a program runs at a time. One more than there are cores, where that is two: most tests wait.
+const TESTS_AT_A_TIME: usize = 3;
 
 /// Those that run longest, by package and target, so that they begin first.
 const LONGEST: [&str; 9] = [
     "simulation seeds",
     "tests delivery_campaign",
     "tests acceptance",
+    "tests deliveries",
+    "tests worker",
+    "tests api",
+    "tests operations",
     "tests campaign",
     "tests faults",
-    "tests worker_reconciliation",
-    "tests worker_flood",
-    "authority-store postgres",
-    "tests worker_hand_over",
 ];
 
 /// One thing to run.
@@ -105,6 +108,7 @@ fn job(workspace: &Workspace, program: &Program) -> Job {
     command
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
+        .env("RUST_TEST_THREADS", TESTS_AT_A_TIME.to_string())
         .envs(what_is_built(workspace.target()));
     Job { name: program.name.clone(), command }
 }

@@ -1,5 +1,5 @@
 //! Many writers of orders that merchants share with one another, through two instances (contract 8.3):
-//! `tests/tests/partners/writers.rs`.
+//! `tests/tests/api/partners/writers.rs`.
 
 use anyhow::Result;
 use clap::Args;
@@ -26,5 +26,5 @@ impl Default for Numbers {
 /// Writes on PostgreSQL; on SQLite there is one writer at a time.
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     let variables = [("PARTNERS_SECONDS", numbers.seconds.to_string())];
-    ignored_test(workspace, ["tests", "partners", "writers::proof_on_postgres"], &variables)
+    ignored_test(workspace, ["tests", "api", "partners::writers::proof_on_postgres"], &variables)
 }

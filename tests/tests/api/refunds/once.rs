@@ -1,0 +1,129 @@
+//! One key makes one refund, and no money is given back twice (contract 3.11 I2, 4.3).
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use http::Method;
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database};
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
+
+use crate::refunds::{is_replay, paid, refunds, report};
+
+on_both_databases!(
+    a_refund_remembers_its_key_for_ever,
+    fifty_at_once_under_one_key_are_one_refund,
+    no_two_requests_find_the_same_money
+);
+
+async fn a_refund_remembers_its_key_for_ever(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "late-retry").await;
+    let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
+    let (path, body) = (refunds(&order), json!({ "amount": 100 }));
+    // What failed leaves the key free.
+    let conflict = merchant.api.call(Method::POST, &path).json(&body).header("if-match", "1");
+    conflict.header("idempotency-key", "return-9").send().await.refused(409, "resource_version_conflict");
+    let first = merchant.api.post_as("return-9", &path, &body).await;
+    assert!(!is_replay(&first));
+    let made = first.expect(201);
+    let again = merchant.api.post_as("return-9", &path, &body).await;
+    assert!(is_replay(&again));
+    assert_eq!(again.expect(201), made);
+    let changed = merchant.api.post_as("return-9", &path, &json!({ "amount": 101 })).await;
+    changed.refused(422, "idempotency_key_reused");
+
+    authority.forget_answers().await;
+    let now = report(&merchant, &made, "completed").await;
+    let events = merchant.events().await;
+    let other_key = authority.merchant(&merchant.issue_key("test", &["refunds:write"]).await);
+    let late = other_key.post_as("return-9", &path, &body).await;
+    assert!(is_replay(&late));
+    assert_eq!(late.expect(201), now, "the refund as it is now");
+    assert_eq!(late.header("location"), first.header("location"));
+    let elsewhere = merchant.api.post_as("return-9", &refunds(&other), &body).await;
+    assert_eq!(elsewhere.refused(422, "idempotency_key_reused")["param"], "Idempotency-Key");
+    for changed in [json!({ "amount": 101 }), json!({}), json!({ "amount": 100, "reason": "fraudulent" })] {
+        let changed = merchant.api.post_as("return-9", &path, &changed).await;
+        changed.refused(422, "idempotency_key_reused");
+    }
+    assert_eq!(merchant.events().await, events, "nothing happened");
+
+    // The platform's keys are keys of its own.
+    let path = merchant.platform_path(&format!("orders/{order}/refunds"));
+    let platforms = merchant.operator.post_as("return-9", &path, &body).await;
+    assert!(!is_replay(&platforms));
+    assert_ne!(platforms.expect(201)["id"], made["id"]);
+}
+
+async fn fifty_at_once_under_one_key_are_one_refund(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "fifty").await;
+    let order = merchant.paid_order().await;
+    let (path, body) = (refunds(&order), json!({ "amount": 10 }));
+    let replies = join_all((0..50).map(|_| merchant.api.post_as("return-1", &path, &body))).await;
+    let made: Vec<Value> = replies.iter().map(|reply| reply.expect(201)).collect();
+    assert!(made.iter().all(|refund| refund == &made[0]));
+    assert_eq!(replies.iter().filter(|reply| is_replay(reply)).count(), 49);
+    let told: Vec<_> = merchant.told_after(6).await.into_iter().map(|told| told.event_type).collect();
+    assert_eq!(told, ["refund.requested", "order.updated"]);
+    assert_eq!(merchant.order(&order).await["payment_summary"]["refund_pending"], 10);
+}
+
+/// How often each status and code was answered to a hundred requests at once.
+async fn a_hundred_at_once(merchant: &Merchant, total: i64, amount: i64) -> BTreeMap<(u16, String), usize> {
+    let order = paid(merchant, total).await;
+    let (mine, platforms) = (refunds(&order), merchant.platform_path(&format!("orders/{order}/refunds")));
+    let body = json!({ "amount": amount });
+    let replies = join_all((0..100).map(|n| {
+        let (api, path) = if n % 2 == 0 { (&merchant.api, &mine) } else { (&merchant.operator, &platforms) };
+        api.post(path, &body)
+    }))
+    .await;
+    let mut answers = BTreeMap::new();
+    for reply in replies {
+        let code = if reply.status == 201 { "requested".into() } else { text(&reply.json(), "code") };
+        if code == "refund_amount_exceeded" {
+            assert_eq!(reply.json()["refundable"], total % amount);
+        }
+        *answers.entry((reply.status, code)).or_default() += 1;
+    }
+    let order = merchant.order(&order).await;
+    let summary = &order["payment_summary"];
+    let left = summary["refundable"].as_i64().unwrap();
+    assert_eq!((left, summary["refund_pending"].as_i64()), (total % amount, Some(total - left)));
+    answers
+}
+
+async fn no_two_requests_find_the_same_money(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "rush").await;
+    let answered = |answers: &[(u16, &str, usize)]| {
+        let entry = |(status, code, count): &(u16, &str, usize)| ((*status, (*code).to_owned()), *count);
+        answers.iter().map(entry).collect::<BTreeMap<_, _>>()
+    };
+    let ones = a_hundred_at_once(&merchant, 50, 1).await;
+    assert_eq!(ones, answered(&[(201, "requested", 50), (409, "order_not_refundable", 50)]));
+    let twos = a_hundred_at_once(&merchant, 51, 2).await;
+    assert_eq!(twos, answered(&[(201, "requested", 25), (422, "refund_amount_exceeded", 75)]));
+}
+
+/// Two instances on one database are asked for the same money at once.
+#[tokio::test]
+async fn no_two_instances_find_the_same_money() {
+    let database = postgres_cluster::database().await;
+    let variables = [("AUTHORITY_DATABASE_URL", database.as_str())];
+    let (first, second) = (Authority::start(&variables).await, Authority::start(&variables).await);
+    let merchant = Merchant::create(&first, "both").await;
+    let there = second.merchant(&merchant.key);
+    let order = paid(&merchant, 50).await;
+    let (path, body) = (refunds(&order), json!({ "amount": 1 }));
+    let replies =
+        join_all((0..100).map(|n| if n % 2 == 0 { &merchant.api } else { &there }.post(&path, &body))).await;
+    let made = replies.iter().filter(|reply| reply.status == 201).count();
+    let refused: Vec<_> = replies.iter().filter(|reply| reply.status != 201).collect();
+    assert_eq!((made, refused.len()), (50, 50));
+    refused.iter().for_each(|reply| drop(reply.refused(409, "order_not_refundable")));
+    assert_eq!(merchant.order(&order).await["payment_summary"]["refundable"], 0);
+}

@@ -1,0 +1,11 @@
+//! How events reach their receivers, what happens when they do not, and how that is mended (contract 7, 15, 18.4), beyond the
+//! acceptance checks and the faults. One program, because each links the whole workspace.
+
+mod delivery;
+mod egress;
+mod hand_over;
+mod hangups;
+mod holding_back;
+mod outcomes;
+mod repair;
+mod retention;

@@ -1,0 +1,12 @@
+//! What an operator does and sees: commands, signals, metrics, logs, backups, databases (contract 8, 15, 16). One program,
+//! because each links the whole workspace.
+
+mod backup;
+mod clock;
+mod commands;
+mod doctor;
+mod listen;
+mod postgres;
+mod rewrap;
+mod seeing;
+mod stop;

@@ -1,0 +1,12 @@
+//! The edge receiver in real workerd (contract 11), with real origins and a real authority behind it. One program, because each
+//! links the whole workspace.
+
+mod cases;
+mod claims;
+mod faults;
+mod flood;
+mod hand_over;
+mod hostile;
+mod look_inside;
+mod reconciliation;
+mod vectors;
