@@ -126,15 +126,25 @@ impl World {
         if row.status == "cancelled"
             && delivery.status == Status::Pending
             && switched_off
-            && !delivery.leased(wall)
+            && !delivery.under_way(wall)
         {
-            // Its holder let the lease run out; housekeeping has put it away.
+            // Its holder gave it back, or let the lease run out and housekeeping has put it away.
             let reason =
                 self.model.endpoints.get(&delivery.endpoint).map(|endpoint| endpoint.reason_to_cancel());
             if let Some(reason) = reason {
                 delivery.cancel(reason);
                 self.model.end(id);
             }
+        }
+        let Some(delivery) = self.model.deliveries.get_mut(id) else { return Ok(()) };
+        if let (Status::Cancelled(_), "pending", Some(until)) =
+            (delivery.status, row.status.as_str(), row.lease_until.filter(|until| *until >= wall))
+            && switched_off
+        {
+            // It waits in the queue of a dispatcher, and is cancelled when that gives it back.
+            delivery.status = Status::Pending;
+            delivery.lease = Some(Lease { call: None, until, started: wall });
+            self.model.ended.cancelled -= 1;
         }
         let Some(delivery) = self.model.deliveries.get_mut(id) else { return Ok(()) };
         let (status, reason) = delivery.status.words();

@@ -200,6 +200,7 @@ impl Endpoints for Session<'_> {
         version: i64,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        self.recall(id);
         let done = sqlx::query(
             "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
                  disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \

@@ -205,6 +205,11 @@ pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
     let disabled: Result<bool, StoreError> =
         job!(store.write, tx => tx.endpoint_disable(&gone, DisabledReason::Gone, at(1)));
     assert!(disabled.unwrap());
+    assert_eq!(counter.recalled(), std::slice::from_ref(&id));
+    let (tenant, endpoint) = (shop.tenant.clone(), id.clone());
+    let deleted: Result<(), StoreError> =
+        job!(shop.store.write, tx => tx.endpoint_delete(&tenant, &endpoint, 3, at(2)));
+    deleted.unwrap();
     assert_eq!(counter.recalled(), [id]);
 }
 
