@@ -208,7 +208,7 @@ pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
     let (tenant, endpoint) = (shop.tenant.clone(), id.clone());
     let deleted: Result<(), StoreError> =
-        job!(shop.store.write, tx => tx.endpoint_delete(&tenant, &endpoint, 3, at(2)));
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &endpoint, 3, at(2)));
     deleted.unwrap();
     assert_eq!(counter.recalled(), [id]);
 }
@@ -245,9 +245,9 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others<D: Database>
     assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [2]);
     assert!(is_quick(&given[0]));
     assert!(counter.slots.is_short(), "whoever ends makes room for one of the others");
-    drop(slow.drain(..5));
+    drop(slow);
     settle_and_claim(&quick, Vec::new(), None, at(11)).await;
-    assert_eq!(counter.given().len(), 2, "places that have become free");
+    assert_eq!(counter.given().len(), 4, "places that have become free");
 }
 
 pub(crate) async fn merchants_and_endpoints_take_turns<D: Database>() {
