@@ -84,15 +84,19 @@ impl World {
         self.callers[merchant].clone()
     }
 
-    /// From now on one receiver answers 500 until all is well, and nobody changes its endpoint, but for enabling it: for days
-    /// without a success (contract 4.10) it takes more luck than there is.
-    pub(crate) fn lose_a_receiver(&mut self) {
-        let mut all = self.model.endpoints.iter();
-        let Some((id, endpoint)) = all.find(|(_, endpoint)| endpoint.wants("checkout.created")) else {
-            return;
-        };
-        self.network.put_in_mood(host_of(&endpoint.url), Mood::Answers(500), i64::MAX);
-        self.lost = Some(id.clone());
+    /// What chance alone would hardly bring about. From now on one receiver answers 500 until all is well, and nobody changes
+    /// its endpoint, but for enabling it: so there are days without a success (contract 4.10). Another one has room for a
+    /// single request, so that some are refused while others wait (18.4-8).
+    pub(crate) fn arrange_the_unlikely(&mut self) {
+        let mut all = self.model.endpoints.iter().filter(|(_, endpoint)| endpoint.wants("checkout.created"));
+        if let Some((id, endpoint)) = all.next() {
+            self.network.put_in_mood(host_of(&endpoint.url), Mood::Answers(500), i64::MAX);
+            self.left_alone.push(id.clone());
+        }
+        if let Some((id, endpoint)) = all.next() {
+            self.network.put_in_mood(host_of(&endpoint.url), Mood::Crowded(1), i64::MAX);
+            self.left_alone.push(id.clone());
+        }
     }
 
     /// One of the merchant's endpoints that are not deleted.
@@ -101,7 +105,7 @@ impl World {
         let its: Vec<String> = all
             .filter(|(_, endpoint)| endpoint.merchant == merchant && !endpoint.deleted)
             .map(|(id, _)| id.clone())
-            .filter(|id| Some(id) != self.lost.as_ref())
+            .filter(|id| !self.left_alone.contains(id))
             .collect();
         (!its.is_empty()).then(|| its[self.dice.random_range(0..its.len())].clone())
     }

@@ -82,9 +82,7 @@ impl Planted {
             Self::DisabledStaysEnabled => &["is enabled, not disabled"],
             Self::RetiredSecretSigns => &["signatures, not one for each of"],
             Self::StaleTokenSettles => &["calls itself attempt", "is failed", "is due in"],
-            Self::DeliveryForgotten => {
-                &["is taken for", "nothing was sent", "is pending (None), not cancelled"]
-            }
+            Self::DeliveryForgotten => &["is taken for", "nothing was sent", "is pending (None), not "],
             Self::DeliveryNotMade => &["was fanned out to"],
             Self::RefusalsBelongToTheFirst => &["refusals have left it"],
             // It stays enabled, and what waits for it is gone.

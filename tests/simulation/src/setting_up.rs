@@ -33,7 +33,8 @@ use crate::{Settings, Tally};
 const MERCHANTS: usize = 3;
 const ENDPOINTS_AT_FIRST: usize = 2;
 
-/// A run of so many days has a receiver that never comes back: after five its endpoint is disabled.
+/// A run of so many days has a receiver that never comes back, after five of which its endpoint is disabled, and one that
+/// has little room.
 const LONG_DAYS: i64 = 10;
 
 /// What nobody's dice may be called: instances count from 1.
@@ -83,7 +84,7 @@ pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
         dice,
         tally: Tally::default(),
         names: 0,
-        lost: None,
+        left_alone: Vec::new(),
         next_operation: Some(1),
     };
     for number in 0..MERCHANTS {
@@ -93,7 +94,7 @@ pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
         }
     }
     if settings.days >= LONG_DAYS {
-        world.lose_a_receiver();
+        world.arrange_the_unlikely();
     }
     for number in 0..places {
         world.start_instance(number);

@@ -66,8 +66,8 @@ pub(crate) struct World {
     pub(crate) tally: Tally,
     /// Names things that must be different from all others.
     pub(crate) names: u64,
-    /// The endpoint whose receiver never comes back.
-    pub(crate) lost: Option<String>,
+    /// Endpoints that nobody changes, but for enabling them.
+    pub(crate) left_alone: Vec<String>,
     /// When somebody does something next; `None` at the end.
     pub(crate) next_operation: Option<i64>,
 }
