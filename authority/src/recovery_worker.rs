@@ -51,7 +51,7 @@ impl Pace {
         Self { most_due: *DUE.start(), stepped_at: None }
     }
 
-    /// So many more are made, which is what has been taken since the last time.
+    /// So many deliveries were made now: about as many as the receiver has taken since the last step.
     fn step(&mut self, made: i64, now: Duration) {
         let Some(before) = self.stepped_at.replace(now) else { return };
         let took_ms = i64::try_from(now.saturating_sub(before).as_millis()).unwrap_or(i64::MAX).max(1);

@@ -69,7 +69,7 @@ struct Counted {
 /// What a step of a recovery came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
-    /// Something was written: so many deliveries, or how far it has counted.
+    /// Something was written: so many deliveries, none while it still counts what is missing.
     Worked(i64),
     /// Enough of it waits for the endpoint.
     Waits,

@@ -287,7 +287,8 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Where something was due there may be more, unless there was room for it. Where slots ended the claim, nobody knows.
+/// Where something was due there may be more, unless there was room for it. Where slots ended the claim, nobody knows; nor
+/// of endpoints that were passed over, because it was not their turn or their pool was full.
 fn note_what_is_left(
     slots: &Slots,
     among: Among<'_>,

@@ -264,8 +264,8 @@ impl Slots {
 }
 
 impl State {
-    /// What each known endpoint may lease. Those that need a slow place take turns at what is left of that pool: what could not
-    /// be sent anyway would stand in the way of what could, which is mostly younger.
+    /// What each known endpoint may lease. Those that need a slow place take turns at what is left of that pool. Otherwise a
+    /// claim would be filled with their deliveries, which are mostly older, and could not send any of them.
     fn wants(&mut self) -> BTreeMap<EndpointId, Want> {
         let mut slow: Vec<&EndpointId> = Vec::new();
         let mut wants = BTreeMap::new();
