@@ -7,7 +7,9 @@
 //!
 //! An attack is a module with a `prepare`, which makes what it needs, and a `run`, which goes on until it is dropped
 //! ([`Attack`]); several that are named together run at once. Run by `cargo xtask bench attack`; words on the command line
-//! choose databases and attacks. Not a test: it asserts only that the neighbour is served.
+//! choose databases and attacks; without them every attack runs alone, and pages and names at once. The attack on names
+//! needs root. Not a test: it asserts only that the neighbour is served, all its events arrive, and the doctor finds
+//! nothing afterwards.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,6 +20,8 @@
     reason = "a benchmark reads the clock and fails loudly"
 )]
 
+mod name_server;
+mod names;
 mod neighbour;
 mod pages;
 
@@ -25,7 +29,8 @@ use std::time::Duration;
 
 use bench_kit::database::{Database, Kind};
 use futures_util::future::join_all;
-use neighbour::{Neighbour, Waited};
+use name_server::NameServer;
+use neighbour::{Neighbour, Spread};
 use tests::authority::Authority;
 use tests::memory::memory_mib;
 
@@ -43,15 +48,22 @@ enum Attack {
     Pages,
     /// The same by eight keys.
     ManyKeys,
+    /// Endpoints whose names never answer.
+    Names,
 }
 
+/// What runs when no attack is named.
+const RUNS: [&[Attack]; 4] =
+    [&[Attack::Pages], &[Attack::ManyKeys], &[Attack::Names], &[Attack::Pages, Attack::Names]];
+
 impl Attack {
-    const ALL: [Self; 2] = [Self::Pages, Self::ManyKeys];
+    const ALL: [Self; 3] = [Self::Pages, Self::ManyKeys, Self::Names];
 
     fn name(self) -> &'static str {
         match self {
             Self::Pages => "pages",
             Self::ManyKeys => "pages-of-8-keys",
+            Self::Names => "names",
         }
     }
 
@@ -59,6 +71,7 @@ impl Attack {
         match self {
             Self::Pages => Attackers::Pages(pages::prepare(authority, 1).await),
             Self::ManyKeys => Attackers::Pages(pages::prepare(authority, 8).await),
+            Self::Names => Attackers::Names(Box::new(names::prepare(authority).await)),
         }
     }
 }
@@ -66,6 +79,7 @@ impl Attack {
 /// What an attack has made ready.
 enum Attackers {
     Pages(pages::Pages),
+    Names(Box<names::Names>),
 }
 
 impl Attackers {
@@ -73,6 +87,7 @@ impl Attackers {
     async fn run(&self) {
         match self {
             Self::Pages(pages) => pages.run().await,
+            Self::Names(names) => names.run().await,
         }
     }
 }
@@ -83,30 +98,37 @@ async fn main() {
     let named = |name: &str| words.iter().any(|word| word == name);
     let all_databases = !Kind::ALL.iter().any(|kind| named(kind.name()));
     let chosen: Vec<Attack> = Attack::ALL.into_iter().filter(|attack| named(attack.name())).collect();
-    // Each alone when none is named; those that are named at once.
-    let attacks: Vec<Vec<Attack>> =
-        if chosen.is_empty() { Attack::ALL.map(|attack| vec![attack]).to_vec() } else { vec![chosen] };
+    // Those that are named run at once.
+    let runs = if chosen.is_empty() { RUNS.to_vec() } else { vec![chosen.as_slice()] };
+    let name_server =
+        if runs.concat().contains(&Attack::Names) { Some(NameServer::start().await) } else { None };
     println!(
-        "| | attack | memory before, MiB | at most | 45 s after | neighbour alone, ms: p50 | p95 | p99 | beside it: p50 | p95 | p99 | 503 |"
+        "| | attack | memory before, MiB | at most | 45 s after | answers alone, ms: p50 | p95 | p99 \
+         | beside it: p50 | p95 | p99 | 503 | arrivals alone, ms: p50 | p95 | p99 | beside it: p50 | p95 | p99 | questions |"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---|{}", "---:|".repeat(17));
     for kind in Kind::ALL.into_iter().filter(|kind| all_databases || named(kind.name())) {
         let database = Database::make(kind);
-        for attack in &attacks {
-            measure(&database, attack).await;
+        for attacks in &runs {
+            measure(&database, attacks, name_server.as_ref()).await;
         }
     }
 }
 
-async fn measure(database: &Database, attacks: &[Attack]) {
+async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&NameServer>) {
     let names: Vec<&str> = attacks.iter().map(|attack| attack.name()).collect();
     let url = database.url(&format!("attack-{}.db", names.join("-"))).await;
-    let authority =
+    let mut authority =
         Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")]).await;
+    if let Some(name_server) = name_server {
+        name_server.serve(&mut authority).await;
+    }
     let neighbour = Neighbour::open(&authority).await;
     let attackers = join_all(attacks.iter().map(|attack| attack.prepare(&authority))).await;
     let alone = neighbour.measure(TIME).await;
     let before = memory_mib(authority.pid());
+    let questions = || name_server.map_or(0, NameServer::questions);
+    let asked_before = questions();
     let attack = join_all(attackers.iter().map(Attackers::run));
     let peak = async {
         let mut peak = before;
@@ -122,15 +144,19 @@ async fn measure(database: &Database, attacks: &[Attack]) {
         measured = measured => measured,
         _ = attack => unreachable!("an attack goes on until it is dropped"),
     };
+    let asked = questions() - asked_before;
     tokio::time::sleep(AFTER).await;
     let after = memory_mib(authority.pid());
-    let waited = |waited: &Waited| format!("{:.1} | {:.1} | {:.1}", waited.p50, waited.p95, waited.p99);
+    authority.is_sound().await;
+    let spread = |spread: &Spread| format!("{:.1} | {:.1} | {:.1}", spread.p50, spread.p95, spread.p99);
     println!(
-        "| {} | {} | {before:.0} | {peak:.0} | {after:.0} | {} | {} | {} |",
+        "| {} | {} | {before:.0} | {peak:.0} | {after:.0} | {} | {} | {} | {} | {} | {asked} |",
         database.kind.name(),
         names.join(" and "),
-        waited(&alone),
-        waited(&beside),
-        beside.refused
+        spread(&alone.answers),
+        spread(&beside.answers),
+        beside.refused,
+        spread(&alone.arrivals),
+        spread(&beside.arrivals),
     );
 }

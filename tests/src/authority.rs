@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::sync::LazyLock;
@@ -134,6 +135,18 @@ impl Authority {
         // A write beyond the limit is an error then, and no signal that ends the process.
         let script = "trap '' XFSZ; exec prlimit --fsize=\"$1:\" \"$2\" serve";
         serve.args(["-c", script, "sh", &bytes.to_string()]).arg(binary());
+        self.equip(&mut serve);
+        serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        self.serve(serve).await;
+    }
+
+    /// The same, and it asks this name server and no other: it sees a `/etc/resolv.conf` of its own. Needs root.
+    pub async fn restart_asking(&mut self, name_server: Ipv4Addr) {
+        let file = self.folder.path().join("resolv.conf");
+        fs::write(&file, format!("nameserver {name_server}\n")).unwrap();
+        let mut serve = Command::new("unshare");
+        let script = "mount --bind \"$1\" /etc/resolv.conf && exec \"$2\" serve";
+        serve.args(["--mount", "sh", "-c", script, "sh"]).arg(file).arg(binary());
         self.equip(&mut serve);
         serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         self.serve(serve).await;

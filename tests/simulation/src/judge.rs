@@ -26,6 +26,7 @@ impl World {
         for (place, happened) in all.iter().enumerate() {
             match happened {
                 Happened::Arrived(arrival) => {
+                    self.learn_whose_hold_was_lifted(arrival).await;
                     deliveries.insert(self.arrived(arrival)?);
                 }
                 Happened::Ended { call, wall, reply, life } => {
@@ -93,6 +94,20 @@ impl World {
         {
             delivery.cancel(reason);
             self.model.end(&id);
+        }
+    }
+
+    /// A retry that was asked for lifts the hold of its endpoint. While no dispatcher runs, only the row shows it, and the
+    /// next dispatcher may begin with another delivery of the endpoint.
+    async fn learn_whose_hold_was_lifted(&mut self, arrival: &Arrival) {
+        let Some(id) = arrival.headers.get("service-delivery-id") else { return };
+        let Some(delivery) = self.model.deliveries.get(id) else { return };
+        let Some(endpoint) = self.model.endpoints.get_mut(&delivery.endpoint) else { return };
+        if endpoint.probe_asked && endpoint.hold.until.is_some() {
+            let rows = self.rows.endpoints([&delivery.endpoint]).await;
+            if rows.first().is_some_and(|row| row.held_until.is_none()) {
+                endpoint.hold.until = None;
+            }
         }
     }
 
