@@ -141,11 +141,12 @@ macro_rules! lease_due {
                              COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4)) END \
                          - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
                             AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
-                     ELSE LEAST(COALESCE(wants.most, 8), COALESCE(wants.beyond, 0) + GREATEST(0, \
-                         COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4) \
+                     ELSE (SELECT CASE WHEN o.leave > 0 \
+                             THEN LEAST(COALESCE(wants.most, 8), COALESCE(wants.beyond, 0) + o.leave) ELSE 0 END FROM ( \
+                         SELECT COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4) \
                          - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
                             AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
-                            AND substr(l.lease_token, 1, 16) <> $9))) END) AS room \
+                            AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END) AS room \
                  FROM waiting CROSS JOIN LATERAL ( \
                      SELECT f.merchant_id, hold_step, hold_regained, health_state, f.max_in_flight, \
                          m.max_in_flight AS of_merchant \

@@ -118,12 +118,17 @@ impl OfEndpoint {
         }
     }
 
+    /// Other instances hold all that it may have.
+    pub(super) fn is_others(&self) -> bool {
+        self.ceiling == 0
+    }
+
     /// Whether one more request may begin. `capped`: the store has counted what the hold leaves when it was leased.
     pub(super) fn has_room(&self, capped: bool, now: Timestamp) -> bool {
         if self.unsettled >= UNSETTLED_MAX {
             return false;
         }
-        let limit = self.limit.get().min(self.ceiling.max(1)) as usize;
+        let limit = self.limit.get().min(self.ceiling) as usize;
         self.in_flight < limit && (capped || cap(&self.hold, HealthState::Healthy, now).is_none())
     }
 

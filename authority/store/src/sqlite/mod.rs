@@ -136,10 +136,11 @@ macro_rules! lease_due {
                              COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4)) END \
                          - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                             AND l.lease_until >= $3) \
-                     ELSE MIN(COALESCE(w.most, 8), COALESCE(w.beyond, 0) + MAX(0, \
-                         COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4) \
+                     ELSE (SELECT CASE WHEN o.leave > 0 \
+                             THEN MIN(COALESCE(w.most, 8), COALESCE(w.beyond, 0) + o.leave) ELSE 0 END FROM ( \
+                         SELECT COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4) \
                          - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                            AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9))) END \
+                            AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END \
                  FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
                      LEFT JOIN merchants m ON m.id = e.merchant_id LEFT JOIN wants w ON w.id = e.id \
                  WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
