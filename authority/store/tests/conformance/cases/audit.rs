@@ -11,9 +11,8 @@ use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn every_write_of_an_operator_is_kept<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let key = Author::Operator(KeyId::generate(noon(), &mut dice()));
     let entry = |minute: i64, author: &Author, resource: Option<&str>| AuditEntry {
@@ -63,9 +62,8 @@ pub(crate) async fn every_write_of_an_operator_is_kept<D: Database>() {
     assert_eq!(page(between, None, 9).await, [third, second]);
 }
 
-pub(crate) async fn a_commit_tells_what_it_wrote<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let told: Result<Vec<Written>, Refusal> = {

@@ -15,7 +15,7 @@ use super::shop::Shop;
 use super::{Database, job};
 
 /// How many rows each table has that a commit writes.
-async fn rows<D: Database>(database: &D) -> Vec<i64> {
+async fn rows(database: &dyn Database) -> Vec<i64> {
     let mut counts = Vec::new();
     for table in ["checkouts", "payments", "orders", "order_lines", "shipments", "events", "deliveries"] {
         counts.push(database.number(&format!("SELECT COUNT(*) FROM {table}")).await);
@@ -23,12 +23,11 @@ async fn rows<D: Database>(database: &D) -> Vec<i64> {
     counts
 }
 
-pub(crate) async fn rows_events_and_deliveries_are_there_together<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
-    assert_eq!(rows(&database).await, [1, 1, 1, 2, 0, 6, 6]);
+    assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 6]);
     // The rows are the last versions of the records, the events all of them.
     let (store, tenant, number) = (&shop.store, shop.tenant.clone(), sale.order.order_number.clone());
     let order: Result<Option<Order>, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
@@ -40,7 +39,7 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together<D: Database>()
 
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let committed = shop.commit(changes).await.unwrap();
-    assert_eq!(rows(&database).await, [1, 1, 1, 2, 1, 8, 8]);
+    assert_eq!(rows(database).await, [1, 1, 1, 2, 1, 8, 8]);
     let stored: Vec<String> = shop.events().await.into_iter().skip(6).map(|(_, body)| body).collect();
     assert_eq!(stored, committed.events.iter().map(|event| event.body.clone()).collect::<Vec<_>>());
     let (tenant, number) = (shop.tenant.clone(), sale.order.order_number.clone());
@@ -54,9 +53,8 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together<D: Database>()
     assert_eq!(database.number("SELECT MAX(next_attempt_at) FROM deliveries").await, noon().as_ms());
 }
 
-pub(crate) async fn a_change_that_cannot_be_told_is_not_made<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_change_that_cannot_be_told_is_not_made(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let (mut large, _) = shop.opened();
     for n in 0..600 {
@@ -64,34 +62,32 @@ pub(crate) async fn a_change_that_cannot_be_told_is_not_made<D: Database>() {
     }
     let changes = vec![shop.opened().1, Change::checkout(EventType::CheckoutCreated, &large)];
     assert_eq!(shop.commit(changes).await.unwrap_err().code, ErrorCode::PayloadTooLarge);
-    assert_eq!(rows(&database).await, [0; 7]);
+    assert_eq!(rows(database).await, [0; 7]);
     assert_eq!(shop.open_checkout().await.events[0].sequence, 1, "the place was given back");
 }
 
-pub(crate) async fn a_stale_version_fails_the_whole_change<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_stale_version_fails_the_whole_change(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     // Two parcels made from the same version of the order: the second has not seen the first.
     let (_, first) = shop.parcel(&sale.order, &[], None);
     let (_, second) = shop.parcel(&sale.order, &[], None);
     shop.commit(first).await.unwrap();
-    let before = rows(&database).await;
+    let before = rows(database).await;
     assert_eq!(shop.commit(second).await.unwrap_err().code, ErrorCode::InternalError);
-    assert_eq!(rows(&database).await, before);
+    assert_eq!(rows(database).await, before);
     // The same version again is stale as well.
     let again = vec![Change::order(EventType::OrderUpdated, &sale.order)];
     assert_eq!(shop.commit(again).await.unwrap_err().code, ErrorCode::InternalError);
     let again = vec![Change::payment(EventType::PaymentSucceeded, &sale.payment)];
     assert_eq!(shop.commit(again).await.unwrap_err().code, ErrorCode::InternalError);
-    assert_eq!(rows(&database).await, before);
+    assert_eq!(rows(database).await, before);
     assert_eq!(shop.open_checkout().await.events[0].sequence, before[5] + 1);
 }
 
-pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let everything = shop.endpoint(&["*", "order.*", "order.created"]).await;
     let orders = shop.endpoint(&["order.*"]).await;
@@ -122,9 +118,8 @@ pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once<D: Database>
     assert_eq!(database.number(torn).await, 0);
 }
 
-pub(crate) async fn a_test_goes_to_its_endpoint_alone<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_test_goes_to_its_endpoint_alone(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let tested = shop.endpoint(&["order.shipped"]).await;
     let test = || Change {
@@ -145,9 +140,8 @@ pub(crate) async fn a_test_goes_to_its_endpoint_alone<D: Database>() {
     assert_eq!(shop.events().await.len(), 2, "a test stands in the stream");
 }
 
-pub(crate) async fn orders_stand_in_lists_by_their_first_event<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (first, second, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     // A later change does not move an order in the list.
     let (_, changes) = shop.parcel(&first.order, &[], None);
@@ -184,9 +178,8 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event<D: Database>() {
     assert_eq!(last(10).await, 12, "the confirmation in the commit that created it");
 }
 
-pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (first, second) = (shop.sell().await, shop.sell().await);
     let number = first.order.order_number.clone();
     // Both payments are the first order's; the clock stepped back between them, the stream did not.
@@ -215,12 +208,11 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first<D: Databa
 }
 
 /// An operator chooses order numbers; one may look like the id of another record in the same commit.
-pub(crate) async fn records_of_different_kinds_may_share_a_name<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn records_of_different_kinds_may_share_a_name(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
     assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
-    assert_eq!(rows(&database).await, [1, 1, 1, 2, 0, 6, 0]);
+    assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 0]);
     let (store, tenant, number) = (&shop.store, shop.tenant.clone(), sale.order.order_number.clone());
     let order: Result<Option<Order>, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
     assert_eq!(order.unwrap(), Some(sale.order));

@@ -7,9 +7,8 @@ use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn one_delivery_per_event_and_endpoint<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let committed = shop.open_checkout().await;
     let mut twin = committed.deliveries[0].clone();
@@ -27,9 +26,8 @@ pub(crate) async fn one_delivery_per_event_and_endpoint<D: Database>() {
     assert_eq!(database.execute(replay).await, Ok(1));
 }
 
-pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (first, second) =
         (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
     let claim = async |shop: &Shop, processor: &str, kind, event: &str, payment: &str, said: &'static str| {
@@ -75,9 +73,8 @@ pub(crate) async fn a_report_counts_once_for_ever<D: Database>() {
     assert_eq!(get("evt-9").await, None);
 }
 
-pub(crate) async fn one_open_payment_per_checkout<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (checkout, opened) = shop.opened();
     let attempt = || {
         let mut new = new_payment(&checkout);
@@ -102,9 +99,8 @@ pub(crate) async fn one_open_payment_per_checkout<D: Database>() {
     assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 3);
 }
 
-pub(crate) async fn one_shipment_per_idempotency_key<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
@@ -136,9 +132,8 @@ pub(crate) async fn one_shipment_per_idempotency_key<D: Database>() {
     }
 }
 
-pub(crate) async fn one_parcel_per_tracking_number<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
     let Some(authority_domain::change::Record::Order(order)) =
@@ -158,9 +153,8 @@ pub(crate) async fn one_parcel_per_tracking_number<D: Database>() {
     shop.commit(changes).await.unwrap();
 }
 
-pub(crate) async fn slugs_and_keys_are_unique<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn slugs_and_keys_are_unique(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let twin = merchant("acme");
     let taken: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&twin));
@@ -173,9 +167,8 @@ pub(crate) async fn slugs_and_keys_are_unique<D: Database>() {
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::Other))));
 }
 
-pub(crate) async fn rows_that_break_an_invariant_are_refused<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn rows_that_break_an_invariant_are_refused(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], None);

@@ -38,9 +38,8 @@ async fn next_due(store: &Store) -> Option<Timestamp> {
     next.unwrap()
 }
 
-pub(crate) async fn open_checkouts_are_due_by_their_time<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     assert_eq!(next_due(&shop.store).await, None);
     let shops = [shop.clone(), shop.in_test_mode(), Shop::new(&shop.store, "other").await];
     let mut expected = Vec::new();
@@ -114,8 +113,7 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     PendingOrder { created_at: now, number }
 }
 
-pub(crate) async fn merchants_say_how_long_an_order_may_be_pending<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let limits = async || -> Vec<PendingLimit> {
         let limits: Result<_, StoreError> = job!(store.read_list, tx => tx.pending_limits());
@@ -132,9 +130,8 @@ pub(crate) async fn merchants_say_how_long_an_order_may_be_pending<D: Database>(
     assert_eq!(limits().await, expected);
 }
 
-pub(crate) async fn pending_orders_come_oldest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let expected = [
         take_in(&shop, "B", noon()).await,
         take_in(&shop, "C", noon()).await,
@@ -166,9 +163,8 @@ pub(crate) async fn pending_orders_come_oldest_first<D: Database>() {
     assert_eq!(seen, expected);
 }
 
-pub(crate) async fn the_open_attempt_of_a_checkout_is_found<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
     let created = payment_flow::start(&checkout, false, new, noon()).unwrap();
@@ -189,9 +185,8 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found<D: Database>() {
     assert_eq!(open().await, None);
 }
 
-pub(crate) async fn an_alert_counts_until_it_is_closed<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
         let alert = NewAlert {

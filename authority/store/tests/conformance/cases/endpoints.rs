@@ -10,9 +10,8 @@ use super::fixtures::{at, endpoint};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn endpoints_come_back_as_they_were<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let mut made = endpoint(true, &["order.*", "payment.failed"]);
     made.description = Some("Grüße".into());
     made.metadata.insert("k".into(), "v".into());
@@ -33,9 +32,8 @@ pub(crate) async fn endpoints_come_back_as_they_were<D: Database>() {
     );
 }
 
-pub(crate) async fn endpoints_are_listed_newest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let mut ids = Vec::new();
     for _ in 0..4 {
         ids.push(shop.endpoint(&["*"]).await);
@@ -74,9 +72,8 @@ async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreError> {
     job!(store.write, tx => tx.endpoint_update(&tenant, &next))
 }
 
-pub(crate) async fn an_endpoint_changes_version_by_version<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let first = stored(&shop, &id).await.unwrap();
     let patch = EndpointPatch {
@@ -106,9 +103,8 @@ pub(crate) async fn an_endpoint_changes_version_by_version<D: Database>() {
     assert_eq!(stored(&shop, &id).await, Some(fifth));
 }
 
-pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let delete = async |shop: &Shop, version: i64| -> Result<(), StoreError> {

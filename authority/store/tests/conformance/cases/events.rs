@@ -13,9 +13,8 @@ use super::fixtures::at;
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn events_refuse_update_and_delete<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.open_checkout().await;
     let before = shop.events().await;
     for sql in [
@@ -31,9 +30,8 @@ pub(crate) async fn events_refuse_update_and_delete<D: Database>() {
     assert_eq!(shop.events().await, before);
 }
 
-pub(crate) async fn pages_narrow_by_type_record_and_time<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     // 1 checkout.created, 2 payment.created, 3 checkout.completed, 4 order.created, 5 payment.succeeded,
     // 6 order.confirmed; a minute later 7 checkout.created.
     let sale = shop.sell().await;
@@ -69,9 +67,8 @@ pub(crate) async fn pages_narrow_by_type_record_and_time<D: Database>() {
     }
 }
 
-pub(crate) async fn pages_begin_where_they_are_told<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let mut committed = Vec::new();
     for _ in 0..5 {
         committed.extend(shop.open_checkout().await.events);
@@ -98,9 +95,8 @@ pub(crate) async fn pages_begin_where_they_are_told<D: Database>() {
 
 /// The position of what is kept: for readers whose cursor is older (contract 8.6). Whoever removes events one day has
 /// the right to; here the guard is taken away, which each database writes in its own way.
-pub(crate) async fn what_is_removed_is_known_to_be_gone<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let range = async || {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
         let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
@@ -127,10 +123,9 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone<D: Database>() {
 }
 
 /// A page is read up to the first row that it has no room for, however many rows were asked for.
-pub(crate) async fn pages_end_at_their_bytes<D: Database>() {
+pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
     const BODY: usize = 200 * 1024;
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+    let shop = Shop::open(database).await;
     let (store, tenant) = (&shop.store, shop.tenant.clone());
     let written: Result<_, StoreError> = job!(store.write, tx => async move {
         let end = tx.stream_advance(&tenant, 40, at(1)).await?.last_sequence;

@@ -9,9 +9,8 @@ use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let queue = async |now| -> QueueFigures {
         let figures: Result<QueueFigures, StoreError> = job!(store.read, tx => tx.queue_figures(now));
@@ -51,9 +50,8 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted<D: Database>() 
     assert_eq!(states().await, [("disabled".to_owned(), 1), ("unknown".to_owned(), 1)]);
 }
 
-pub(crate) async fn what_nobody_sees_to_is_told<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_nobody_sees_to_is_told(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let unattended = async |now| -> Option<Timestamp> {
         let oldest: Result<_, StoreError> = job!(store.read, tx => tx.oldest_unattended(now));

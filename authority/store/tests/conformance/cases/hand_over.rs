@@ -94,7 +94,7 @@ pub(crate) fn sequence(given: &HandedOver) -> i64 {
 }
 
 /// A shop whose stream has begun, without any endpoint.
-async fn begun<D: Database>(database: &D) -> Shop {
+async fn begun(database: &dyn Database) -> Shop {
     let shop = Shop::open(database).await;
     shop.open_checkout().await;
     shop
@@ -103,9 +103,8 @@ async fn begun<D: Database>(database: &D) -> Shop {
 const HELD: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL";
 const WAITING: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NULL";
 
-pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read(database: &dyn Database) {
+    let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let secret = format!(
         "INSERT INTO endpoint_secrets (endpoint_id, version, sealed, expires_at) \
@@ -132,9 +131,8 @@ pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read<D: Database>(
     assert_eq!(given[0].delivery.secrets.iter().map(|secret| secret.version).collect::<Vec<_>>(), [2, 1]);
 }
 
-pub(crate) async fn no_more_than_there_is_room_for<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
+    let shop = begun(database).await;
     let (cap, held) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let (probed, failing) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     for (id, sql) in [
@@ -163,9 +161,33 @@ pub(crate) async fn no_more_than_there_is_room_for<D: Database>() {
     assert_eq!(database.number(WAITING).await, 16 - 4);
 }
 
-pub(crate) async fn what_waits_goes_first<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+/// All instances together obey an endpoint's limit: what others hold counts, to the last one (contract 18.4-8).
+pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
+    let shop = begun(database).await;
+    shop.endpoint(&["*"]).await;
+    let up_to = |sequence: i64| {
+        let until = at(60).as_ms();
+        format!(
+            "UPDATE deliveries SET lease_token = 'another', lease_until = {until} WHERE sequence <= {sequence}"
+        )
+    };
+    shop.open_checkout().await;
+    shop.open_checkout().await;
+    assert_eq!(database.execute(&up_to(3)).await.unwrap(), 2);
+    let counter = Counter::put_up(&shop.store, 99, 3);
+    shop.open_checkout().await;
+    let given = counter.given();
+    assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [4], "they leave one");
+    for HandedOver { mut slot, .. } in given {
+        assert_eq!(slot.begin(moment(0)), Ok(()));
+    }
+    assert_eq!(database.execute(&up_to(4)).await.unwrap(), 3);
+    shop.open_checkout().await;
+    assert_eq!(counter.sequences(), Vec::<i64>::new());
+}
+
+pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
+    let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     let counter = Counter::put_up(&shop.store, 99, 9);
@@ -195,9 +217,8 @@ pub(crate) async fn what_waits_goes_first<D: Database>() {
     assert!(counter.slots.wanted().now_or_never().is_none(), "the poll finds it when the hold is over");
 }
 
-pub(crate) async fn an_undone_job_hands_nothing_over<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
+    let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 1, 1);
     let (refused, change) = (shop.clone(), shop.opened().1);
@@ -217,9 +238,8 @@ pub(crate) async fn an_undone_job_hands_nothing_over<D: Database>() {
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn a_failed_commit_hands_nothing_over<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) {
+    let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 1, 1);
     let (open, holding) = hold(&shop.store).await;
@@ -240,9 +260,8 @@ pub(crate) async fn a_failed_commit_hands_nothing_over<D: Database>() {
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn the_sink_tests_and_replays_are_handed_over<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_sink_tests_and_replays_are_handed_over(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let sink = platform.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 9);
@@ -287,9 +306,8 @@ fn has_desk(tx: &mut dyn Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
     Box::pin(async move { Ok(has) })
 }
 
-pub(crate) async fn without_a_dispatcher_everything_waits<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Database) {
+    let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let event = shop.open_checkout().await.events[0].id.clone();
     replay(&shop, event, &endpoint).await;
@@ -305,9 +323,8 @@ pub(crate) async fn without_a_dispatcher_everything_waits<D: Database>() {
 }
 
 /// A service that stops gives back what it was to send: it has to be told.
-pub(crate) async fn a_closed_desk_is_given_what_was_leased_before<D: Database>() {
-    let database = D::start().await;
-    let shop = begun(&database).await;
+pub(crate) async fn a_closed_desk_is_given_what_was_leased_before(database: &dyn Database) {
+    let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
     let mut counter = Counter::put_up(&shop.store, 99, 9);
     let (seller, change) = (shop.clone(), shop.opened().1);

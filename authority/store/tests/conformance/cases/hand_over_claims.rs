@@ -55,9 +55,8 @@ fn succeeded(given: &mut [HandedOver]) -> Vec<Settlement> {
     given.iter().map(|given| settlement(&given.delivery, &given.token, SettledAs::Succeeded)).collect()
 }
 
-pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 2);
     for _ in 0..10 {
@@ -97,10 +96,9 @@ async fn settle_rest(shop: &Shop, counter: &Counter, endpoint: &EndpointId) -> V
     counter.sequences()
 }
 
-pub(crate) async fn a_claim_leaves_others_their_slots<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
     let (big, small) = {
-        let big = Shop::open(&database).await;
+        let big = Shop::open(database).await;
         let small = Shop::new(&big.store, "small").await;
         (big, small)
     };
@@ -132,9 +130,8 @@ pub(crate) async fn a_claim_leaves_others_their_slots<D: Database>() {
 }
 
 /// An endpoint that is held back gets what somebody asks for now, as its probe, and nothing else (contract 18.4-6).
-pub(crate) async fn what_is_asked_for_goes_as_the_probe<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let hold = format!(
         "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
@@ -181,9 +178,8 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe<D: Database>() {
 }
 
 /// The queue of the dispatcher is told of what changes an endpoint, after the commit.
-pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 9);
     shop.open_checkout().await;
@@ -215,9 +211,8 @@ pub(crate) async fn a_changed_endpoint_is_recalled<D: Database>() {
 
 /// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand in the
 /// way of what could (contract 18.4-1).
-pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others<D: Database>() {
-    let database = D::start().await;
-    let quick = Shop::open(&database).await;
+pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &dyn Database) {
+    let quick = Shop::open(database).await;
     quick.endpoint(&["*"]).await;
     quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(0)).await.unwrap();
     for n in 0..12 {
@@ -250,9 +245,8 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others<D: Database>
     assert_eq!(counter.given().len(), 4, "places that have become free");
 }
 
-pub(crate) async fn merchants_and_endpoints_take_turns<D: Database>() {
-    let database = D::start().await;
-    let crowd = Shop::open(&database).await;
+pub(crate) async fn merchants_and_endpoints_take_turns(database: &dyn Database) {
+    let crowd = Shop::open(database).await;
     let (busy, quiet) = (crowd.endpoint(&["*"]).await, crowd.endpoint(&["checkout.expired"]).await);
     for _ in 0..6 {
         crowd.open_checkout().await;
@@ -273,9 +267,8 @@ pub(crate) async fn merchants_and_endpoints_take_turns<D: Database>() {
 
 /// The lease ran out, another took the delivery, and the first holder comes back: nothing of it counts, and no room is
 /// made by it.
-pub(crate) async fn an_outcome_counts_only_for_the_holder<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 1);
     shop.open_checkout().await;
@@ -290,9 +283,8 @@ pub(crate) async fn an_outcome_counts_only_for_the_holder<D: Database>() {
     assert_eq!(shop.settle(vec![settlement(&other[0], "other", SettledAs::Succeeded)]).await, 1);
 }
 
-pub(crate) async fn what_was_not_begun_is_given_back<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 9);
     for _ in 0..3 {

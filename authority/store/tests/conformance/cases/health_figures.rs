@@ -19,9 +19,8 @@ async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<Endp
     figures.unwrap()
 }
 
-pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (id, idle) = (shop.endpoint(&["checkout.*"]).await, shop.endpoint(&["refund.*"]).await);
     // Another tenant's do not count.
     let stranger = Shop::new(&shop.store, "other").await;
@@ -120,9 +119,8 @@ async fn open_codes(shop: &Shop) -> Vec<AlertCode> {
     open(shop).await.into_iter().map(|alert| alert.code).collect()
 }
 
-pub(crate) async fn alerts_open_count_and_close<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     raise(&shop, AlertCode::EndpointFailing, &id, 1).await;
     raise(&shop, AlertCode::BlockedAddress, &other, 2).await;
@@ -174,9 +172,8 @@ pub(crate) async fn alerts_open_count_and_close<D: Database>() {
     assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
 }
 
-pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let (first, second) = (shop.open_checkout().await, shop.open_checkout().await);
     let taken = shop.lease("a", noon(), 9, 9).await;

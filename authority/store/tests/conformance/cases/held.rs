@@ -61,7 +61,7 @@ pub(crate) fn make(
 }
 
 /// The slugs that are there.
-pub(crate) async fn slugs<D: Database>(database: &D, among: &[&str]) -> Vec<String> {
+pub(crate) async fn slugs(database: &dyn Database, among: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for slug in among {
         if database.number(&format!("SELECT COUNT(*) FROM merchants WHERE slug = '{slug}'")).await == 1 {

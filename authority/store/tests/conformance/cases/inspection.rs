@@ -10,9 +10,8 @@ use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn a_snapshot_is_one_moment<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.open_checkout().await;
     let mut inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known);
@@ -39,9 +38,8 @@ pub(crate) async fn a_snapshot_is_one_moment<D: Database>() {
     inspection.close().await;
 }
 
-pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
     assert!(known.unwrap());
@@ -55,9 +53,8 @@ pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed<D: Database>()
     inspection.close().await;
 }
 
-pub(crate) async fn subscriptions_say_since_when<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let since = async || {
         let mut inspection = Inspection::open(&database.url()).await.unwrap();
         let tenant = shop.tenant.clone();
@@ -90,9 +87,8 @@ pub(crate) async fn subscriptions_say_since_when<D: Database>() {
     assert_eq!(since().await, [(6, true), (8, false)]);
 }
 
-pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let first = shop.endpoint(&["*"]).await.min(shop.endpoint(&["*"]).await);
     let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(None, 1));
@@ -143,9 +139,8 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read<D: Database>(
     }
 }
 
-pub(crate) async fn operator_keys_end_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {

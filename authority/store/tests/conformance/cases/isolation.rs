@@ -12,7 +12,7 @@ use super::job;
 use super::shop::{Sale, Shop};
 
 /// Everything a tenant can have, and who may not see it.
-async fn stocked<D: Database>(database: &D) -> (Shop, Sale, [Shop; 2]) {
+async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {
     let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     shop.endpoint(&["*"]).await;
@@ -20,9 +20,8 @@ async fn stocked<D: Database>(database: &D) -> (Shop, Sale, [Shop; 2]) {
     (shop, sale, strangers)
 }
 
-pub(crate) async fn nobody_reads_anothers_records<D: Database>() {
-    let database = D::start().await;
-    let (shop, sale, strangers) = stocked(&database).await;
+pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
+    let (shop, sale, strangers) = stocked(database).await;
     let (open_checkout, opened) = shop.opened();
     let created = authority_domain::payment_flow::start(
         &open_checkout,
@@ -127,9 +126,8 @@ async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
 /// Places that nothing else has.
 const PLACES: Places = Places { first: 900, last: 900 };
 
-pub(crate) async fn nobody_writes_anothers_records<D: Database>() {
-    let database = D::start().await;
-    let (shop, sale, [other, test]) = stocked(&database).await;
+pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
+    let (shop, sale, [other, test]) = stocked(database).await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     shop.commit(changes).await.unwrap();
     let sums = "SELECT CAST((SELECT SUM(resource_version) FROM payments) \
@@ -163,9 +161,8 @@ pub(crate) async fn nobody_writes_anothers_records<D: Database>() {
     }
 }
 
-pub(crate) async fn numbers_are_each_tenants_own<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let next = async |shop: &Shop| -> String {
         let (store, tenant) = (&shop.store, shop.tenant.clone());

@@ -46,9 +46,8 @@ async fn set(shop: &Shop, id: &EndpointId, own: Option<i64>) {
     done.unwrap();
 }
 
-pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let numbers = [None, Some(1), Some(100), Some(128), Some(256)];
     for of_merchant in numbers {
@@ -75,9 +74,8 @@ pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant<D: Database
     assert_eq!(database.number(&format!("{IN_FLIGHT} '{sink}'")).await, 200);
 }
 
-pub(crate) async fn a_hold_says_until_when_and_why<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let hold = async |hold: Hold| {
         let (store, ids) = (&shop.store, [id.clone()]);
@@ -97,9 +95,8 @@ pub(crate) async fn a_hold_says_until_when_and_why<D: Database>() {
     assert_eq!(hold(Hold::default()).await, (None, None));
 }
 
-pub(crate) async fn limits_outside_their_range_are_refused<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     for (table, column, first, last) in [
         ("webhook_endpoints", "max_in_flight", 1, 256),
@@ -116,10 +113,9 @@ pub(crate) async fn limits_outside_their_range_are_refused<D: Database>() {
     database.execute("UPDATE webhook_endpoints SET held_reason = 'mood'").await.unwrap_err();
 }
 
-pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent<D: Database>() {
+pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(database: &dyn Database) {
     const HOUR_MS: i64 = 3_600_000;
-    let database = D::start().await;
-    let store = &database.open().await.unwrap();
+    let store = database.open().await.unwrap();
     let beat = async |id: &'static str| {
         let count: Result<i64, StoreError> = job!(store.write, tx => tx.instance_beat(id, HOUR_MS));
         count.unwrap()
@@ -134,9 +130,8 @@ pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent<D: Dat
     assert_eq!(beat("c").await, 2);
 }
 
-pub(crate) async fn a_thousand_endpoints_are_told_at_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_thousand_endpoints_are_told_at_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     for _ in 0..ENDPOINTS_MAX {
         shop.endpoint(&["*"]).await;
     }

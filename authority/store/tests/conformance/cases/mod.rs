@@ -1,5 +1,5 @@
 //! What every database behind the ports must do, said once: async functions over a [`Database`], which each database's
-//! own test file implements and runs with [`conformance!`](crate::conformance).
+//! own module implements and runs with [`conformance!`].
 //!
 //! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
 //! writes, it does so with SQL that every database understands.
@@ -50,10 +50,7 @@ use authority_store::{Store, StoreError, StoreUrl};
 
 /// An empty database for one test.
 #[async_trait::async_trait]
-pub(crate) trait Database: Send + Sync + Sized + 'static {
-    /// Makes it.
-    async fn start() -> Self;
-
+pub(crate) trait Database: Send + Sync {
     /// Opens it as the process that serves it.
     async fn open(&self) -> Result<Store, StoreError>;
 
@@ -79,10 +76,9 @@ pub(crate) use job;
 
 /// Makes a test of every case for one database. A case that is not listed here is an unused function, which the
 /// compiler reports.
-#[macro_export]
 macro_rules! conformance {
     ($database:ty) => {
-        $crate::conformance!(@cases $database;
+        $crate::cases::conformance!(@cases $database;
             audit: every_write_of_an_operator_is_kept, a_commit_tells_what_it_wrote;
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
@@ -103,7 +99,7 @@ macro_rules! conformance {
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             hand_over: what_is_handed_over_is_what_a_claim_would_read, no_more_than_there_is_room_for,
-                what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
+                what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
                 the_sink_tests_and_replays_are_handed_over, without_a_dispatcher_everything_waits,
                 a_closed_desk_is_given_what_was_leased_before;
             hand_over_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
@@ -181,9 +177,11 @@ macro_rules! conformance {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
-                    $crate::conformance::$module::$case::<$database>().await;
+                    let database = <$database>::start().await;
+                    $crate::cases::$module::$case(&database).await;
                 }
             )+
         })+
     };
 }
+pub(crate) use conformance;

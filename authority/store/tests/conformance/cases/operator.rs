@@ -10,9 +10,8 @@ use super::fixtures::{api_key, at, dice, merchant};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn merchants_are_listed_newest_first<D: Database>() {
-    let database = D::start().await;
-    let store = &database.open().await.unwrap();
+pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
+    let store = database.open().await.unwrap();
     let mut made = Vec::new();
     for (n, slug) in ["one", "two", "three"].into_iter().enumerate() {
         let mut merchant = merchant(slug);
@@ -61,9 +60,8 @@ pub(crate) async fn merchants_are_listed_newest_first<D: Database>() {
     refused.unwrap_err();
 }
 
-pub(crate) async fn keys_are_listed_replaced_and_ended<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let store = &shop.store;
     let insert = async |key: ApiKeyRecord| {

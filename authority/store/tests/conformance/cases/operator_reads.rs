@@ -11,9 +11,8 @@ use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn deliveries_of_everybody_are_found<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await.in_test_mode();
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let (ours, theirs) = (shop.endpoint(&["*"]).await, other.endpoint(&["*"]).await);
@@ -63,9 +62,8 @@ pub(crate) async fn deliveries_of_everybody_are_found<D: Database>() {
     }
 }
 
-pub(crate) async fn what_waits_is_counted_and_brought_forward<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (busy, idle) = (shop.endpoint(&["*"]).await, shop.endpoint(&["order.cancelled"]).await);
     let quiet = shop.endpoint(&["checkout.created"]).await;
     shop.open_checkout().await;
@@ -115,9 +113,8 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward<D: Database>() {
     assert_eq!(attempts.unwrap().len(), 1);
 }
 
-pub(crate) async fn events_of_everybody_come_newest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let mut ids = Vec::new();
     for seller in [&shop, &other, &shop] {

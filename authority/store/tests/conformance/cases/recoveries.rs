@@ -72,9 +72,8 @@ async fn take(shop: &Shop, step: &RecoveryStep) -> Option<i64> {
     made.unwrap()
 }
 
-pub(crate) async fn a_step_is_taken_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     for _ in 0..3 {
         shop.open_checkout().await;
@@ -122,9 +121,8 @@ pub(crate) async fn a_step_is_taken_once<D: Database>() {
     }
 }
 
-pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     for _ in 0..2 {
         shop.open_checkout().await;
@@ -152,9 +150,8 @@ pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not<D: Datab
     assert_eq!(backlog(200, 1).await, RecoveryBacklog { waiting: 1, due: 1 });
 }
 
-pub(crate) async fn a_recovery_ends_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let stretch = Stretch { above: 0, below: 2 };

@@ -14,9 +14,8 @@ use super::refunds::{ask, payment_now, report};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn refunds_and_payments_are_listed_by_filter<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let (one, two) = (shop.sell().await, shop.sell().await);
     let a = ask(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
@@ -86,9 +85,8 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter<D: Database>() {
     }
 }
 
-pub(crate) async fn the_operator_finds_refunds_of_all_merchants<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let (mine, theirs) = (shop.sell().await, other.sell().await);
     let a = ask(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
@@ -119,9 +117,8 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants<D: Database>() {
     assert!(found.unwrap().is_none());
 }
 
-pub(crate) async fn late_payments_are_found<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn late_payments_are_found(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let mut late = Vec::new();
     for shop in [&shop, &other] {
@@ -158,9 +155,8 @@ pub(crate) async fn late_payments_are_found<D: Database>() {
 }
 
 /// A refund of money that made no order (contract 18.3).
-pub(crate) async fn a_refund_may_belong_to_no_order<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_refund_may_belong_to_no_order(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let a = ask(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
     let id = RefundId::generate(at(3), &mut dice());

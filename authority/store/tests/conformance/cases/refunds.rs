@@ -106,9 +106,8 @@ async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64>
     sums.unwrap()
 }
 
-pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (number, id) = (&sale.order.order_number, &sale.payment.id);
     let column =
@@ -144,9 +143,8 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not<D: Database>() {
 }
 
 /// The schema's own view of I2, whatever a use case has computed.
-pub(crate) async fn refunds_never_exceed_what_was_captured<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let made = ask(&shop, number, 5000, RequesterType::ApiKey, 1).await;
@@ -176,9 +174,8 @@ pub(crate) async fn refunds_never_exceed_what_was_captured<D: Database>() {
     shop.commit(change(&more)).await.unwrap();
 }
 
-pub(crate) async fn a_payment_is_stated_anew_only_as_it_is<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let sale = shop.sell().await;
     ask(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
@@ -209,9 +206,8 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is<D: Database>() {
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }
 
-pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let first = ask(&shop, number, 1, RequesterType::ApiKey, 1).await;
@@ -245,9 +241,8 @@ pub(crate) async fn one_refund_per_key_of_a_requester<D: Database>() {
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
 }
 
-pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them<D: Database>() {
-    let database = D::start().await;
-    let plain = Shop::open(&database).await;
+pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(database: &dyn Database) {
+    let plain = Shop::open(database).await;
     let mut merchant = super::fixtures::merchant("lively");
     merchant.settings.sandbox_auto_advance = true;
     let context = merchant.context();

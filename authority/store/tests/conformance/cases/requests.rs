@@ -23,9 +23,8 @@ fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyR
     }
 }
 
-pub(crate) async fn an_answer_is_kept_until_it_expires<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let insert = async |record: IdempotencyRecord| {
         let store = &shop.store;
         let inserted: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
@@ -68,9 +67,8 @@ pub(crate) async fn an_answer_is_kept_until_it_expires<D: Database>() {
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())), "what lives stays");
 }
 
-pub(crate) async fn keys_come_back_as_they_were<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let store = &shop.store;
     let mut key = api_key(&shop.tenant.merchant_id, 1);
     key.scopes = Scope::ALL.to_vec();

@@ -26,9 +26,8 @@ async fn sequences(shop: &Shop) -> Vec<i64> {
     shop.events().await.into_iter().map(|(sequence, _)| sequence).collect()
 }
 
-pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let stranger = Shop::new(&shop.store, "other").await;
     for s in [0, 10, 20, 30] {
         shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
@@ -78,9 +77,8 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs<D: 
     assert_eq!(found, expected);
 }
 
-pub(crate) async fn nothing_else_removes_an_event<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     for _ in 0..3 {
         shop.open_checkout().await;
     }
@@ -94,9 +92,8 @@ pub(crate) async fn nothing_else_removes_an_event<D: Database>() {
     assert_eq!(sequences(&shop).await, [2, 3]);
 }
 
-pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let event: EventId = shop.open_checkout().await.events[0].id.clone();
     let again: Vec<NewDelivery> = (0..3)

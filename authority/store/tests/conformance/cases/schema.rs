@@ -7,8 +7,7 @@ use super::fixtures::noon;
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn a_newer_schema_is_refused<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     let store = database.open().await.unwrap();
     store.close().await;
     drop(store);
@@ -22,9 +21,8 @@ pub(crate) async fn a_newer_schema_is_refused<D: Database>() {
     assert_eq!((found, told), (known + 1, known));
 }
 
-pub(crate) async fn reopening_keeps_everything<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.lease("a", noon(), 2, 9).await;

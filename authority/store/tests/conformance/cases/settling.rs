@@ -36,9 +36,8 @@ async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
     disabled.unwrap()
 }
 
-pub(crate) async fn each_outcome_leaves_its_marks<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     for _ in 0..3 {
         shop.open_checkout().await;
@@ -85,9 +84,8 @@ pub(crate) async fn each_outcome_leaves_its_marks<D: Database>() {
     assert_eq!(database.number(&retries).await, 1);
 }
 
-pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     for _ in 0..3 {
         shop.open_checkout().await;
@@ -120,9 +118,8 @@ pub(crate) async fn only_what_is_still_ours_is_settled<D: Database>() {
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 3);
 }
 
-pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let other = shop.endpoint(&["*"]).await;
     for _ in 0..4 {
@@ -165,9 +162,8 @@ pub(crate) async fn gone_disables_and_cancels_what_waits<D: Database>() {
 }
 
 /// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.
-pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     for _ in 0..3 {
         shop.open_checkout().await;
@@ -194,9 +190,8 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled<D: Datab
 }
 
 /// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
-pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let live = shop.endpoint(&["*"]).await;
     for _ in 0..3 {
@@ -231,9 +226,8 @@ pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time<D: Databas
 }
 
 /// An attempt under way when its endpoint is deleted ends like any other, only that none follows.
-pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     for _ in 0..2 {
         shop.open_checkout().await;

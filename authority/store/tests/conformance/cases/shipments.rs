@@ -25,9 +25,8 @@ async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
     (order, parcels)
 }
 
-pub(crate) async fn parcels_of_an_order_are_paged_newest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (order, parcels) = three_parcels(&shop).await;
     let (_, elsewhere) = three_parcels(&shop).await;
     let page = async |before: Option<i64>, limit: i64| -> Vec<(i64, String)> {
@@ -46,9 +45,8 @@ pub(crate) async fn parcels_of_an_order_are_paged_newest_first<D: Database>() {
     assert_eq!(elsewhere.len(), 3);
 }
 
-pub(crate) async fn a_parcel_is_found_with_its_tenant<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_parcel_is_found_with_its_tenant(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     for shop in [shop.clone(), shop.in_test_mode()] {
         let (_, parcels) = three_parcels(&shop).await;
         let (store, id) = (&shop.store, parcels[0].id.clone());
@@ -57,9 +55,8 @@ pub(crate) async fn a_parcel_is_found_with_its_tenant<D: Database>() {
     }
 }
 
-pub(crate) async fn marks_are_kept_beside_the_record<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (order, _) = three_parcels(&shop).await;
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
     let marks = async |shop: &Shop| -> Marked {
@@ -95,9 +92,8 @@ pub(crate) async fn marks_are_kept_beside_the_record<D: Database>() {
     assert_eq!(marks(&shop).await, set);
 }
 
-pub(crate) async fn the_operators_word_is_kept_beside_the_record<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_operators_word_is_kept_beside_the_record(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (order, other) = (shop.sell().await.order, shop.sell().await.order);
     let confirmed_by = async |order: &Order| -> ConfirmedBy {
         let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());

@@ -41,7 +41,7 @@ pub(crate) struct Sale {
 
 impl Shop {
     /// Opens the database; the merchant is `acme`, live.
-    pub(crate) async fn open<D: Database>(database: &D) -> Self {
+    pub(crate) async fn open(database: &dyn Database) -> Self {
         Self::new(&database.open().await.unwrap(), "acme").await
     }
 

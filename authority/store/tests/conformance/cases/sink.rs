@@ -7,9 +7,8 @@ use super::fixtures::noon;
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn the_platform_gets_everybodys_events<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn the_platform_gets_everybodys_events(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let sink = platform.endpoint(&["checkout.created"]).await;

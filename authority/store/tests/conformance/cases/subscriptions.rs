@@ -37,9 +37,8 @@ async fn found(shop: &Shop, ongoing: &Ongoing) -> Option<(authority_domain::tena
     found.unwrap()
 }
 
-pub(crate) async fn subscriptions_come_back_as_they_were<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     for more in [json!({"status": "incomplete"}), json!({"trial_days": 7}), json!({})] {
         let made = opened(true, "c-77", more);
         shop.commit(vec![made.told()]).await.unwrap();
@@ -60,9 +59,8 @@ pub(crate) async fn subscriptions_come_back_as_they_were<D: Database>() {
     assert_eq!(found(&shop, &nobody).await, None);
 }
 
-pub(crate) async fn subscriptions_are_each_tenants_own<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let made = opened(true, "c-77", json!({}));
     shop.commit(vec![made.told()]).await.unwrap();
@@ -85,9 +83,8 @@ pub(crate) async fn subscriptions_are_each_tenants_own<D: Database>() {
     assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), made)));
 }
 
-pub(crate) async fn subscriptions_are_listed_newest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let mut made = Vec::new();
     for (n, customer) in ["c-1", "c-2", "c-1"].into_iter().enumerate() {
         let mut ongoing = opened(true, customer, json!({}));
@@ -117,9 +114,8 @@ pub(crate) async fn subscriptions_are_listed_newest_first<D: Database>() {
     assert_eq!(page(time, None, 9).await, [(2, 1)]);
 }
 
-pub(crate) async fn terms_stand_beside_their_checkout<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn terms_stand_beside_their_checkout(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (checkout, opening) = shop.opened();
     let (plain, other) = shop.opened();
     shop.commit(vec![opening, other]).await.unwrap();

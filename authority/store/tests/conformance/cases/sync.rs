@@ -31,9 +31,8 @@ async fn get(shop: &Shop, stream: CheckpointStream, name: &str) -> Option<Checkp
     found.unwrap()
 }
 
-pub(crate) async fn a_checkpoint_moves_version_by_version<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let one = first(&shop, "a", CheckpointStream::Events);
     put(&shop, &one).await.unwrap();
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(one.clone()));
@@ -54,9 +53,8 @@ pub(crate) async fn a_checkpoint_moves_version_by_version<D: Database>() {
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(two));
 }
 
-pub(crate) async fn checkpoints_are_listed_newest_first<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let mut made = Vec::new();
     for (name, stream) in [
         ("a", CheckpointStream::Events),
@@ -126,9 +124,8 @@ async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
     found
 }
 
-pub(crate) async fn a_name_is_one_orders<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_name_is_one_orders(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (one, two) = (shop.sell().await.order.order_number, shop.sell().await.order.order_number);
     assert_eq!(holder(&shop, name("erp", "1")).await, None);
     give(&shop, &one, name("erp", "1")).await.unwrap();

@@ -59,7 +59,7 @@ fn refusing(shop: &Shop, change: Change) -> Pending<Result<Committed, Refusal>> 
     })
 }
 
-async fn sequences<D: Database>(database: &D, shop: &Shop) -> (i64, i64, i64) {
+async fn sequences(database: &dyn Database, shop: &Shop) -> (i64, i64, i64) {
     let own = format!("FROM events WHERE merchant_id = '{}'", shop.tenant.merchant_id);
     let count = database.number(&format!("SELECT COUNT(*) {own}")).await;
     let last = database.number(&format!("SELECT COALESCE(MAX(sequence), 0) {own}")).await;
@@ -70,9 +70,8 @@ async fn sequences<D: Database>(database: &D, shop: &Shop) -> (i64, i64, i64) {
     (count, last, database.number(&counter).await)
 }
 
-pub(crate) async fn one_of_twenty_is_refused_alone<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn one_of_twenty_is_refused_alone(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let mut others = Vec::new();
     for n in 0..16 {
@@ -94,7 +93,7 @@ pub(crate) async fn one_of_twenty_is_refused_alone<D: Database>() {
     assert_eq!(first.await.unwrap().events[0].sequence, 2);
     assert_eq!(guilty.await.unwrap_err().code, ErrorCode::InternalError);
     assert_eq!(built_on_it.await.unwrap_err().code, ErrorCode::ServiceUnavailable, "it may ask again");
-    assert_eq!(sequences(&database, &shop).await, (2, 2, 2), "nothing of theirs is there");
+    assert_eq!(sequences(database, &shop).await, (2, 2, 2), "nothing of theirs is there");
     for table in ["checkouts", "events"] {
         assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {table}")).await, 18);
     }
@@ -104,9 +103,8 @@ pub(crate) async fn one_of_twenty_is_refused_alone<D: Database>() {
     assert_eq!(shop.open_checkout().await.events[0].sequence, 3, "the stream goes on");
 }
 
-pub(crate) async fn a_refusal_between_others_leaves_no_gap<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let (open, holding) = hold(&shop.store).await;
     let (never, change) = shop.opened();
@@ -127,16 +125,15 @@ pub(crate) async fn a_refusal_between_others_leaves_no_gap<D: Database>() {
         }
     }
     assert_eq!(sequences_of, [1, 2, 3]);
-    assert_eq!(sequences(&database, &shop).await, (3, 3, 3));
+    assert_eq!(sequences(database, &shop).await, (3, 3, 3));
     let gone = format!("SELECT COUNT(*) FROM checkouts WHERE id = '{}'", never.id);
     assert_eq!(database.number(&gone).await, 0);
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 3);
     assert_eq!(database.number("SELECT MAX(created_sequence) FROM deliveries").await, 3);
 }
 
-pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (open, holding) = hold(&shop.store).await;
     let before = opening(&shop);
     // The record is sent by the question that follows it, the message waits and is refused at the job's end.
@@ -166,12 +163,11 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole<D: Databas
     assert_eq!(after.await.unwrap().events[0].sequence, 3);
     let half = format!("SELECT COUNT(*) FROM checkouts WHERE id = '{}'", half.id);
     assert_eq!(database.number(&half).await, 0);
-    assert_eq!(sequences(&database, &shop).await, (3, 3, 3));
+    assert_eq!(sequences(database, &shop).await, (3, 3, 3));
 }
 
-pub(crate) async fn what_a_job_changes_the_next_one_finds<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (open, holding) = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));
@@ -204,9 +200,8 @@ pub(crate) async fn what_a_job_changes_the_next_one_finds<D: Database>() {
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 3));
 }
 
-pub(crate) async fn what_a_refused_job_changed_nobody_finds<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (open, holding) = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));
@@ -233,12 +228,11 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds<D: Database>() {
     assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
     let after = after.await.unwrap();
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 2));
-    assert_eq!(sequences(&database, &shop).await, (2, 2, 2));
+    assert_eq!(sequences(database, &shop).await, (2, 2, 2));
 }
 
-pub(crate) async fn generated_numbers_are_used_once<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
     let (open, holding) = hold(&shop.store).await;
     let first = reserving(&shop, Ok(()));
@@ -260,9 +254,8 @@ pub(crate) async fn generated_numbers_are_used_once<D: Database>() {
 }
 
 /// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
-pub(crate) async fn a_number_that_was_just_taken_is_not_generated<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
     let mut order = sale.order.clone();
     order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
@@ -278,9 +271,8 @@ pub(crate) async fn a_number_that_was_just_taken_is_not_generated<D: Database>()
 }
 
 /// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
-pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     keeping(&shop, "old").await.unwrap();
     let (open, holding) = hold(&shop.store).await;
     let again = keeping(&shop, "old");

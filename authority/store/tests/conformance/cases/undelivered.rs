@@ -34,9 +34,8 @@ async fn missing(
     page.unwrap().iter().map(|event| (event.sequence, event.reason.as_str())).collect()
 }
 
-pub(crate) async fn every_event_has_a_fate<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.open_checkout().await;
     let id = shop.endpoint(&["*"]).await;
     // Somebody else's deliveries are no news of ours.
@@ -103,9 +102,8 @@ pub(crate) async fn every_event_has_a_fate<D: Database>() {
     assert_eq!(oldest[0].event_type, "checkout.created");
 }
 
-pub(crate) async fn a_filter_and_tests_narrow_what_is_missing<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let (id, other) = (shop.endpoint(&["refund.*"]).await, shop.endpoint(&["refund.*"]).await);
     // 1 to 6: a checkout and its payment, the payment's success and the order.
     shop.sell().await;
@@ -133,9 +131,8 @@ pub(crate) async fn a_filter_and_tests_narrow_what_is_missing<D: Database>() {
     );
 }
 
-pub(crate) async fn a_time_is_a_place_in_the_stream<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn a_time_is_a_place_in_the_stream(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     let place = async |time: Timestamp| -> i64 {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
         let place: Result<i64, StoreError> = job!(store.read, tx => tx.sequence_at(&tenant, time));

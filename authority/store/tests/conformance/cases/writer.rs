@@ -14,8 +14,7 @@ use super::held::{hold, make, slugs, submit};
 use super::shop::Shop;
 use super::{Database, job};
 
-pub(crate) async fn an_answer_comes_after_the_commit<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let writers = (0..64).map(|n| {
         let (store, merchant) = (store.clone(), merchant(&format!("m{n}")));
@@ -32,8 +31,7 @@ pub(crate) async fn an_answer_comes_after_the_commit<D: Database>() {
     }
 }
 
-pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let (open, holding) = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
@@ -55,11 +53,10 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only<D: Database>() {
     assert_eq!(busy.await, Err(Refusal::unavailable(1)));
     assert!(matches!(taken.await, Err(StoreError::Conflict(Constraint::MerchantSlug))));
     assert_eq!(after.await, Ok(()));
-    assert_eq!(slugs(&database, &["kept", "refused", "busy", "after"]).await, ["kept", "after"]);
+    assert_eq!(slugs(database, &["kept", "refused", "busy", "after"]).await, ["kept", "after"]);
 }
 
-pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let (open, holding) = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
@@ -76,14 +73,13 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does<D: Database>
     assert_eq!(kept.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
     assert!(matches!(taken.await, Err(StoreError::Unavailable(_))));
     assert_eq!(failing.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
-    assert_eq!(slugs(&database, &["kept", "failing"]).await, [""; 0]);
+    assert_eq!(slugs(database, &["kept", "failing"]).await, [""; 0]);
     // The next transaction begins as if that one had never been.
     make(&store, "next", || Ok(())).await.unwrap();
-    assert_eq!(slugs(&database, &["next"]).await, ["next"]);
+    assert_eq!(slugs(database, &["next"]).await, ["next"]);
 }
 
-pub(crate) async fn a_panic_harms_nobody_else<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let (open, holding) = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
@@ -111,15 +107,14 @@ pub(crate) async fn a_panic_harms_nobody_else<D: Database>() {
     assert!(matches!(of_the_store.await, Err(StoreError::Broken(_))));
     assert!(matches!(at_once.await, Err(StoreError::Broken(_))));
     assert_eq!(after.await, Ok(()));
-    assert_eq!(slugs(&database, &["before", "panicking", "after"]).await, ["before", "after"]);
+    assert_eq!(slugs(database, &["before", "panicking", "after"]).await, ["before", "after"]);
 
     let reading: Result<(), StoreError> =
         store.read(|_: &mut dyn Tx| Box::pin(async { panic!("a test panics on purpose, reading") })).await;
     assert!(matches!(reading, Err(StoreError::Broken(_))));
 }
 
-pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let broken = merchant("broken");
     let (id, inserted) = (broken.id.clone(), broken.clone());
@@ -138,11 +133,10 @@ pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else<D: Database>() {
     holding.await.unwrap();
     assert!(matches!(unreadable.await, Err(StoreError::Broken(_))));
     assert_eq!((before.await, after.await), (Ok(()), Ok(())));
-    assert_eq!(slugs(&database, &["before", "after"]).await, ["before", "after"]);
+    assert_eq!(slugs(database, &["before", "after"]).await, ["before", "after"]);
 }
 
-pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let (open, holding) = hold(&store).await;
     let abandoned = make(&store, "abandoned", || Ok(()));
@@ -152,14 +146,13 @@ pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work<D: Database>()
     let behind = make(&store, "behind", || Ok(()));
     open.send(()).unwrap();
     behind.await.unwrap();
-    assert_eq!(slugs(&database, &["abandoned", "behind"]).await, ["abandoned", "behind"]);
+    assert_eq!(slugs(database, &["abandoned", "behind"]).await, ["abandoned", "behind"]);
 }
 
 /// Defect 1 of the measurements that shaped this store: a future dropped in the middle of a transaction made the
 /// acknowledged writes of others vanish.
-pub(crate) async fn callers_that_hang_up_at_random_lose_nothing<D: Database>() {
-    let database = D::start().await;
-    let shop = Shop::open(&database).await;
+pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn Database) {
+    let shop = Shop::open(database).await;
     shop.endpoint(&["*"]).await;
     let callers: Vec<_> = (0..300)
         .map(|_| {
@@ -195,17 +188,15 @@ pub(crate) async fn callers_that_hang_up_at_random_lose_nothing<D: Database>() {
     assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, checkouts, "a gap");
 }
 
-pub(crate) async fn a_reading_job_cannot_write<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn a_reading_job_cannot_write(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let merchant = merchant("reader");
     let written: Result<(), StoreError> = job!(store.read, tx => tx.merchant_insert(&merchant));
     written.unwrap_err();
-    assert_eq!(slugs(&database, &["reader"]).await, Vec::<String>::new());
+    assert_eq!(slugs(database, &["reader"]).await, Vec::<String>::new());
 }
 
-pub(crate) async fn closing_finishes_what_was_submitted<D: Database>() {
-    let database = D::start().await;
+pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let (open, holding) = hold(&store).await;
     let submitted = make(&store, "submitted", || Ok(()));
@@ -217,7 +208,7 @@ pub(crate) async fn closing_finishes_what_was_submitted<D: Database>() {
     closing.await;
     assert_eq!(submitted.await, Ok(()));
     assert_eq!(late.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
-    assert_eq!(slugs(&database, &["submitted", "late"]).await, ["submitted"]);
+    assert_eq!(slugs(database, &["submitted", "late"]).await, ["submitted"]);
     let id = MerchantId::generate(noon(), &mut dice());
     let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
     assert!(matches!(read, Err(StoreError::Unavailable(_))));

@@ -7,9 +7,9 @@ use authority_store::StoreError;
 use authority_store::ports::SettledAs;
 
 use super::PostgresDatabase;
-use crate::conformance::fixtures::{at, noon, settlement};
-use crate::conformance::shop::Shop;
-use crate::conformance::{Database, job};
+use crate::cases::fixtures::{at, noon, settlement};
+use crate::cases::shop::Shop;
+use crate::cases::{Database, job};
 
 const INSTANCES: usize = 2;
 const WRITERS: usize = 8;
@@ -129,7 +129,7 @@ async fn take_turns(database: PostgresDatabase) {
                     .write(move |tx: &mut dyn authority_store::ports::Tx| {
                         Box::pin(async move {
                             let before = tx.endpoint_count(&tenant).await?;
-                            let endpoint = crate::conformance::fixtures::endpoint(tenant.livemode, &["*"]);
+                            let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);
                             let secret = authority_store::ports::SealedSecret {
                                 version: 1,
                                 sealed: vec![1],

@@ -9,7 +9,7 @@ use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 
-use crate::conformance::Database;
+use crate::cases::Database;
 
 /// An empty database.
 pub(crate) struct PostgresDatabase {
@@ -17,6 +17,10 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
+    async fn start() -> Self {
+        Self { address: postgres_cluster::database().await }
+    }
+
     async fn connect(&self) -> PgConnection {
         self.address.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
     }
@@ -24,10 +28,6 @@ impl PostgresDatabase {
 
 #[async_trait::async_trait]
 impl Database for PostgresDatabase {
-    async fn start() -> Self {
-        Self { address: postgres_cluster::database().await }
-    }
-
     async fn open(&self) -> Result<Store, StoreError> {
         Store::migrate(&self.url()).await?;
         Store::open(&self.url(), Access::Exclusive).await
@@ -46,3 +46,5 @@ impl Database for PostgresDatabase {
         sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut self.connect().await).await.unwrap()
     }
 }
+
+crate::cases::conformance!(PostgresDatabase);

@@ -3,9 +3,9 @@
 use authority_store::{Access, Store, StoreError, StoreUrl};
 
 use super::PostgresDatabase;
-use crate::conformance::Database;
-use crate::conformance::fixtures::noon;
-use crate::conformance::shop::Shop;
+use crate::cases::Database;
+use crate::cases::fixtures::noon;
+use crate::cases::shop::Shop;
 
 #[tokio::test]
 async fn an_empty_database_is_migrated_only_when_asked() {

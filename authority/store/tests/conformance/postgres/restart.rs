@@ -10,8 +10,8 @@ use postgres_cluster::{Cluster, Durability, Stop};
 use tokio::sync::Notify;
 
 use super::PostgresDatabase;
-use crate::conformance::shop::Shop;
-use crate::conformance::{Database, job};
+use crate::cases::shop::Shop;
+use crate::cases::{Database, job};
 
 /// What the writers have seen so far.
 #[derive(Default)]

@@ -1,14 +1,15 @@
 //! A database of an older release is brought up to date with everything that is in it.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use authority_domain::tenant::Tenant;
 use sqlx::Connection;
 use sqlx::migrate::Migrator;
 
 use super::PostgresDatabase;
-use crate::conformance::Database;
-use crate::conformance::shop::Shop;
+use crate::cases::Database;
+use crate::cases::shop::Shop;
 
 /// The newest migration of the older release.
 const OLDER: i64 = 2;
@@ -45,7 +46,8 @@ const ROWS: [&str; 10] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_database_is_migrated_with_its_rows() {
     let database = PostgresDatabase::start().await;
-    let all = sqlx::migrate!("migrations/postgres");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/postgres");
+    let all = Migrator::new(Path::new(folder)).await.unwrap();
     let older = Migrator {
         migrations: Cow::Owned(all.iter().filter(|migration| migration.version <= OLDER).cloned().collect()),
         ..Migrator::DEFAULT

@@ -9,8 +9,8 @@ use authority_domain::error_code::ErrorCode;
 use authority_store::{Access, Store, StoreUrl};
 
 use super::SqliteFile;
-use crate::conformance::Database;
-use crate::conformance::shop::Shop;
+use crate::cases::Database;
+use crate::cases::shop::Shop;
 
 /// A mounted tmpfs; unmounted when it goes away.
 struct SmallDisk(PathBuf);

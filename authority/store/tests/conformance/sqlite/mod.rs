@@ -12,7 +12,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
 
-use crate::conformance::Database;
+use crate::cases::Database;
 
 /// A database file in a directory that goes away with it.
 pub(crate) struct SqliteFile {
@@ -20,6 +20,10 @@ pub(crate) struct SqliteFile {
 }
 
 impl SqliteFile {
+    async fn start() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
     fn path(&self) -> PathBuf {
         self.directory.path().join("authority.db")
     }
@@ -32,10 +36,6 @@ impl SqliteFile {
 
 #[async_trait::async_trait]
 impl Database for SqliteFile {
-    async fn start() -> Self {
-        Self { directory: tempfile::tempdir().unwrap() }
-    }
-
     async fn open(&self) -> Result<Store, StoreError> {
         Store::open(&StoreUrl::Sqlite(self.path()), Access::Exclusive).await
     }
@@ -53,3 +53,5 @@ impl Database for SqliteFile {
         sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&mut self.connect().await).await.unwrap()
     }
 }
+
+crate::cases::conformance!(SqliteFile);

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 
 use super::SqliteFile;
-use crate::conformance::Database;
-use crate::conformance::shop::Shop;
+use crate::cases::Database;
+use crate::cases::shop::Shop;
 
 #[tokio::test]
 async fn a_second_server_is_refused_until_the_first_is_gone() {

@@ -11,8 +11,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use tokio::sync::oneshot;
 
 use super::SqliteFile;
-use crate::conformance::fixtures::merchant;
-use crate::conformance::{Database, job};
+use crate::cases::fixtures::merchant;
+use crate::cases::{Database, job};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_that_wait_together_share_a_transaction() {

@@ -1,14 +1,15 @@
 //! A database of an older release is brought up to date with everything that is in it.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use authority_domain::tenant::Tenant;
 use sqlx::AssertSqlSafe;
 use sqlx::migrate::Migrator;
 
 use super::SqliteFile;
-use crate::conformance::Database;
-use crate::conformance::shop::Shop;
+use crate::cases::Database;
+use crate::cases::shop::Shop;
 
 /// The newest migration of the older release.
 const OLDER: i64 = 2;
@@ -44,7 +45,8 @@ const ROWS: [&str; 10] = [
 #[tokio::test]
 async fn an_older_database_is_migrated_with_its_rows() {
     let database = SqliteFile::start().await;
-    let all = sqlx::migrate!("migrations/sqlite");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite");
+    let all = Migrator::new(Path::new(folder)).await.unwrap();
     let older = Migrator {
         migrations: Cow::Owned(all.iter().filter(|migration| migration.version <= OLDER).cloned().collect()),
         ..Migrator::DEFAULT
