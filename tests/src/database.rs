@@ -57,3 +57,16 @@ pub(crate) async fn forget_events(url: &str, merchant: &str, up_to: i64) {
         conn.close().await.unwrap();
     }
 }
+
+/// Reads a record from a row, each field from the column of this name. sqlx's derive would bring all of sqlx once more,
+/// compiled for the compiler.
+#[macro_export]
+macro_rules! from_row {
+    ($row:ident, $record:ident { $($field:ident),+ $(,)? }) => {
+        impl<'r> sqlx::FromRow<'r, $row> for $record {
+            fn from_row(row: &'r $row) -> sqlx::Result<Self> {
+                Ok(Self { $($field: sqlx::Row::try_get(row, stringify!($field))?),+ })
+            }
+        }
+    };
+}

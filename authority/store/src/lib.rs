@@ -17,6 +17,7 @@ mod error;
 pub mod hand_over;
 pub mod inbox;
 mod inspect;
+mod migrations;
 mod partner_copies;
 pub mod ports;
 mod postgres;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use serde_json::json;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, FromRow, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::{ConnectOptions as _, SqliteConnection};
 
 /// A delivery as it is stored.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub(crate) struct DeliveryRow {
     pub(crate) id: String,
@@ -24,7 +24,7 @@ pub(crate) struct DeliveryRow {
 }
 
 /// An endpoint as it is stored.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub(crate) struct EndpointRow {
     pub(crate) id: String,
@@ -39,11 +39,10 @@ pub(crate) struct EndpointRow {
 }
 
 /// An event as it is stored.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub(crate) struct EventRow {
     pub(crate) id: String,
-    #[sqlx(rename = "type")]
     pub(crate) event_type: String,
     pub(crate) sequence: i64,
     pub(crate) resource_id: String,
@@ -51,13 +50,57 @@ pub(crate) struct EventRow {
 }
 
 /// An attempt as it is stored.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub(crate) struct AttemptRow {
     pub(crate) number: i64,
     pub(crate) outcome: String,
     pub(crate) response_status: Option<i64>,
 }
+
+/// Each field from the column of this name. sqlx's derive would bring all of sqlx once more, compiled for the compiler.
+macro_rules! from_row {
+    ($row:ident, $record:ident { $($field:ident),+ $(,)? }) => {
+        impl<'r> sqlx::FromRow<'r, $row> for $record {
+            fn from_row(row: &'r $row) -> sqlx::Result<Self> {
+                Ok(Self { $($field: sqlx::Row::try_get(row, stringify!($field))?),+ })
+            }
+        }
+    };
+}
+
+from_row!(
+    SqliteRow,
+    DeliveryRow {
+        id,
+        event_id,
+        endpoint_id,
+        triggered_by,
+        status,
+        attempt_count,
+        next_attempt_at,
+        lease_until,
+        last_outcome,
+        last_response_status,
+        failure_reason
+    }
+);
+from_row!(
+    SqliteRow,
+    EndpointRow {
+        id,
+        url,
+        status,
+        disabled_reason,
+        deleted,
+        health_state,
+        consecutive_failures,
+        held_until,
+        hold_step
+    }
+);
+from_row!(SqliteRow, EventRow { id, event_type, sequence, resource_id, body });
+from_row!(SqliteRow, AttemptRow { number, outcome, response_status });
 
 const DELIVERY: &str = "SELECT id, event_id, endpoint_id, triggered_by, status, attempt_count, next_attempt_at, \
     lease_until, last_outcome, last_response_status, failure_reason FROM deliveries";
@@ -151,7 +194,7 @@ impl Rows {
     /// The events of a merchant behind a place in its stream.
     pub(crate) async fn events_after(&mut self, merchant: &str, sequence: i64) -> Vec<EventRow> {
         sqlx::query_as(
-            "SELECT id, type, sequence, resource_id, body FROM events \
+            "SELECT id, type AS event_type, sequence, resource_id, body FROM events \
              WHERE merchant_id = $1 AND livemode AND sequence > $2 ORDER BY sequence",
         )
         .bind(merchant)

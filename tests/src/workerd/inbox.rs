@@ -6,15 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions, SqliteRow};
 
 /// A stored event, with the columns of contract 11.2.
-#[derive(Clone, PartialEq, Eq, Debug, sqlx::FromRow)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
     /// The event id.
     pub id: String,
     /// The event's type.
-    #[sqlx(rename = "type")]
     pub event_type: String,
     /// When the event was created, as its body says.
     pub created_at: String,
@@ -34,13 +33,33 @@ pub struct Record {
     pub body: Vec<u8>,
 }
 
+crate::from_row!(
+    SqliteRow,
+    Record {
+        id,
+        event_type,
+        created_at,
+        merchant_id,
+        livemode,
+        received_at,
+        status,
+        attempts,
+        last_error,
+        body
+    }
+);
+
 /// Every record of every database in `folder`, ordered by id.
 pub(super) async fn read(folder: &Path) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     for path in databases(folder) {
         let database = open(&path).await;
-        records
-            .extend(sqlx::query_as::<_, Record>("SELECT * FROM events").fetch_all(&database).await.unwrap());
+        records.extend(
+            sqlx::query_as::<_, Record>("SELECT *, type AS event_type FROM events")
+                .fetch_all(&database)
+                .await
+                .unwrap(),
+        );
         database.close().await;
     }
     records.sort_by(|a, b| a.id.cmp(&b.id));

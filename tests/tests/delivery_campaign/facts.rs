@@ -1,16 +1,15 @@
 //! What the database says in the end, read beside the service with plain statements: the judge trusts no code of the
 //! product for it.
 
-use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions as _, Connection as _};
 
 /// A row of `events`.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventRow {
     pub(crate) id: String,
     pub(crate) merchant_id: String,
-    #[sqlx(rename = "type")]
     pub(crate) event_type: String,
     pub(crate) resource_id: String,
     pub(crate) sequence: i64,
@@ -18,7 +17,7 @@ pub(crate) struct EventRow {
 }
 
 /// A row of `deliveries`.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeliveryRow {
     pub(crate) id: String,
     pub(crate) event_id: String,
@@ -31,7 +30,7 @@ pub(crate) struct DeliveryRow {
 }
 
 /// A row of `attempts`.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AttemptRow {
     pub(crate) delivery_id: String,
     pub(crate) number: i64,
@@ -43,6 +42,61 @@ pub(crate) struct AttemptRow {
     pub(crate) retry_at: Option<i64>,
 }
 
+tests::from_row!(SqliteRow, EventRow { id, merchant_id, event_type, resource_id, sequence, body });
+tests::from_row!(PgRow, EventRow { id, merchant_id, event_type, resource_id, sequence, body });
+tests::from_row!(
+    SqliteRow,
+    DeliveryRow {
+        id,
+        event_id,
+        endpoint_id,
+        triggered_by,
+        status,
+        attempt_count,
+        failure_reason,
+        created_at
+    }
+);
+tests::from_row!(
+    PgRow,
+    DeliveryRow {
+        id,
+        event_id,
+        endpoint_id,
+        triggered_by,
+        status,
+        attempt_count,
+        failure_reason,
+        created_at
+    }
+);
+tests::from_row!(
+    SqliteRow,
+    AttemptRow {
+        delivery_id,
+        number,
+        started_at,
+        signed_timestamp,
+        duration_ms,
+        outcome,
+        response_status,
+        retry_at
+    }
+);
+tests::from_row!(
+    PgRow,
+    AttemptRow {
+        delivery_id,
+        number,
+        started_at,
+        signed_timestamp,
+        duration_ms,
+        outcome,
+        response_status,
+        retry_at
+    }
+);
+
 /// Everything that the judge asks the database for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -51,7 +105,7 @@ pub(crate) struct Facts {
     pub(crate) attempts: Vec<AttemptRow>,
 }
 
-const EVENTS: &str = "SELECT id, merchant_id, type, resource_id, sequence, body FROM events";
+const EVENTS: &str = "SELECT id, merchant_id, type AS event_type, resource_id, sequence, body FROM events";
 const DELIVERIES: &str = "SELECT id, event_id, endpoint_id, triggered_by, status, attempt_count, failure_reason, created_at \
      FROM deliveries";
 const ATTEMPTS: &str = "SELECT delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \

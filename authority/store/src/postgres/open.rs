@@ -3,16 +3,14 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use super::NOW_MS;
 use super::connection::{PostgresWriting, connect};
 use crate::StoreError;
+use crate::migrations;
 use crate::store::ServerUrl;
-
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 /// Limits that the server keeps by itself, in milliseconds. A statement waits 5 s for a lock, the writers' turn among
 /// them. An instance that begins a transaction and falls silent loses it, and with it the turn, after 10 s.
@@ -77,7 +75,7 @@ pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
     let mut conn = connect(&address(url)?).await?;
     refuse_newer(schema_version(&mut conn).await?, known_version())?;
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
-    MIGRATIONS
+    migrations::POSTGRES
         .run_direct(None, &mut conn, false)
         .await
         .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))?;
@@ -128,5 +126,5 @@ fn refuse_newer(found: i64, known: i64) -> Result<(), StoreError> {
 
 /// The schema version this program knows: its newest migration.
 pub(crate) fn known_version() -> i64 {
-    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+    migrations::newest(&migrations::POSTGRES)
 }

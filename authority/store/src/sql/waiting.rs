@@ -19,7 +19,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection as _, Database, Describe, Either, Error, Execute, Executor, SqlStr};
+use sqlx::{Connection as _, Database, Either, Error, Execute, Executor, SqlStr};
 
 use super::remembered::{FoundCheckout, FoundKey, Remembered, Stream};
 use super::rows::{Row, Table, Value};
@@ -244,12 +244,5 @@ impl<'s> Executor<'s> for &'s mut Connection {
         's: 'e,
     {
         self.raw().prepare_with(sql, parameters)
-    }
-
-    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Db>, Error>>
-    where
-        's: 'e,
-    {
-        self.raw().describe(sql)
     }
 }

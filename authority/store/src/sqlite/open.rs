@@ -4,15 +4,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
 use crate::StoreError;
+use crate::migrations;
 use crate::store::Access;
-
-static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -149,7 +147,7 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
         return Err(StoreError::UnknownSchema { found, known });
     }
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
-    MIGRATIONS
+    migrations::SQLITE
         .run_direct(None, conn, false)
         .await
         .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))
@@ -157,5 +155,5 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
 
 /// The schema version this program knows: its newest migration.
 pub(crate) fn known_version() -> i64 {
-    MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
+    migrations::newest(&migrations::SQLITE)
 }
