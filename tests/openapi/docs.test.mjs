@@ -46,6 +46,8 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
   test(`the page of ${file} shows every operation and every webhook, and asks nobody else`, async (t) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
     t.after(() => page.close());
+    // A bound, not a goal: on a machine with much other work the page takes longer than the usual half minute.
+    page.setDefaultTimeout(120_000);
     const complaints = [];
     const requested = [];
     page.on("pageerror", (error) => complaints.push(String(error)));

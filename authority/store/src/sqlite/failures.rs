@@ -1,6 +1,6 @@
 //! A database that says no: one that may not grow, and one that another process has locked.
 //!
-//! `max_page_count` makes SQLite say "full" on any machine, as a full disk does (`tests/sqlite_file/full_disk.rs` fills
+//! `max_page_count` makes SQLite say "full" on any machine, as a full disk does (`tests/conformance/sqlite/full_disk.rs` fills
 //! one where it may mount it).
 
 use std::path::Path;
