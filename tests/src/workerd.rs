@@ -189,7 +189,9 @@ impl Workerd {
                 (worker.name().to_owned(), ready["urls"][worker.name()].as_str().unwrap().to_owned())
             })
             .collect();
-        let client = Client::builder(TokioExecutor::new()).build_http();
+        // A connection for each request: the runtime closes a kept one at a moment of its choosing, and a POST that meets
+        // that is lost.
+        let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
         Self { child, questions, answers, asked: 0, urls, client }
     }
 
