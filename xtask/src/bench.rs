@@ -24,7 +24,7 @@ pub(crate) enum Benchmark {
     Edge,
     /// What one hostile merchant does to memory and to a neighbour's requests, on both databases.
     Attack {
-        /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. Each alone when nothing is said.
+        /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. Each alone when nothing is said, then pages and names at once.
         words: Vec<String>,
     },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
