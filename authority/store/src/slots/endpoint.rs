@@ -118,8 +118,8 @@ impl OfEndpoint {
         }
     }
 
-    /// Other instances hold all that it may have.
-    pub(super) fn is_others(&self) -> bool {
+    /// Other instances hold all the places that its `max_in_flight` allows.
+    pub(super) fn has_nothing_left(&self) -> bool {
         self.ceiling == 0
     }
 

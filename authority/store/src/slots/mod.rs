@@ -123,7 +123,7 @@ impl Slots {
         let of = endpoints.entry(endpoint.clone()).or_insert_with(OfEndpoint::new);
         of.learn(bounds);
         pools.set_share(merchant, bounds.share_percent);
-        if of.want().most <= 0 || of.is_others() {
+        if of.want().most <= 0 || of.has_nothing_left() {
             return None;
         }
         // What nobody knows may turn out to be slow: it is leased only where there is a place for that.
