@@ -23,6 +23,7 @@ mod merchant_rates;
 pub mod operation;
 pub mod operator;
 pub mod page;
+pub mod pages_at_once;
 pub mod problem;
 pub mod query;
 pub mod rate_limit;

@@ -144,6 +144,7 @@ impl Service {
             limiter,
             proxies: Arc::new(config.trusted_proxies.clone()),
             unsent: Arc::default(),
+            pages: Arc::default(),
             metrics: Arc::clone(&metrics),
             figures: Arc::default(),
         };

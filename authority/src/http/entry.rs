@@ -31,6 +31,7 @@ use super::if_match;
 use super::if_none_match::{IfNoneMatch, not_modified};
 use super::operation::{Access, BodyRule, Content, Operation};
 use super::page::Page;
+use super::pages_at_once::PagesAtOnce;
 use super::problem::Problem;
 use super::query::Query;
 use super::rate_limit::{Failure, Policy, RateLimiter, Standing};
@@ -58,6 +59,8 @@ pub struct Roots {
     pub proxies: Arc<TrustedProxies>,
     /// What was answered and not taken yet.
     pub unsent: Arc<Unsent>,
+    /// The pages that are being made.
+    pub pages: Arc<PagesAtOnce>,
     /// What this process has counted.
     pub metrics: Arc<Metrics>,
     /// What the database said of it lately.
@@ -165,7 +168,7 @@ where
         }
         let strict = writes && caller.merchant.settings.require_idempotency_key;
         let entered = read(caller, operation, strict, parts, body).await?;
-        let page = page_of(operation, &unsent, &key).await?;
+        let page = page_turn(operation, &roots, &key, entered.who.tenant.merchant_id.as_str()).await?;
         Ok((act(roots.app.clone(), entered).await?, page))
     };
     let mut response = respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key });
@@ -197,19 +200,25 @@ where
         let Access::Operator(any_of) = operation.access else { return Err(Refusal::internal()) };
         known.check_scope(any_of)?;
         let entered = read(known, operation, false, parts, body).await?;
-        let page = page_of(operation, &unsent, &key).await?;
+        let page = page_turn(operation, &roots, &key, key.as_str()).await?;
         Ok((act(roots.app.clone(), entered).await?, page))
     };
     respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key })
 }
 
-/// Lists wait for their turn: a page is the largest answer there is.
-async fn page_of(
+/// Lists wait for their turn, and in vain when meanwhile too much waits to be read.
+async fn page_turn(
     operation: &Operation,
-    unsent: &Unsent,
+    roots: &Roots,
     key: &KeyId,
+    client: &str,
 ) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
-    if operation.is_list() { unsent.page(key).await.map(Some) } else { Ok(None) }
+    if !operation.is_list() {
+        return Ok(None);
+    }
+    let turn = roots.pages.turn(client).await?;
+    roots.unsent.check(key)?;
+    Ok(Some(turn))
 }
 
 /// For whom an answer is held until it is taken.

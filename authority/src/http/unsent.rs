@@ -5,8 +5,6 @@
 //! A credential may hold as much as is left for everybody else, and 32 MiB at most: one that reads nothing gets half of
 //! the budget, several share it, and there is always room for whoever reads. What goes beyond is refused, 429 to whom it
 //! holds back and 503 to others; a write that was done is always answered, and refused before it begins.
-//!
-//! Pages are the large answers. Each credential has few of them made at a time ([`Unsent::page`]), and waits for itself.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +13,11 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// For all answers of the process together.
 const BUDGET: usize = 64 * 1024 * 1024;
 /// For those of one credential.
 const CREDENTIAL_BUDGET: usize = 32 * 1024 * 1024;
-/// Pages of one credential that are being made: one fewer than the store has readers for lists.
-const PAGES_AT_ONCE: usize = 3;
 /// Accounts above which those that hold nothing are forgotten.
 const ACCOUNTS_KEPT: usize = 1_024;
 /// Seconds after which a refused client may try again.
@@ -35,42 +30,26 @@ pub struct Unsent(Mutex<Books>);
 #[derive(Default)]
 struct Books {
     total: usize,
-    of: HashMap<KeyId, Account>,
-}
-
-struct Account {
-    unsent: usize,
-    pages: Arc<Semaphore>,
-}
-
-impl Default for Account {
-    fn default() -> Self {
-        Self { unsent: 0, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
-    }
-}
-
-impl Account {
-    fn is_idle(&self) -> bool {
-        self.unsent == 0 && Arc::strong_count(&self.pages) == 1
-    }
+    of: HashMap<KeyId, usize>,
 }
 
 impl Books {
     /// What more the credential may hold.
     fn room(&self, key: &KeyId) -> usize {
-        let own = self.of.get(key).map_or(0, |account| account.unsent);
+        let own = self.of.get(key).copied().unwrap_or(0);
         BUDGET.saturating_sub(self.total).min(CREDENTIAL_BUDGET).saturating_sub(own)
     }
 
-    fn account(&mut self, key: &KeyId) -> &mut Account {
+    /// What the credential holds.
+    fn unsent_of(&mut self, key: &KeyId) -> &mut usize {
         if self.of.len() >= ACCOUNTS_KEPT {
-            self.of.retain(|_, account| !account.is_idle());
+            self.of.retain(|_, unsent| *unsent > 0);
         }
         self.of.entry(key.clone()).or_default()
     }
 
     fn refusal(&self, key: &KeyId) -> Refusal {
-        if self.of.get(key).is_some_and(|account| account.unsent > 0) {
+        if self.of.get(key).is_some_and(|unsent| *unsent > 0) {
             let detail = "Answers to this key wait to be read and take all the memory there is for them: read them first.";
             return Refusal::new(ErrorCode::RateLimited, detail).retry_after(RETRY_AFTER_S);
         }
@@ -88,17 +67,6 @@ impl Unsent {
         if books.room(key) == 0 { Err(books.refusal(key)) } else { Ok(()) }
     }
 
-    /// Waits until a page may be made for this credential.
-    ///
-    /// # Errors
-    /// As [`Self::check`], also after waiting.
-    pub async fn page(&self, key: &KeyId) -> Result<OwnedSemaphorePermit, Refusal> {
-        let pages = Arc::clone(&self.books().account(key).pages);
-        let page = pages.acquire_owned().await.map_err(|_| Refusal::internal())?;
-        self.check(key)?;
-        Ok(page)
-    }
-
     /// Counts an answer for as long as it, or what is cut out of it, exists.
     ///
     /// # Errors
@@ -112,7 +80,7 @@ impl Unsent {
             return Err(books.refusal(key));
         }
         books.total += answer.len();
-        books.account(key).unsent += answer.len();
+        *books.unsent_of(key) += answer.len();
         drop(books);
         Ok(Bytes::from_owner(Held { answer, unsent: Arc::clone(self), key: key.clone() }))
     }
@@ -139,16 +107,14 @@ impl Drop for Held {
     fn drop(&mut self) {
         let mut books = self.unsent.books();
         books.total = books.total.saturating_sub(self.answer.len());
-        if let Some(account) = books.of.get_mut(&self.key) {
-            account.unsent = account.unsent.saturating_sub(self.answer.len());
+        if let Some(unsent) = books.of.get_mut(&self.key) {
+            *unsent = unsent.saturating_sub(self.answer.len());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
-
     use super::*;
 
     const MIB: usize = 1024 * 1024;
@@ -206,24 +172,5 @@ mod tests {
         assert_eq!(unsent.check(&key("b")).unwrap_err().code, ErrorCode::ServiceUnavailable);
         assert!(unsent.hold(&key("b"), Bytes::from_static(b"done"), true).is_ok());
         drop(full);
-    }
-
-    #[tokio::test]
-    async fn a_credential_has_few_pages_made_at_a_time_and_keeps_nobody_else_waiting() {
-        let unsent = Arc::new(Unsent::default());
-        let (a, b) = (key("a"), key("b"));
-        let mut made = Vec::new();
-        for _ in 0..PAGES_AT_ONCE {
-            made.push(unsent.page(&a).now_or_never().unwrap().unwrap());
-        }
-        let mut next = Box::pin(unsent.page(&a));
-        assert!((&mut next).now_or_never().is_none());
-        assert!(unsent.page(&b).now_or_never().unwrap().is_ok());
-        let held = unsent.hold(&a, Bytes::from(vec![b'x'; CREDENTIAL_BUDGET]), false).unwrap();
-        made.pop();
-        assert_eq!(next.now_or_never().unwrap().unwrap_err().code, ErrorCode::RateLimited);
-        drop(held);
-        made.clear();
-        assert!(unsent.books().of.values().all(Account::is_idle));
     }
 }
