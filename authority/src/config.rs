@@ -29,7 +29,7 @@ pub use variables::{ConfigError, Lookup};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use authority_domain::endpoint_url::UrlPolicy;
+use authority_domain::endpoint::url::UrlPolicy;
 use url::Url;
 
 use variables::{count, integer, nonzero, parsed, socket_address, word};

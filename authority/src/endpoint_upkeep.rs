@@ -7,12 +7,12 @@
 //! the attempts of a delivery end after three days, and where no new event comes there is no next one.
 
 use authority_domain::alert::{AlertCode, NewAlert};
+use authority_domain::delivery::integration_health::RECENT_MS;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
+use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
-use authority_domain::endpoint_alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
-use authority_domain::endpoint_condition::DisablePolicy;
 use authority_domain::id::AlertId;
-use authority_domain::integration_health::RECENT_MS;
-use authority_domain::outcome::FailureReason;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{Overdue, Tx};

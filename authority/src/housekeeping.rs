@@ -8,8 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::integration_health::RECENT_MS;
+use authority_domain::delivery::integration_health::RECENT_MS;
+use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
 use authority_store::{Store, StoreError};

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use authority_domain::outcome::OutcomeClass;
+use authority_domain::delivery::outcome::OutcomeClass;
 use http::Method;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};

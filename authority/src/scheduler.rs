@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::sandbox::RefundAdvance;
+use authority_domain::sandbox::requests::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::PendingLimit;

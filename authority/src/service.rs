@@ -7,8 +7,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use authority_domain::endpoint_url::UrlRules;
-use authority_domain::merchant_limits::DefaultRates;
+use authority_domain::endpoint::url::UrlRules;
+use authority_domain::merchant::limits::DefaultRates;
 use authority_store::ports::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;

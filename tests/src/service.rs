@@ -17,7 +17,7 @@ use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::dispatch::connector::Resolve;
 use authority::service::Service;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_store::{Store, StoreUrl};
 use tokio::sync::watch;
 

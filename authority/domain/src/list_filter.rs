@@ -1,8 +1,8 @@
 //! What lists can be narrowed by (contract 4.5). Empty lists and `None` do not narrow.
 
-use crate::external_references::ExternalName;
-use crate::order_share::ShareStatus;
-use crate::partner_connection::{ConnectionDirection, ConnectionStatus};
+use crate::order::external_references::ExternalName;
+use crate::partner::connection::{ConnectionDirection, ConnectionStatus};
+use crate::partner::share::ShareStatus;
 use crate::time::Timestamp;
 
 /// Filters of `GET /orders`.

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use authority_domain::address_policy::is_public;
+use authority_domain::endpoint::address_policy::is_public;
 use proptest::prelude::*;
 
 #[test]

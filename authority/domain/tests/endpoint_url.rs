@@ -1,6 +1,6 @@
 //! Endpoint URLs against contract 7.6 rules 1 to 3.
 
-use authority_domain::endpoint_url::{MAX_URL_BYTES, Reach, TargetUrl, UrlPolicy, UrlRefusal, UrlRules};
+use authority_domain::endpoint::url::{MAX_URL_BYTES, Reach, TargetUrl, UrlPolicy, UrlRefusal, UrlRules};
 use proptest::prelude::*;
 
 const LIVE: bool = true;

@@ -6,7 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use authority_domain::in_flight_limit::{DEFAULT_MAX_IN_FLIGHT, FIRST_LIMIT, InFlightLimit, Request};
+use authority_domain::endpoint::in_flight_limit::{
+    DEFAULT_MAX_IN_FLIGHT, FIRST_LIMIT, InFlightLimit, Request,
+};
 use proptest::prelude::*;
 
 /// A rule that says how many requests may be in flight.

@@ -3,8 +3,10 @@
 
 use std::convert::Infallible;
 
-use authority_domain::outcome::{FailureReason, OutcomeClass};
-use authority_domain::retry::{MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, Tried};
+use authority_domain::delivery::outcome::{FailureReason, OutcomeClass};
+use authority_domain::delivery::retry::{
+    MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, Tried,
+};
 use proptest::prelude::*;
 use rand_core::TryRng;
 
@@ -172,8 +174,10 @@ fn tried(number: u32) -> Tried {
 
 #[test]
 fn what_a_receiver_puts_off_does_not_use_up_the_schedule() {
-    let lasts_ms: i64 =
-        authority_domain::retry::STANDARD_SCHEDULE_S.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum();
+    let lasts_ms: i64 = authority_domain::delivery::retry::STANDARD_SCHEDULE_S
+        .iter()
+        .map(|wait_s| i64::from(*wait_s) * 1000)
+        .sum();
     // (number, put off before, finished at, asked wait) → what follows, in ms from then.
     let table = [
         (2, 1, 1_000, Some(1_000), Next::PutOff(6_000)),
@@ -214,7 +218,7 @@ proptest! {
         finished_at_ms in 0_i64..4_102_444_800_000,
     ) {
         let policy = RetryPolicy::standard();
-        let table_ms = f64::from(authority_domain::retry::STANDARD_SCHEDULE_S[finished as usize]) * 1000.0;
+        let table_ms = f64::from(authority_domain::delivery::retry::STANDARD_SCHEDULE_S[finished as usize]) * 1000.0;
         let next = policy.next_attempt(tried(finished), OutcomeClass::Retryable, asked, finished_at_ms, &mut Loaded(face));
         let (Next::At(at_ms) | Next::PutOff(at_ms)) = next else {
             panic!("attempt {finished} of 10 is not the last")

@@ -2,7 +2,7 @@
 //!
 //! They are written from what the service itself goes by: the operations that stand beside the routes
 //! (`authority::http::operation`), the records that are serialised (`authority-schema`), the readers of bodies
-//! (`authority_domain::requests::shapes`), the catalogues of errors and of events. [`documents`] puts these together;
+//! (`authority_domain::body_shapes::shapes`), the catalogues of errors and of events. [`documents`] puts these together;
 //! `cargo xtask codegen` writes them to `docs/openapi`, where people read them and the service takes them from; a test
 //! compares.
 //!

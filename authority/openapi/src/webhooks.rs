@@ -5,7 +5,7 @@
 //! sent by a running service.
 
 use anyhow::{Context as _, Result};
-use authority_domain::retry::TEST_DELIVERY_ATTEMPTS;
+use authority_domain::delivery::retry::TEST_DELIVERY_ATTEMPTS;
 use authority_schema::catalog::{self, Subject};
 use authority_schema::events;
 use serde_json::{Map, Value, json};

@@ -1,10 +1,10 @@
 //! Which record each event of the catalog tells of, and what it says: the one place (contract 3.10).
 
-use authority_domain::change::WebhookTest;
 use authority_domain::checkout::Checkout;
+use authority_domain::event::change::WebhookTest;
+use authority_domain::event::partner_copy::is_copied;
 use authority_domain::order::Order;
-use authority_domain::partner_copy::is_copied;
-use authority_domain::partner_order::SharedOrder;
+use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
 use authority_domain::shipment::Shipment;

@@ -5,20 +5,20 @@
 //! (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope, made narrower by [`events`]. Everything says what is
 //! written, not what is read: a nullable member is required, and an optional one is not nullable.
 
-use authority_domain::audit::AuditEntry;
-use authority_domain::checkpoint::SeenCheckpoint;
+use authority_domain::audit_log::AuditEntry;
+use authority_domain::delivery::integration_health::IntegrationHealth;
+use authority_domain::delivery::recovery::Recovery;
+use authority_domain::delivery::undelivered::UndeliveredEvent;
 use authority_domain::delivery::{Delivery, DeliveryWithAttempts};
 use authority_domain::endpoint::Endpoint;
 use authority_domain::event::{Recipient, envelope_schema};
-use authority_domain::integration_health::IntegrationHealth;
 use authority_domain::merchant::Merchant;
-use authority_domain::order_change::StoredChange;
-use authority_domain::order_share::OrderShare;
-use authority_domain::partner_connection::SeenConnection;
-use authority_domain::partner_order::{PartnerOrder, SharedShipment};
-use authority_domain::recovery::Recovery;
+use authority_domain::partner::connection::SeenConnection;
+use authority_domain::partner::order_view::{PartnerOrder, SharedShipment};
+use authority_domain::partner::share::OrderShare;
 use authority_domain::schema::RulesByName;
-use authority_domain::undelivered::UndeliveredEvent;
+use authority_domain::sync::checkpoint::SeenCheckpoint;
+use authority_domain::sync::order_feed::StoredChange;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};

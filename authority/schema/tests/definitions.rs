@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-use authority_domain::change::{Change, Record, WebhookTest};
+use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::event::{MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::time::Timestamp;

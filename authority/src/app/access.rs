@@ -4,12 +4,12 @@
 //! one answer. What the database said of a good key holds for a moment (`key_cache`); what this instance changes of
 //! keys and merchants holds at once (`forget_keys`).
 
-use authority_domain::api_key::{ApiKey, KeyKind};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::merchant::{Merchant, MerchantStatus};
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::{OperatorScope, Scope};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;

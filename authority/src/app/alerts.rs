@@ -3,9 +3,9 @@
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::cursor::ListKind;
 use authority_domain::id::AlertId;
+use authority_domain::order::no_members;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::no_members;
 use authority_domain::time::Timestamp;
 use authority_store::ports::KeyScope;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Reading the audit log (contract 6.1, 6.2).
 
-use authority_domain::audit::AuditEntry;
+use authority_domain::audit_log::AuditEntry;
 use authority_domain::cursor::ListKind;
 use authority_domain::id::AuditId;
 use authority_domain::refusal::Refusal;

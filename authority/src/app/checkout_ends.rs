@@ -2,13 +2,13 @@
 //!
 //! The operator asks here; the scheduler expires with the same functions ([`super::due`]).
 
-use authority_domain::change::{Change, Record};
+use authority_domain::checkout;
 use authority_domain::checkout::{Checkout, CheckoutEnd};
-use authority_domain::checkout_flow;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::CheckoutId;
 use authority_domain::merchant::Merchant;
+use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::no_members;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::{KeyScope, Tx};
@@ -87,7 +87,7 @@ pub(super) async fn end(
     how: CheckoutEnd,
 ) -> Result<Checkout, Refusal> {
     let open_payment = work.tx.payment_open_on(tenant, &checkout.id).await?;
-    let changes = checkout_flow::end(checkout.clone(), open_payment, how, work.now)?;
+    let changes = checkout::flow::end(checkout.clone(), open_payment, how, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }
@@ -98,14 +98,14 @@ async fn complete(
     merchant: &Merchant,
     checkout: Checkout,
 ) -> Result<Checkout, Refusal> {
-    if !checkout_flow::needs_completion(&checkout) {
+    if !checkout::flow::needs_completion(&checkout) {
         return Ok(checkout);
     }
     merchant.check_not_closed()?;
     let number = free_order_number(work, tenant, merchant).await?;
     let confirm_on = merchant.settings.confirm_on;
     let founding = founding(work, tenant, &checkout.id).await?;
-    let changes = checkout_flow::complete(checkout.clone(), number, founding, confirm_on, work.now)?;
+    let changes = checkout::flow::complete(checkout.clone(), number, founding, confirm_on, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }

@@ -1,10 +1,9 @@
 //! Opening checkouts (contract 3.9 row 1, 6.2).
 
-use authority_domain::change::Change;
-use authority_domain::checkout::Checkout;
+use authority_domain::checkout::{Checkout, CheckoutRequest};
+use authority_domain::event::change::Change;
 use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::CheckoutRequest;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 use verify_core::catalog::EventType;

@@ -1,13 +1,13 @@
 //! What consumers say they have processed (contract 4.12).
 
-use authority_domain::checkpoint::{
-    Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
-};
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::CheckpointId;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::CheckpointRequest;
+use authority_domain::sync::CheckpointRequest;
+use authority_domain::sync::checkpoint::{
+    Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
+};
 use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde_json::Value;

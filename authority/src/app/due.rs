@@ -5,9 +5,9 @@
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::id::CheckoutId;
+use authority_domain::order;
 use authority_domain::order::CancelReason;
-use authority_domain::order_flow;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -85,7 +85,7 @@ impl App {
         limit: i64,
     ) -> Result<Vec<PendingOrder>, StoreError> {
         let tenant = tenant.clone();
-        let until = self.now().plus_ms(-order_flow::pending_ms(hours));
+        let until = self.now().plus_ms(-order::flow::pending_ms(hours));
         self.store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.orders_pending(&tenant, until, after.as_ref(), limit).await })
@@ -104,7 +104,7 @@ impl App {
                 let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
                     return Ok(false);
                 };
-                if !order_flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, work.now) {
+                if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, work.now) {
                     return Ok(false);
                 }
                 order_changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;

@@ -5,11 +5,10 @@
 //! nothing of it is ever sent. What is in flight at that moment is settled by its holder.
 
 use authority_domain::alert::AlertCode;
-use authority_domain::endpoint::{Endpoint, EndpointStatus};
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
 use authority_domain::id::EndpointId;
-use authority_domain::outcome::FailureReason;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::read_endpoint_patch;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::Tx;
 use serde::Serialize;

@@ -5,10 +5,10 @@
 //! then, by housekeeping at the latest. What is shown and what signs goes by the clock, not by the removal.
 
 use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::endpoint::Endpoint;
+use authority_domain::endpoint::{Endpoint, RotationRequest};
 use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{RotationRequest, no_members};
 use authority_domain::tenant::Tenant;
 use authority_store::ports::{KeyScope, SealedSecret};
 use serde_json::Value;

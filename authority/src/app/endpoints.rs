@@ -3,14 +3,13 @@
 //! The name in a new URL is resolved when nothing else is wrong with the request, and outside its transaction: see
 //! `UrlCheck`. The signing secret is made here, sealed before it touches the store, and shown once.
 
-use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::cursor::ListKind;
-use authority_domain::endpoint::{Endpoint, EndpointStatus};
+use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::id::EndpointId;
-use authority_domain::merchant_limits::Limits;
+use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{EndpointRequest, EndpointTestRequest};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;

@@ -1,6 +1,6 @@
 //! A merchant's endpoints for whoever has the database: all of them at once, they are few.
 
-use authority_domain::merchant_limits::ENDPOINTS_MAX;
+use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;

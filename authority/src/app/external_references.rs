@@ -3,13 +3,13 @@
 //! The writers take turns, so that nobody gives a name away between the look and the write; a unique index stands behind
 //! it.
 
-use authority_domain::change::Change;
-use authority_domain::external_references::{ExternalName, SystemName, conflict, remove, set};
+use authority_domain::event::change::Change;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{ExternalName, SystemName, conflict, remove, set};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::read_reference;
+use authority_domain::sync::read_reference;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde_json::Value;

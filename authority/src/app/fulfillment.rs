@@ -1,11 +1,9 @@
 //! Setting how far an order has come (contract 3.3, 3.9 row 9, 4.6).
 
-use authority_domain::fulfillment;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::{ConfirmedBy, Order};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, fulfillment};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::FulfillmentRequest;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde_json::Value;

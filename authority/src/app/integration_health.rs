@@ -1,10 +1,12 @@
 //! How events reach a merchant (contract 2.12): read in one go, judged by the domain.
 
-use authority_domain::checkpoint::CHECKPOINTS_MAX;
-use authority_domain::integration_health::{IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS};
-use authority_domain::merchant_limits::ENDPOINTS_MAX;
+use authority_domain::delivery::integration_health::{
+    IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS,
+};
+use authority_domain::merchant::limits::ENDPOINTS_MAX;
+use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::Scope;
+use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 

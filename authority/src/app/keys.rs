@@ -2,15 +2,15 @@
 //!
 //! A key is shown once, in the answer that made it; the database holds its hash.
 
-use authority_domain::api_key::{ApiKey, KeyKind};
-use authority_domain::audit::Author;
+use authority_domain::audit_log::Author;
+use authority_domain::body::read_reason;
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{KeyId, MerchantId};
-use authority_domain::key_record::{ApiKeyRecord, KeyStatus};
-use authority_domain::merchant::Merchant;
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::key_record::{ApiKeyRecord, KeyStatus};
+use authority_domain::merchant::scope::Scope;
+use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation, Merchant};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{ApiKeyRequest, ApiKeyRotation, read_reason};
-use authority_domain::scope::Scope;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::ports::KeyScope;

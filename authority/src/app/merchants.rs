@@ -2,10 +2,9 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::MerchantId;
-use authority_domain::merchant::{Merchant, MerchantStatus};
-use authority_domain::merchant_limits::{DefaultRates, EffectiveLimits};
+use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
+use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::{MerchantRequest, read_merchant_change};
 use authority_store::ports::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;

@@ -64,8 +64,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use authority_domain::cursor::CursorKeys;
-use authority_domain::endpoint_url::UrlRules;
-use authority_domain::merchant_limits::DefaultRates;
+use authority_domain::endpoint::url::UrlRules;
+use authority_domain::merchant::limits::DefaultRates;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;

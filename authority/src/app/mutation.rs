@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use authority_domain::audit::{AuditEntry, Author};
-use authority_domain::change::Change;
+use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::id::{AuditId, RequestId};
 use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;

@@ -4,12 +4,12 @@
 //! was, an alert tells the merchant, and the operator's own words go to the audit log.
 
 use authority_domain::alert::NewAlert;
-use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::endpoint_alerts::disabled;
-use authority_domain::endpoint_condition::DisablePolicy;
+use authority_domain::body::read_reason;
+use authority_domain::endpoint::alerts::disabled;
+use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_limits};
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{read_endpoint_limits, read_reason};
 use authority_store::StoreError;
 use authority_store::ports::{FoundEndpoint, KeyScope, Tx};
 use serde_json::{Value, json};

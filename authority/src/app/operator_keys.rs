@@ -1,10 +1,10 @@
 //! Operator keys: made, listed and revoked by the command line, which needs access to the database and no key
 //! (contract 1.2, 6.1).
 
-use authority_domain::api_key::{ApiKey, KeyKind};
-use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, KeyId, RequestId};
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};

@@ -2,13 +2,13 @@
 //!
 //! Each is answered with the order as it is then; what changes nothing tells nobody.
 
-use authority_domain::change::{Change, Record};
+use authority_domain::body::read_optional_reason;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::merchant::Merchant;
-use authority_domain::order::{CancelReason, Order};
-use authority_domain::order_flow;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{CancelReason, Order, OrderCancelRequest, OrderEditRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{OrderCancelRequest, OrderEditRequest, read_optional_reason};
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ async fn change(
     let changes = match action {
         OrderAction::Edit => {
             let edit = OrderEditRequest::read(body, &order)?.into_edit();
-            order_flow::edit(order.clone(), edit, work.now)
+            order::flow::edit(order.clone(), edit, work.now)
         }
         OrderAction::Confirm => {
             work.reason = read_optional_reason(body)?;
@@ -92,7 +92,7 @@ async fn confirm(
     merchant: &Merchant,
     order: Order,
 ) -> Result<Order, Refusal> {
-    let changes = order_flow::confirm(order.clone(), work.now)?;
+    let changes = order::flow::confirm(order.clone(), work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     work.tx.order_confirmed_by_operator(tenant, &order.order_number).await?;
     Ok(last_order(changes).unwrap_or(order))
@@ -107,7 +107,7 @@ pub(super) async fn cancel(
     reason: CancelReason,
 ) -> Result<Order, Refusal> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
-    let changes = order_flow::cancel(order.clone(), payments, reason, work.now)?;
+    let changes = order::flow::cancel(order.clone(), payments, reason, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(last_order(changes).unwrap_or(order))
 }

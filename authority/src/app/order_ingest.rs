@@ -4,14 +4,13 @@
 //! ever, as those of payments that are started and reported one by one: an order that is told twice is refused the
 //! second time by its number or by its payments.
 
-use authority_domain::change::Record;
+use authority_domain::event::change::Record;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::Order;
-use authority_domain::order_flow;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{Order, OrderRequest};
 use authority_domain::payment::Payment;
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::OrderRequest;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::{MessageId, ProcessorMessage};
 use serde_json::Value;
@@ -26,7 +25,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members, for a number or a processor's event that was used before, and the refusals of
-    /// [`order_flow::ingest`]; `merchant_closed`.
+    /// [`order::flow::ingest`]; `merchant_closed`.
     pub async fn order_ingest(
         &self,
         mutation: Mutation,
@@ -64,7 +63,7 @@ pub(super) async fn ingest(
     };
     let (new, payments) = request.into_new(number, work.now, &mut work.dice)?;
     let confirm_on = merchant.settings.confirm_on;
-    let changes = order_flow::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
+    let changes = order::flow::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
     let mut order = None;
     let mut made: Vec<&Payment> = Vec::new();
     for change in &changes {

@@ -1,18 +1,18 @@
 //! Sharing orders with partners, and what the partners read (contract 4.14).
 
-use authority_domain::change::{Change, Sharing, Shown};
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Sharing, Shown};
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::order_share::{OrderShare, ShareStatus, ShareTerms};
-use authority_domain::partner_connection::{ConnectionStatus, PartnerConnection};
-use authority_domain::partner_order::{PartnerOrder, SharedOrder};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{Order, no_members};
+use authority_domain::partner::ShareRequest;
+use authority_domain::partner::connection::{ConnectionStatus, PartnerConnection};
+use authority_domain::partner::order_view::{PartnerOrder, SharedOrder};
+use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::{ShareRequest, no_members};
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;

@@ -3,7 +3,7 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::merchant::Merchant;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;

@@ -1,8 +1,8 @@
 //! The operator's summary of what waits to be delivered (contract 6.2, 2.12 `outbox`).
 
+use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::HealthState;
 use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::integration_health::RECENT_MS;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;

@@ -6,11 +6,12 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ConnectionId;
-use authority_domain::invite_code::InviteCode;
 use authority_domain::list_filter::ConnectionFilter;
-use authority_domain::partner_connection::{ConnectionSide, PartnerConnection, SeenConnection};
+use authority_domain::order::no_members;
+use authority_domain::partner::connection::{ConnectionSide, PartnerConnection, SeenConnection};
+use authority_domain::partner::invite_code::InviteCode;
+use authority_domain::partner::{AcceptRequest, read_label};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{AcceptRequest, no_members, read_label};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{KeyScope, Tx};

@@ -8,10 +8,10 @@ use authority_domain::checkout::CheckoutStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
-use authority_domain::payment::{Payment, PaymentReport, Reported};
-use authority_domain::payment_flow::{self, PaidFor, Surroundings};
+use authority_domain::payment;
+use authority_domain::payment::flow::{PaidFor, Surroundings};
+use authority_domain::payment::{Payment, PaymentReport, PaymentReportRequest, Reported};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::PaymentReportRequest;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{KeyScope, KnownMessage, MessageId, ProcessorMessage};
@@ -122,7 +122,7 @@ pub(super) async fn report(
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let surroundings = surroundings(work, tenant, &merchant, &next).await?;
     let (id, reported) = (next.id.clone(), next.status);
-    let changes = payment_flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
+    let changes = payment::flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
     work.commit(tenant, &merchant, &changes).await?;
     let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
     if stored.late && !before.late {
@@ -168,11 +168,11 @@ pub(super) fn check_repetition(
 async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
     if let Some(number) = &payment.order_number {
         let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
-        return Ok(payment_flow::was_given_up(payment, PaidFor::Order(&order)));
+        return Ok(payment::flow::was_given_up(payment, PaidFor::Order(&order)));
     }
     let Some(checkout) = &payment.checkout_id else { return Ok(false) };
     let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(Refusal::internal)?;
-    Ok(payment_flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
+    Ok(payment::flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
 }
 
 /// Loads what the payment stands in, and reserves an order number when it is about to make an order.
@@ -196,7 +196,7 @@ async fn surroundings(
     if checkout.is_overdue(work.now) {
         return Ok(Surroundings::Overdue(Box::new(checkout)));
     }
-    if !payment_flow::completes(payment.status) {
+    if !payment::flow::completes(payment.status) {
         return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
     }
     let order_number = free_order_number(work, tenant, merchant).await?;

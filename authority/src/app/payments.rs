@@ -3,16 +3,14 @@
 //! A start is idempotent for ever by the processor's own event id: the claim is a row of the same transaction. What
 //! becomes of an attempt is reported ([`super::payment_reports`]).
 
-use authority_domain::change::{Change, Record};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{CheckoutId, PaymentId};
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
-use authority_domain::order_payments;
-use authority_domain::payment::{NewPayment, Payment, PaymentTarget};
-use authority_domain::payment_flow;
+use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarget};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::PaymentRequest;
 use authority_domain::tenant::Tenant;
+use authority_domain::{order, payment};
 use authority_store::ports::{MessageId, ProcessorMessage};
 use serde_json::Value;
 
@@ -124,7 +122,7 @@ async fn start_on_checkout(
 ) -> Result<Vec<Change>, Refusal> {
     let missing = || unknown("/checkout_id", "is no checkout of this merchant and mode");
     let (checkout, under_way) = work.tx.checkout_to_pay(tenant, checkout).await?.ok_or_else(missing)?;
-    Ok(vec![payment_flow::start(&checkout, under_way, new, work.now)?])
+    Ok(vec![payment::flow::start(&checkout, under_way, new, work.now)?])
 }
 
 async fn start_on_order(
@@ -135,7 +133,7 @@ async fn start_on_order(
     new: NewPayment,
 ) -> Result<Vec<Change>, Refusal> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
-    order_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)
+    order::further_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)
 }
 
 fn unknown(pointer: &str, detail: &str) -> Refusal {

@@ -6,14 +6,15 @@
 //! event of the same endpoint waits behind those and not behind all that was missed, and not more than [`WAITING_MAX`]
 //! waiting for a further attempt.
 
+use authority_domain::delivery::RecoveryRequest;
+use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
+use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
-use authority_domain::recovery::{Recovery, RecoveryStatus};
+use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{RecoveryRequest, no_members};
 use authority_domain::tenant::Tenant;
-use authority_domain::undelivered::Wanted;
 use authority_store::StoreError;
 use authority_store::ports::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
 use serde::Serialize;

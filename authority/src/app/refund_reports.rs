@@ -5,10 +5,10 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
-use authority_domain::refund::{Refund, RefundReport};
-use authority_domain::refund_flow::{self, Standing};
+use authority_domain::refund;
+use authority_domain::refund::flow::Standing;
+use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::RefundReportRequest;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::{FoundRefund, KeyScope, MessageId, ProcessorMessage};
 use serde::Serialize;
@@ -112,7 +112,7 @@ pub(super) async fn report(
     };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let before = refund.clone();
-    match refund_flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
+    match refund::flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
         None => Ok((false, before)),
         Some(outcome) => {
             refunds::commit(work, tenant, &merchant, &outcome).await?;

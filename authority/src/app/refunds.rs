@@ -5,16 +5,16 @@
 //! turns: two requests never find the same money (I2). A refund remembers its idempotency key and what it was used for
 //! for ever, so that a retry after the record of the answer has gone does not give the money back twice.
 
-use authority_domain::audit::Author;
+use authority_domain::audit_log::Author;
 use authority_domain::id::{PaymentId, RefundId};
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
-use authority_domain::refund::{Refund, Requester, RequesterType};
-use authority_domain::refund_flow::{self, Outcome, Standing};
+use authority_domain::refund;
+use authority_domain::refund::flow::{Outcome, Standing};
+use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::RefundRequest;
 use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`refund_flow::request`]; `idempotency_key_reused` when the key made another refund.
+    /// [`refund::flow::request`]; `idempotency_key_reused` when the key made another refund.
     pub async fn refund_request(
         &self,
         caller: &Caller,
@@ -91,7 +91,7 @@ impl App {
     /// `POST /payments/:payment/refunds` of the operator API; `None` is a malformed id.
     ///
     /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of [`refund_flow::request`];
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of [`refund::flow::request`];
     /// `idempotency_key_reused` when the key made another refund.
     pub async fn refund_request_of_payment(
         &self,
@@ -237,7 +237,7 @@ async fn begin(
 ) -> Result<Refund, Refusal> {
     let id = RefundId::generate(work.now, &mut work.dice);
     let confirm_on = merchant.settings.confirm_on;
-    let outcome = refund_flow::request(standing, id, new.into_new(), by, confirm_on, work.now)?;
+    let outcome = refund::flow::request(standing, id, new.into_new(), by, confirm_on, work.now)?;
     commit(work, tenant, merchant, &outcome).await?;
     Ok(outcome.refund)
 }

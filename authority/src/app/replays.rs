@@ -3,13 +3,12 @@
 //! A replay makes new deliveries of a stored event; they go the ordinary way, with an attempt budget of their own.
 //! The event stays as it is: same id, same bytes. A test event goes to the endpoint it was made for and nowhere else.
 
-use authority_domain::delivery::{DeliveryStatus, Trigger};
+use authority_domain::delivery::{DeliveryStatus, ReplayRequest, Trigger};
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
-use authority_domain::merchant_limits::ENDPOINTS_MAX;
+use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ReplayRequest;
 use authority_store::ports::{EventHead, KeyScope, NewDelivery};
 use serde::Serialize;
 use serde_json::Value;

@@ -11,11 +11,11 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::{Change, Sharing, Shown};
 use authority_domain::event::MerchantContext;
+use authority_domain::event::change::{Change, Sharing, Shown};
 use authority_domain::id::ConnectionId;
-use authority_domain::order_share::OrderShare;
-use authority_domain::partner_order::SharedOrder;
+use authority_domain::partner::order_view::SharedOrder;
+use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;

@@ -6,10 +6,9 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentReportRequest;
-use authority_domain::shipment::Shipment;
-use authority_domain::shipment_report::ShipmentReport;
-use authority_domain::shipping;
+use authority_domain::shipment;
+use authority_domain::shipment::report::ShipmentReport;
+use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::ports::KeyScope;
 use serde::Serialize;
@@ -33,7 +32,7 @@ impl App {
     /// `POST /shipments/:id/reports`.
     ///
     /// # Errors
-    /// `not_found`; 422 for wrong members; the refusals of [`shipping::report`].
+    /// `not_found`; 422 for wrong members; the refusals of [`shipment::flow::report`].
     pub async fn shipment_report(
         &self,
         mutation: Mutation,
@@ -91,7 +90,7 @@ pub(super) async fn report(
     let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
     let marked = work.tx.fulfillment_marks(tenant, &number).await?;
-    let (shipment, changes) = shipping::report(order, &parcels, &marked, shipment, told, work.now)?;
+    let (shipment, changes) = shipment::flow::report(order, &parcels, &marked, shipment, told, work.now)?;
     if changes.is_empty() {
         return Ok((false, shipment));
     }

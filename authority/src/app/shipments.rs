@@ -4,11 +4,10 @@ use authority_domain::cursor::ListKind;
 use authority_domain::id::ShipmentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentRequest;
-use authority_domain::shipment::Shipment;
-use authority_domain::shipping;
+use authority_domain::shipment;
+use authority_domain::shipment::{Shipment, ShipmentRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::{KeyScope, Tx};
@@ -25,7 +24,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipping::create`]; `idempotency_key_reused` when the key made another shipment.
+    /// [`shipment::flow::create`]; `idempotency_key_reused` when the key made another shipment.
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -124,7 +123,7 @@ pub(super) async fn create(
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
     let id = ShipmentId::generate(work.now, &mut work.dice);
     let confirmed_by = confirmed_by(work, tenant, &order).await?;
-    let (made, changes) = shipping::create(order, &existing, confirmed_by, id, new, work.now)?;
+    let (made, changes) = shipment::flow::create(order, &existing, confirmed_by, id, new, work.now)?;
     work.commit(tenant, merchant, &changes).await?;
     Ok(made)
 }

@@ -3,19 +3,19 @@
 //! A renewal reserves the number of its order in the transaction that makes it. A report of what is already so answers
 //! `applied: false` and commits nothing.
 
-use authority_domain::change::Change;
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::id::{CheckoutId, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
-use authority_domain::subscription::{Ongoing, Subscription};
-use authority_domain::subscription_flow::{self, Reported};
-use authority_domain::subscription_founding::Founding;
-use authority_domain::subscription_renewal::Renewing;
+use authority_domain::subscription;
+use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::founding::Founding;
+use authority_domain::subscription::renewal::Renewing;
+use authority_domain::subscription::{Ongoing, Subscription, SubscriptionReportRequest, SubscriptionRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::{KeyScope, Tx};
@@ -156,7 +156,7 @@ pub(super) async fn open(
 ) -> Result<Ongoing, Refusal> {
     let new = SubscriptionRequest::read(body, work.now)?.into_new(work.now, &mut work.dice)?;
     merchant.check_not_closed()?;
-    let made = subscription_flow::open(new, tenant.livemode, work.now)?;
+    let made = subscription::flow::open(new, tenant.livemode, work.now)?;
     work.commit(tenant, merchant, &[made.told()]).await?;
     Ok(made)
 }

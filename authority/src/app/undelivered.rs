@@ -4,11 +4,11 @@
 //! therefore be short or empty and still have a next one: its cursor stands where the walk stopped.
 
 use authority_domain::cursor::ListKind;
+use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_domain::undelivered::{UndeliveredEvent, Wanted};
 use authority_store::StoreError;
 use authority_store::ports::{Stretch, Tx};
 

@@ -8,9 +8,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use authority_domain::endpoint_url::{TargetUrl, UrlRules};
+use authority_domain::endpoint::url::{TargetUrl, UrlRules};
+use authority_domain::endpoint::url_address_blocked;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::url_address_blocked;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 

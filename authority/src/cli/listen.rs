@@ -14,7 +14,7 @@ mod stream;
 
 use std::sync::Arc;
 
-use authority_domain::endpoint_url::{Reach, TargetUrl, UrlPolicy, UrlRules};
+use authority_domain::endpoint::url::{Reach, TargetUrl, UrlPolicy, UrlRules};
 use authority_domain::time::Timestamp;
 use serde_json::json;
 use verify_core::catalog::EventType;

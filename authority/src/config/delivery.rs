@@ -4,8 +4,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::retry::{MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S};
+use authority_domain::delivery::retry::{
+    MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S,
+};
+use authority_domain::endpoint::condition::DisablePolicy;
 
 use super::EgressProxy;
 use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};

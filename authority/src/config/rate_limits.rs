@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use authority_domain::merchant_limits::{DefaultRates, RATE_MAX};
+use authority_domain::merchant::limits::{DefaultRates, RATE_MAX};
 
 use super::variables::{ConfigError, Lookup, count, nonzero, word};
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
 use authority_domain::cursor::{CursorError, ListKind, Owner};
-use authority_domain::retry::RetryPolicy;
+use authority_domain::delivery::retry::RetryPolicy;
 
 use super::*;
 

@@ -7,7 +7,7 @@
 
 use std::net::SocketAddr;
 
-use authority_domain::scope::{OperatorScope, Scope};
+use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;

@@ -19,8 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use authority_domain::endpoint_url::Reach;
-use authority_domain::outcome::{AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after};
+use authority_domain::delivery::outcome::{
+    AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after,
+};
+use authority_domain::endpoint::url::Reach;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use authority_domain::endpoint_url::Reach;
-use authority_domain::outcome::AttemptOutcome;
+use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::endpoint::url::Reach;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;

@@ -13,9 +13,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::endpoint_url::UrlRules;
-use authority_domain::retry::RetryPolicy;
+use authority_domain::delivery::retry::RetryPolicy;
+use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::endpoint::url::UrlRules;
 use authority_domain::time::Timestamp;
 use authority_store::hand_over::{Among, Desk, claim};
 use authority_store::ports::Tx;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::endpoint_url::UrlRules;
-use authority_domain::outcome::{AttemptOutcome, classify};
+use authority_domain::delivery::outcome::{AttemptOutcome, classify};
+use authority_domain::endpoint::url::UrlRules;
 use authority_domain::time::Timestamp;
 use authority_store::Store;
 use authority_store::hand_over::HandedOver;

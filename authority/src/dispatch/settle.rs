@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::endpoint_hold::{Hold, hold_reason};
+use authority_domain::delivery::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
+use authority_domain::delivery::retry::{Next, RetryPolicy, Tried};
+use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::endpoint::hold::{Hold, hold_reason};
 use authority_domain::id::{AttemptId, EndpointId};
-use authority_domain::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
-use authority_domain::retry::{Next, RetryPolicy, Tried};
 use authority_domain::time::Timestamp;
 use authority_store::hand_over::{Among, claim};
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};

@@ -4,9 +4,9 @@
 //! attempt that got no further than a timeout shows nothing of the address or the certificate.
 
 use authority_domain::alert::{AlertCode, Severity};
+use authority_domain::delivery::outcome::{AttemptOutcome, OutcomeClass, ReceiverWish};
+use authority_domain::endpoint::alerts::{Said, failing};
 use authority_domain::endpoint::{DEGRADED_AFTER, DisabledReason, Health};
-use authority_domain::endpoint_alerts::{Said, failing};
-use authority_domain::outcome::{AttemptOutcome, OutcomeClass, ReceiverWish};
 
 use super::verdict::Attempted;
 

@@ -4,8 +4,8 @@
 //! that sends; a test brings one that answers from a script.
 
 use async_trait::async_trait;
-use authority_domain::endpoint_url::TargetUrl;
-use authority_domain::outcome::{AttemptOutcome, ReceiverWish};
+use authority_domain::delivery::outcome::{AttemptOutcome, ReceiverWish};
+use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::HeaderMap;
 

@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::alert::NewAlert;
+use authority_domain::delivery::integration_health::RECENT_MS;
+use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
+use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
+use authority_domain::endpoint::condition::{DisablePolicy, Ended};
+use authority_domain::endpoint::hold::Hold;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::endpoint_alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
-use authority_domain::endpoint_condition::{DisablePolicy, Ended};
-use authority_domain::endpoint_hold::Hold;
 use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
-use authority_domain::integration_health::RECENT_MS;
-use authority_domain::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{ConditionOf, SettledAs, Settlement, Tx};

@@ -4,8 +4,8 @@
 //! or belongs to this root is for whoever looks it up. Deliberately absent: every other transport (query parameter,
 //! Basic, cookie), and anything that would tell a caller which rule its key broke.
 
-use authority_domain::api_key::ApiKey;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::merchant::api_key::ApiKey;
 use authority_domain::refusal::Refusal;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -38,7 +38,7 @@ pub fn invalid() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use authority_domain::api_key::KeyKind;
+    use authority_domain::merchant::api_key::KeyKind;
     use http::HeaderValue;
 
     use super::*;

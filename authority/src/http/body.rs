@@ -4,9 +4,9 @@
 //! that is the order in which errors are told. A body on GET, HEAD and DELETE is ignored and not read; the server
 //! then closes the connection behind it.
 
+use authority_domain::body::strict_json;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
-use authority_domain::strict_json;
 use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;

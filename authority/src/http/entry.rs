@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::audit::Author;
+use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant_limits::Limits;
+use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use governor::clock::Clock as _;

@@ -16,8 +16,8 @@ use std::io;
 use std::net::IpAddr;
 
 use async_trait::async_trait;
-use authority_domain::address_policy::is_public;
-use authority_domain::endpoint_url::Reach;
+use authority_domain::endpoint::address_policy::is_public;
+use authority_domain::endpoint::url::Reach;
 
 pub use self::judge::TargetJudge;
 pub use self::system::SystemResolver;

@@ -10,12 +10,12 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::{Change, Record};
 use authority_domain::event::NewEvent;
+use authority_domain::event::change::{Change, Record};
+use authority_domain::event::partner_copy::{PartnerCopy, is_told_to_partners};
 use authority_domain::id::{EventId, ShareId};
-use authority_domain::order_number::OrderNumber;
-use authority_domain::order_share::OrderShare;
-use authority_domain::partner_copy::{PartnerCopy, is_told_to_partners};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use authority::dispatch::client::DeliveryLimits;
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
-use authority_domain::outcome::AttemptOutcome;
+use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
 use proptest::prelude::*;
 
 use super::scripted_receiver::*;

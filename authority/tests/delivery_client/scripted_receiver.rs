@@ -11,7 +11,7 @@ use authority::clock::SystemClock;
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
-use authority_domain::endpoint_url::{TargetUrl, UrlPolicy, UrlRules};
+use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use tokio::io::{AsyncRead, AsyncReadExt as _};

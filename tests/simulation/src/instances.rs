@@ -13,8 +13,8 @@ use authority::clock::Clock;
 use authority::dice::Dice;
 use authority::dispatch::engine::Dispatcher;
 use authority::metrics::Metrics;
-use authority_domain::endpoint_condition::DisablePolicy;
-use authority_domain::retry::RetryPolicy;
+use authority_domain::delivery::retry::RetryPolicy;
+use authority_domain::endpoint::condition::DisablePolicy;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -173,7 +173,7 @@ fn counting_down(now: Duration) -> Duration {
 }
 
 fn retry(planted: Option<Planted>) -> RetryPolicy {
-    let standard = authority_domain::retry::STANDARD_SCHEDULE_S.to_vec();
+    let standard = authority_domain::delivery::retry::STANDARD_SCHEDULE_S.to_vec();
     let policy = match planted {
         Some(Planted::TooMuchJitter) => RetryPolicy::new(standard, 0.4, 4),
         Some(Planted::BudgetExceeded) => RetryPolicy::new(standard, 0.2, 5),

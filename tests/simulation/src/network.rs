@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
-use authority_domain::outcome::{ReceiverWish, honours_retry_after, parse_retry_after};
+use authority_domain::delivery::outcome::{ReceiverWish, honours_retry_after, parse_retry_after};
 use rand::rngs::StdRng;
 use tokio::sync::oneshot;
 

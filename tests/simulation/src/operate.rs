@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use authority::app::access::Caller;
 use authority::app::{Answer, Mutation};
-use authority_domain::audit::Author;
+use authority_domain::audit_log::Author;
 use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use authority::app::operator_keys::operator_key_create;
 use authority::dice::SystemDice;
 use authority::service::Service;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 use tests::authority::Database;

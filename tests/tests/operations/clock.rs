@@ -9,7 +9,7 @@ use authority::app::operator_keys::operator_key_create;
 use authority::cli::{self, Exit, Process};
 use authority::dice::SystemDice;
 use authority::service::Service;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use serde_json::{Value, json};
 use tests::authority::{Database, KEK};
 use tests::clock::HandClock;

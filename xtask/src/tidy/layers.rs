@@ -197,7 +197,7 @@ mod tests {
             ("authority/src/app/order.rs", "// what crate::http makes of it"),
             ("authority/src/app/order.rs", "use crate::http_version;"),
             ("authority/src/http/orders.rs", "use crate::{app, clock};"),
-            ("authority/src/dispatch/mod.rs", "use authority_domain::retry;"),
+            ("authority/src/dispatch/mod.rs", "use authority_domain::delivery::retry;"),
             ("authority/src/main.rs", "use crate::http; use crate::dispatch;"),
         ] {
             assert_eq!(module_edges(&[SourceFile::new(path, line)]), [], "{path}: {line}");

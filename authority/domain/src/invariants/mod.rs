@@ -16,7 +16,6 @@ mod stream;
 
 pub use history::{History, StoredEvent, Told};
 pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order, check_payment_without_order};
-pub use record::{RecordKind, StoredRecord, check_record};
 pub use share::{StoredShare, ToldShare, check_share};
 pub use stream::{EventDelivery, EventHead, StreamCheck, StreamCounter, Subscription, check_fan_out};
 
@@ -138,3 +137,4 @@ impl Finding {
         Self { code, record: record.into(), detail: detail.into() }
     }
 }
+pub use record::{RecordKind, StoredRecord, check_record};

@@ -9,8 +9,8 @@ use verify_core::catalog::EventType;
 
 use super::history::StoredEvent;
 use super::{Finding, FindingCode};
-use crate::order_share::ShareStatus;
-use crate::partner_copy::is_copied;
+use crate::event::partner_copy::is_copied;
+use crate::partner::share::ShareStatus;
 
 /// The copies of one share, oldest first.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! When an order is done: contract 3.1, `confirmed` → `completed`, in the same change that makes both halves true.
 
-use authority_domain::fulfillment_status::{self, FulfillmentStatus};
-use authority_domain::order::{ConfirmOn, Order, OrderStatus};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::{ConfirmOn, Order, OrderStatus, fulfillment_status};
+use authority_domain::payment;
 use authority_domain::payment::PaymentStatus;
-use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::payment::flow::Surroundings;
 
 use crate::fixtures::{
     completed, created_payment, event_names, last_order, last_payment, noon, report, reported,
@@ -54,7 +55,7 @@ fn an_order_is_done_when_it_is_confirmed_paid_and_all_of_it_arrived() {
         let next = reported(payment.clone(), &report(PaymentStatus::Succeeded), noon());
         let version = order.resource_version;
         let surroundings = Surroundings::Order { order: Box::new(order), payments: vec![payment.clone()] };
-        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon().plus_ms(1));
+        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon().plus_ms(1));
         let order = last_order(&changes).unwrap();
         assert_eq!(order.status, expected, "{status}, {fulfillment}, digital: {digital}");
         assert_eq!(order.completed_at.is_some(), expected == OrderStatus::Completed);
@@ -72,7 +73,7 @@ fn delivery_without_the_money_does_not_complete() {
         let next = reported(payment.clone(), &report(status), noon());
         let surroundings =
             Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
-        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
         assert_eq!(last_order(&changes).unwrap().status, OrderStatus::Confirmed, "{status}");
     }
 }

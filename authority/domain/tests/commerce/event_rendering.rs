@@ -1,15 +1,14 @@
 //! Events as bytes: contract 2.2, 2.3, 2.5, 2.7, 2.10, 3.10 and 9, and the receivers' own verifier.
 
-use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId, ShipmentId};
 use authority_domain::order::{ConfirmOn, ConfirmedBy};
 use authority_domain::payment::PaymentStatus;
-use authority_domain::payment_flow;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentRequest;
-use authority_domain::shipping;
+use authority_domain::shipment::ShipmentRequest;
+use authority_domain::{payment, shipment};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -51,7 +50,8 @@ fn changes() -> Vec<Change> {
     changes.extend(completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon()));
     let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
     let id = ShipmentId::generate(noon(), &mut dice());
-    changes.extend(shipping::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
+    changes
+        .extend(shipment::flow::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
     changes.extend(crate::refunds::requested().changes);
     changes.push(webhook_test());
     changes
@@ -269,13 +269,13 @@ fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
     let (checkout, opened) = created(largest);
     assert_eq!(render(&opened).unwrap().body.len(), 192 * 1024);
 
-    let started = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let started = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = &started.record else { panic!("a payment") };
     let sold = completed(&checkout, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
     let order = last_order(&sold).unwrap();
     let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
     let id = ShipmentId::generate(noon(), &mut dice());
-    let (_, shipped) = shipping::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
+    let (_, shipped) = shipment::flow::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
     for change in sold.iter().chain(&shipped) {
         render(change).unwrap();
     }

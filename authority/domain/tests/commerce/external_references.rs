@@ -1,9 +1,9 @@
 //! What the merchant's systems call an order (contract 2.2, 4.13).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::external_references::{NewReference, SystemName, conflict, remove, set};
+use authority_domain::order::external_references::{NewReference, SystemName, conflict, remove, set};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ExternalReference, Order};
-use authority_domain::order_number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use proptest::prelude::*;
 

@@ -1,14 +1,16 @@
 //! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
 //! table needs a state that no transition of this version reaches.
 
-use authority_domain::change::{Change, Record};
-use authority_domain::checkout::Checkout;
+use authority_domain::checkout::{Checkout, CheckoutRequest};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::PaymentId;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, Order};
-use authority_domain::order_number::OrderNumber;
-use authority_domain::payment::{NewPayment, Payment, PaymentReport, PaymentStatus, Reported};
-use authority_domain::payment_flow::{self, Surroundings};
-use authority_domain::requests::{CheckoutRequest, PaymentRequest};
+use authority_domain::payment;
+use authority_domain::payment::flow::Surroundings;
+use authority_domain::payment::{
+    NewPayment, Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported,
+};
 use authority_domain::time::Timestamp;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -62,7 +64,7 @@ pub(crate) fn new_payment(checkout: &Checkout) -> NewPayment {
 /// A payment just created on a checkout of [`checkout_body`].
 pub(crate) fn created_payment() -> (Checkout, Payment) {
     let checkout = checkout_of(&checkout_body());
-    let change = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let change = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = change.record else { panic!("starting a payment makes a payment") };
     (checkout, *payment)
 }
@@ -104,7 +106,7 @@ pub(crate) fn completed(
         order_number: order_number(),
         subscription: None,
     };
-    payment_flow::settle(payment, next, surroundings, confirm_on, now)
+    payment::flow::settle(payment, next, surroundings, confirm_on, now)
 }
 
 /// A confirmed, paid order of [`checkout_body`].

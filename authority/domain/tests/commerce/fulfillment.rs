@@ -2,13 +2,12 @@
 //! what an update does to lines, parcels, times and marks.
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
-use authority_domain::fulfillment_status::{self, FulfillmentStatus};
-use authority_domain::line_quantities::Marked;
-use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
-use authority_domain::payment_status::PaymentStatus;
+use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::line_quantities::Marked;
+use authority_domain::order::payment_status::PaymentStatus;
+use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, OrderStatus, fulfillment_status};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::FulfillmentRequest;
 use authority_domain::shipment::ShipmentStatus;
 use serde_json::{Value, json};
 
@@ -279,9 +278,15 @@ fn delivering_an_order_delivers_its_open_parcels() {
             estimated_delivery_at: None,
             metadata: Default::default(),
         };
-        let (mut parcel, _) =
-            authority_domain::shipping::create(order.clone(), &[], ConfirmedBy::Payments, id, new, noon())
-                .unwrap();
+        let (mut parcel, _) = authority_domain::shipment::flow::create(
+            order.clone(),
+            &[],
+            ConfirmedBy::Payments,
+            id,
+            new,
+            noon(),
+        )
+        .unwrap();
         parcel.status = status;
         parcels.push(parcel);
     }

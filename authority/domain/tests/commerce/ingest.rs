@@ -1,13 +1,12 @@
 //! Orders from elsewhere: their bodies (contract 6.2) and their events (contract 3.9 row 7).
 
-use authority_domain::change::{Change, Record};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order::{ConfirmOn, OrderSource, OrderStatus};
-use authority_domain::order_flow;
+use authority_domain::event::change::{Change, Record};
+use authority_domain::order;
+use authority_domain::order::payment_status::PaymentStatus as Shown;
+use authority_domain::order::{ConfirmOn, OrderRequest, OrderSource, OrderStatus};
 use authority_domain::parts::Amounts;
-use authority_domain::payment_status::PaymentStatus as Shown;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::OrderRequest;
 use serde_json::{Value, json};
 
 use crate::fixtures::{
@@ -24,7 +23,7 @@ fn payment(amount: i64, status: &str) -> Value {
 fn ingest(body: &Value, confirm_on: ConfirmOn) -> Result<Vec<Change>, Refusal> {
     let request = OrderRequest::read(body, noon())?;
     let (new, payments) = request.into_new(order_number(), noon(), &mut dice())?;
-    order_flow::ingest(new, payments, confirm_on, false, noon())
+    order::flow::ingest(new, payments, confirm_on, false, noon())
 }
 
 fn with_payments(payments: Value) -> Value {

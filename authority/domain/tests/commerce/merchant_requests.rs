@@ -1,10 +1,10 @@
 //! Bodies of the Merchant API: shipments, webhook endpoints, endpoint tests (contract 4.7, 4.10).
 
-use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
+use authority_domain::endpoint::{DisabledReason, EndpointRequest, EndpointStatus, EndpointTestRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
-use authority_domain::requests::{EndpointRequest, EndpointTestRequest, ShipmentRequest};
+use authority_domain::shipment::ShipmentRequest;
 use serde_json::{Value, json};
 
 use crate::fixtures::{dice, noon};

@@ -1,14 +1,13 @@
 //! Bodies of the operator side: checkouts, payments, reports, merchants, keys (contract 6.2).
 
-use authority_domain::change::Record;
+use authority_domain::checkout::CheckoutRequest;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Record;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::merchant::{ApiKeyRequest, MerchantRequest};
 use authority_domain::parts::{Amounts, MONEY_MAX};
-use authority_domain::payment::{CaptureMethod, PaymentStatus};
-use authority_domain::payment_flow;
-use authority_domain::requests::{
-    ApiKeyRequest, CheckoutRequest, MerchantRequest, PaymentReportRequest, PaymentRequest,
-};
-use authority_domain::scope::Scope;
+use authority_domain::payment;
+use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest, PaymentStatus};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, checkout_body, checkout_of, dice, new_payment, noon, payment_body};
@@ -149,7 +148,7 @@ fn payments() {
 fn a_repeated_start_is_known_by_checkout_amount_and_currency() {
     let checkout = checkout_of(&checkout_body());
     let good = payment_body(&checkout);
-    let change = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let change = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = change.record else { panic!("a payment") };
     let is_start = |member: &str, value: Value| {
         let mut body = good.clone();

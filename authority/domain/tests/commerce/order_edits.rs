@@ -1,9 +1,8 @@
 //! `PATCH` of an order by the operator: a merge patch of what may be edited (contract 6.2, 3.9 row 21).
 
-use authority_domain::order::Order;
-use authority_domain::order_flow;
+use authority_domain::order;
+use authority_domain::order::{Order, OrderEditRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::OrderEditRequest;
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, paid_order};
@@ -11,7 +10,7 @@ use crate::refused_bodies::errors;
 
 fn edited(order: &Order, body: &Value) -> Result<Option<Order>, Refusal> {
     let edit = OrderEditRequest::read(body, order)?.into_edit();
-    let changes = order_flow::edit(order.clone(), edit, noon().plus_ms(1));
+    let changes = order::flow::edit(order.clone(), edit, noon().plus_ms(1));
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);
     Ok(last_order(&changes))
 }

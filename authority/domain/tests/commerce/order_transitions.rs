@@ -1,15 +1,15 @@
 //! What the operator may do with orders and checkouts in each of their states (contract 3.1, 3.4), and further payments
 //! of an order (3.9 row 7a).
 
-use authority_domain::change::{Change, Record};
 use authority_domain::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order::{CancelReason, ConfirmOn, Order, OrderStatus};
+use authority_domain::event::change::{Change, Record};
+use authority_domain::order::{CancelReason, ConfirmOn, Order, OrderStatus, payment_status};
 use authority_domain::parts::Money;
+use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{NewPayment, Payment, PaymentStatus, PaymentTarget};
-use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::{checkout_flow, order_flow, order_payments, payment_status};
+use authority_domain::{checkout, order, payment};
 use serde_json::json;
 
 use crate::fixtures::{
@@ -47,7 +47,7 @@ fn order_with(status: PaymentStatus) -> (Order, Payment) {
     }
     let next = reported(payment.clone(), &report(status), noon());
     let surroundings = Surroundings::Order { order: Box::new(order), payments: vec![payment.clone()] };
-    let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+    let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
     (last_order(&changes).unwrap(), last_payment(&changes).unwrap())
 }
 
@@ -61,8 +61,8 @@ fn what_may_be_done_with_an_order_in_each_state() {
     ];
     assert_eq!(table.each_ref().map(|row| row.0).as_slice(), OrderStatus::ALL);
     for (status, confirmed, cancelled) in table {
-        assert_eq!(outcome(order_flow::confirm(order_in(status), noon())), confirmed, "confirm {status}");
-        let done = order_flow::cancel(order_in(status), Vec::new(), CancelReason::Fraud, noon());
+        assert_eq!(outcome(order::flow::confirm(order_in(status), noon())), confirmed, "confirm {status}");
+        let done = order::flow::cancel(order_in(status), Vec::new(), CancelReason::Fraud, noon());
         assert_eq!(outcome(done), cancelled, "cancel {status}");
     }
 }
@@ -94,12 +94,12 @@ fn what_may_be_done_with_a_checkout_in_each_state() {
     assert_eq!(table.each_ref().map(|row| row.0).as_slice(), CheckoutStatus::ALL);
     for (status, cancelled, expired, completed) in table {
         let free = || Checkout { status, ..free_checkout() };
-        let end = |how| outcome(checkout_flow::end(free(), None, how, noon()));
+        let end = |how| outcome(checkout::flow::end(free(), None, how, noon()));
         assert_eq!(end(CheckoutEnd::Cancelled), cancelled, "cancel {status}");
         assert_eq!(end(CheckoutEnd::Expired), expired, "expire {status}");
-        let done = checkout_flow::complete(free(), order_number(), None, ConfirmOn::Paid, noon());
+        let done = checkout::flow::complete(free(), order_number(), None, ConfirmOn::Paid, noon());
         assert_eq!(outcome(done), completed, "complete {status}");
-        assert_eq!(checkout_flow::needs_completion(&free()), status != CheckoutStatus::Completed);
+        assert_eq!(checkout::flow::needs_completion(&free()), status != CheckoutStatus::Completed);
     }
 }
 
@@ -114,7 +114,7 @@ fn free_checkout() -> Checkout {
 #[test]
 fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
     let changes =
-        checkout_flow::complete(free_checkout(), order_number(), None, ConfirmOn::Paid, noon()).unwrap();
+        checkout::flow::complete(free_checkout(), order_number(), None, ConfirmOn::Paid, noon()).unwrap();
     let Record::Checkout(checkout) = &changes[0].record else { panic!("the checkout") };
     assert_eq!((checkout.payment_attempts, &checkout.payment_id), (0, &None));
     assert_eq!(checkout.order_number, Some(order_number()));
@@ -129,11 +129,11 @@ fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
 #[test]
 fn completion_for_nothing_needs_time_and_nothing_to_pay() {
     let paid = checkout_of(&checkout_body());
-    let done = checkout_flow::complete(paid, order_number(), None, ConfirmOn::Paid, noon());
+    let done = checkout::flow::complete(paid, order_number(), None, ConfirmOn::Paid, noon());
     assert_eq!(outcome(done), refused("open", "completed"));
     let free = free_checkout();
     let late = free.expires_at;
-    let done = checkout_flow::complete(free, order_number(), None, ConfirmOn::Paid, late);
+    let done = checkout::flow::complete(free, order_number(), None, ConfirmOn::Paid, late);
     assert_eq!(outcome(done), refused("open", "completed"));
 }
 
@@ -145,7 +145,7 @@ fn the_attempt_under_way_ends_with_its_checkout() {
     ];
     for (how, events) in table {
         let (checkout, payment) = created_payment();
-        let changes = checkout_flow::end(checkout, Some(payment.clone()), how, noon()).unwrap();
+        let changes = checkout::flow::end(checkout, Some(payment.clone()), how, noon()).unwrap();
         assert_eq!(event_names(&changes).join(" "), events);
         let cancelled = last_payment(&changes).unwrap();
         assert_eq!((cancelled.status, cancelled.cancelled_at), (PaymentStatus::Cancelled, Some(noon())));
@@ -172,7 +172,7 @@ fn a_report_after_the_time_of_an_open_checkout_expires_it_first() {
         assert!(checkout.is_overdue(now) && !checkout.is_overdue(now.plus_ms(-1)));
         let next = reported(payment.clone(), &report(status), now);
         let surroundings = Surroundings::Overdue(Box::new(checkout));
-        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, now);
+        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, now);
         assert_eq!(event_names(&changes).join(" "), events, "{status}");
         let payment = last_payment(&changes).unwrap();
         assert_eq!((payment.status, payment.resource_version), (becomes, 2), "{status}");
@@ -184,11 +184,11 @@ fn a_report_after_the_time_of_an_open_checkout_expires_it_first() {
 fn what_is_shipped_can_no_longer_be_cancelled() {
     let mut order = paid_order();
     order.line_items[2].fulfilled_quantity = 1;
-    let done = order_flow::cancel(order.clone(), Vec::new(), CancelReason::OutOfStock, noon());
+    let done = order::flow::cancel(order.clone(), Vec::new(), CancelReason::OutOfStock, noon());
     assert_eq!(outcome(done), "order.cancelled", "prepared is not shipped");
     order.line_items[0].fulfilled_quantity = 1;
     order.line_items[0].shipped_quantity = 1;
-    let done = order_flow::cancel(order, Vec::new(), CancelReason::OutOfStock, noon());
+    let done = order::flow::cancel(order, Vec::new(), CancelReason::OutOfStock, noon());
     assert_eq!(outcome(done), refused("confirmed", "cancelled"));
 }
 
@@ -205,7 +205,7 @@ fn open_payments_end_with_their_order_and_captured_money_stays() {
         let (order, payment) = order_with(status);
         let version = order.resource_version;
         let changes =
-            order_flow::cancel(order, vec![payment], CancelReason::CustomerRequest, noon()).unwrap();
+            order::flow::cancel(order, vec![payment], CancelReason::CustomerRequest, noon()).unwrap();
         assert_eq!(event_names(&changes).join(" "), events, "{status}");
         let order = last_order(&changes).unwrap();
         assert_eq!((order.status, order.payment_status), (OrderStatus::Cancelled, shown), "{status}");
@@ -228,10 +228,10 @@ fn an_order_is_overdue_when_it_is_still_pending_after_the_merchants_hours() {
         (Some(i64::MAX), 1_000_000 * HOUR_MS, false),
     ];
     for (ttl, after_ms, expected) in table {
-        assert_eq!(order_flow::is_overdue(&order, ttl, noon().plus_ms(after_ms)), expected, "{ttl:?}");
+        assert_eq!(order::flow::is_overdue(&order, ttl, noon().plus_ms(after_ms)), expected, "{ttl:?}");
     }
     let confirmed = Order { status: OrderStatus::Confirmed, ..order };
-    assert!(!order_flow::is_overdue(&confirmed, Some(1), noon().plus_ms(9 * HOUR_MS)));
+    assert!(!order::flow::is_overdue(&confirmed, Some(1), noon().plus_ms(9 * HOUR_MS)));
 }
 
 fn another(order: &Order, amount: Money) -> NewPayment {
@@ -260,10 +260,10 @@ fn a_further_payment_asks_for_no_more_than_what_is_due() {
             payment.amount_captured = payment.amount_captured.min(got);
         }
         let payments = vec![payment];
-        assert_eq!(order_payments::room(TOTAL, &payments), room, "{status} {got:?}");
+        assert_eq!(order::further_payments::room(TOTAL, &payments), room, "{status} {got:?}");
         let start = |amount| {
             let new = another(&order, amount);
-            order_payments::start(order.clone(), payments.clone(), new, ConfirmOn::Paid, noon())
+            order::further_payments::start(order.clone(), payments.clone(), new, ConfirmOn::Paid, noon())
         };
         if room == 0 {
             let shown = order.payment_status.as_str();
@@ -289,7 +289,7 @@ fn a_further_payment_needs_a_living_order_its_currency_and_a_place() {
     let (order, payment) = order_with(PaymentStatus::Failed);
     let start = |order: Order, payments, currency: &str| {
         let new = NewPayment { currency: currency.to_owned(), ..another(&order, 1) };
-        outcome(order_payments::start(order, payments, new, ConfirmOn::Paid, noon()))
+        outcome(order::further_payments::start(order, payments, new, ConfirmOn::Paid, noon()))
     };
     assert_eq!(start(order.clone(), vec![payment.clone()], "EUR"), "currency_mismatch ");
     let cancelled = Order { status: OrderStatus::Cancelled, ..order.clone() };

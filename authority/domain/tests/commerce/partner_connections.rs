@@ -2,10 +2,10 @@
 
 use authority_domain::event::MerchantContext;
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
-use authority_domain::order_share::{OrderShare, SharePermission, ShareStatus, ShareTerms};
-use authority_domain::partner_connection::{
+use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionStatus, INVITE_MS, PartnerConnection,
 };
+use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus, ShareTerms};
 use authority_domain::time::Timestamp;
 use proptest::prelude::*;
 

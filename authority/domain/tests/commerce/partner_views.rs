@@ -3,16 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::partner_copy::{PartnerCopy, is_copied};
 use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
 use authority_domain::id::{ConnectionId, EventId, MerchantId, ShareId, ShipmentId};
 use authority_domain::order::{ConfirmedBy, Order};
-use authority_domain::order_share::{OrderShare, ShareTerms};
-use authority_domain::partner_copy::{PartnerCopy, is_copied};
-use authority_domain::partner_order::SharedOrder;
+use authority_domain::partner::order_view::SharedOrder;
+use authority_domain::partner::share::{OrderShare, ShareTerms};
 use authority_domain::parts::{Address, Customer, Metadata};
+use authority_domain::shipment;
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
-use authority_domain::shipping;
 use proptest::prelude::*;
 use serde_json::Value;
 use verify_core::catalog::EventType;
@@ -83,7 +83,7 @@ fn parcel(order: &Order, tracking_url: Option<String>) -> (Shipment, Vec<Change>
         estimated_delivery_at: None,
         metadata: Metadata::from([("key".to_owned(), "secret".to_owned())]),
     };
-    shipping::create(
+    shipment::flow::create(
         order.clone(),
         &[],
         ConfirmedBy::Payments,

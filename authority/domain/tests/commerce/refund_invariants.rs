@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::{Change, Record};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{PaymentId, RefundId};
+use authority_domain::order::payment_status::{PaymentSummary, derive};
 use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::{Metadata, Money};
 use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::payment_status::{PaymentSummary, derive};
+use authority_domain::refund;
+use authority_domain::refund::flow::{Outcome, Standing};
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
 };
-use authority_domain::refund_flow::{self, Outcome, Standing};
 use authority_domain::refusal::Refusal;
 use proptest::prelude::*;
 
@@ -81,12 +82,12 @@ impl Till {
                     metadata: Metadata::new(),
                 };
                 let by = Requester { kind: RequesterType::System, id: None };
-                Some(refund_flow::request(standing, id, new, by, ConfirmOn::Paid, now)?)
+                Some(refund::flow::request(standing, id, new, by, ConfirmOn::Paid, now)?)
             }
             Command::Report { refund, status } => {
                 let Some(refund) = self.refunds.get(*refund) else { return Ok(()) };
                 let told = RefundReport { status: *status, processor_reference: None, failure: None };
-                refund_flow::report(standing, refund.clone(), &told, ConfirmOn::Paid, now)?
+                refund::flow::report(standing, refund.clone(), &told, ConfirmOn::Paid, now)?
             }
         };
         if let Some(outcome) = outcome {

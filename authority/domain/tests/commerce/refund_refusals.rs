@@ -4,9 +4,9 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
 use authority_domain::order::Order;
 use authority_domain::payment::Payment;
-use authority_domain::refund_flow::Outcome;
+use authority_domain::refund::flow::Outcome;
+use authority_domain::refund::{RefundReportRequest, RefundRequest};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::{RefundReportRequest, RefundRequest};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, created_payment, payment_id};

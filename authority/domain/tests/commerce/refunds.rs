@@ -1,18 +1,18 @@
 //! Refunds: contract 2.4, 3.6, 3.9 rows 14 to 18 and 4.8.
 
-use authority_domain::change::{Change, Record};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::RefundId;
+use authority_domain::order::payment_status::PaymentStatus as OrderPayment;
 use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::{Failure, Money};
 use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::payment_status::PaymentStatus as OrderPayment;
+use authority_domain::refund;
+use authority_domain::refund::flow::{Outcome, Standing};
 use authority_domain::refund::{
-    Refund, RefundReason, RefundReport, RefundStatus, Reported, Requester, RequesterType,
+    Refund, RefundReason, RefundReport, RefundRequest, RefundStatus, Reported, Requester, RequesterType,
 };
-use authority_domain::refund_flow::{self, Outcome, Standing};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::RefundRequest;
 use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub(crate) fn ask(
     let new = RefundRequest::read(&body)?.into_new();
     let id = RefundId::generate(later(), &mut dice());
     let standing = standing(order, payments, refunds);
-    refund_flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
+    refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
 }
 
 /// A refund of all that a sold order paid.
@@ -66,7 +66,7 @@ fn told(status: RefundStatus) -> RefundReport {
 
 fn report(order: &Order, payments: &[Payment], refund: &Refund, status: RefundStatus) -> Outcome {
     let standing = standing(order, payments, std::slice::from_ref(refund));
-    refund_flow::report(standing, refund.clone(), &told(status), ConfirmOn::Paid, later()).unwrap().unwrap()
+    refund::flow::report(standing, refund.clone(), &told(status), ConfirmOn::Paid, later()).unwrap().unwrap()
 }
 
 fn versions(changes: &[Change]) -> Vec<Option<i64>> {
@@ -180,7 +180,7 @@ fn row_18_a_failure_releases() {
     };
     let standing = standing(&order, std::slice::from_ref(&payment), std::slice::from_ref(&made.refund));
     let failed =
-        refund_flow::report(standing, made.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
+        refund::flow::report(standing, made.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
     assert_eq!(event_names(&failed.changes), ["refund.failed", "order.updated"]);
     assert_eq!(versions(&failed.changes), [Some(2), Some(4)]);
     assert_eq!(failed.restated, Some(payment));
@@ -250,7 +250,7 @@ fn a_refund_may_complete_an_order() {
             (line.shipped_quantity, line.delivered_quantity) = (line.quantity, line.quantity);
         }
     }
-    order.fulfillment_status = authority_domain::fulfillment_status::derive(&order.line_items);
+    order.fulfillment_status = authority_domain::order::fulfillment_status::derive(&order.line_items);
     order.payment_status = OrderPayment::PartiallyPaid;
     let made = ask(&order, std::slice::from_ref(&payment), &[], json!({"amount": 100})).unwrap();
     let order = last_order(&made.changes).unwrap();
@@ -269,7 +269,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
         let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
         let id = RefundId::generate(later(), &mut dice());
         let standing = Standing::without_order(payment.clone());
-        refund_flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
+        refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
     };
     let part = ask(&payment, json!({"amount": 200, "currency": "USD"})).unwrap();
     assert_eq!(event_names(&part.changes), ["refund.requested"]);
@@ -278,7 +278,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
     assert_eq!((reserved.amount_refund_pending, reserved.resource_version), (200, payment.resource_version));
     let told = RefundReport { status: RefundStatus::Completed, processor_reference: None, failure: None };
     let standing = Standing::without_order(reserved.clone());
-    let done = refund_flow::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
+    let done = refund::flow::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
     assert_eq!(event_names(&done.changes), ["refund.completed", "payment.partially_refunded"]);
     for (body, code) in [
         (json!({"amount": TOTAL - 199}), ErrorCode::RefundAmountExceeded),

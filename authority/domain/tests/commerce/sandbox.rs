@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::demo_story::{Plot, story};
+use authority_domain::checkout::CheckoutRequest;
 use authority_domain::parts::Metadata;
-use authority_domain::refund::{NewRefund, Refund, RefundReason, RefundStatus, Requester, RequesterType};
-use authority_domain::refund_flow::{self, Standing};
-use authority_domain::requests::sandbox::{
+use authority_domain::payment::PaymentReportRequest;
+use authority_domain::refund;
+use authority_domain::refund::flow::Standing;
+use authority_domain::refund::{
+    NewRefund, Refund, RefundReason, RefundReportRequest, RefundStatus, Requester, RequesterType,
+};
+use authority_domain::sandbox::demo_story::{Plot, story};
+use authority_domain::sandbox::requests::{
     PayRequest, PaymentAdvance, RefundAdvance, SeedRequest, ShipmentAdvance, SubscriptionAdvance, read_order,
 };
-use authority_domain::requests::{
-    CheckoutRequest, PaymentReportRequest, RefundReportRequest, ShipmentReportRequest,
-    SubscriptionReportRequest,
-};
+use authority_domain::shipment::ShipmentReportRequest;
+use authority_domain::subscription::SubscriptionReportRequest;
 use authority_domain::time::Timestamp;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -126,7 +129,7 @@ fn refund_of(amount: i64) -> Refund {
     let id = authority_domain::id::RefundId::generate(noon(), &mut dice());
     let by = Requester { kind: RequesterType::System, id: None };
     let confirm_on = authority_domain::order::ConfirmOn::Paid;
-    refund_flow::request(standing, id, new, by, confirm_on, noon()).unwrap().refund
+    refund::flow::request(standing, id, new, by, confirm_on, noon()).unwrap().refund
 }
 
 #[test]

@@ -1,17 +1,18 @@
 //! What carriers report against contract 3.7: every pair of statuses, tracking data, and what it does to the order.
 
-use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::event::change::Change;
 use authority_domain::id::ShipmentId;
-use authority_domain::line_quantities::{Marked, Marks};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::line_quantities::{Marked, Marks};
 use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Failure;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentReportRequest;
-use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
-use authority_domain::shipment_report::ShipmentReport;
-use authority_domain::shipping;
+use authority_domain::shipment;
+use authority_domain::shipment::report::ShipmentReport;
+use authority_domain::shipment::{
+    NewShipment, Shipment, ShipmentLine, ShipmentReportRequest, ShipmentStatus,
+};
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, paid_order};
@@ -37,7 +38,7 @@ fn shipped_order() -> (Order, Vec<Shipment>) {
         };
         let id = ShipmentId::from_store(format!("shp_{index:026}"));
         let (made, changes) =
-            shipping::create(order.clone(), &parcels, ConfirmedBy::Payments, id, new, noon()).unwrap();
+            shipment::flow::create(order.clone(), &parcels, ConfirmedBy::Payments, id, new, noon()).unwrap();
         order = last_order(&changes).unwrap();
         parcels.push(made);
     }
@@ -61,7 +62,7 @@ fn report(
     told: &ShipmentReport,
 ) -> Result<(Shipment, Vec<Change>), Refusal> {
     let now = noon().plus_ms(60_000);
-    shipping::report(order.clone(), parcels, marked, parcels[index].clone(), told, now)
+    shipment::flow::report(order.clone(), parcels, marked, parcels[index].clone(), told, now)
 }
 
 #[test]

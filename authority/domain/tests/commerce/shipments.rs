@@ -1,14 +1,14 @@
 //! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
 
-use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::event::change::Change;
 use authority_domain::id::{LineItemId, ShipmentId};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Metadata;
 use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::shipment::flow::create;
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
-use authority_domain::shipping::create;
 
 use crate::fixtures::{dice, event_names, last_order, noon, paid_order};
 
@@ -188,7 +188,7 @@ fn only_a_confirmed_order_ships() {
 
 #[test]
 fn what_no_money_will_come_for_ships_when_the_operator_confirmed_it() {
-    use authority_domain::payment_status::PaymentStatus;
+    use authority_domain::order::payment_status::PaymentStatus;
     for payment_status in PaymentStatus::ALL {
         let order = Order { payment_status: *payment_status, ..paid_order() };
         let given_up = matches!(payment_status, PaymentStatus::Failed | PaymentStatus::Voided);

@@ -1,17 +1,16 @@
 //! Checkouts of mode `subscription` (contract 2.7, 3.4): what they agree on, and what they make when they complete.
 
-use authority_domain::change::{Change, Record};
-use authority_domain::checkout::{Checkout, CheckoutMode, NewCheckout};
-use authority_domain::checkout_flow;
+use authority_domain::checkout::{Checkout, CheckoutMode, CheckoutRequest, NewCheckout};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::SubscriptionId;
 use authority_domain::order::{ConfirmOn, OrderSource};
 use authority_domain::payment::PaymentStatus;
-use authority_domain::payment_flow::{self, Surroundings};
+use authority_domain::payment::flow::Surroundings;
 use authority_domain::refusal::MemberCode;
-use authority_domain::requests::CheckoutRequest;
+use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::{Ongoing, SubscriptionStatus};
-use authority_domain::subscription_founding::Founding;
 use authority_domain::time::Timestamp;
+use authority_domain::{checkout, payment};
 use serde_json::{Value, json};
 
 use crate::fixtures::{
@@ -42,7 +41,7 @@ fn completed(body: &Value, status: PaymentStatus) -> (Checkout, Vec<Change>) {
     let new = new(body);
     let founding = founding(&new);
     let checkout = Checkout::open(new, false, noon());
-    let created = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let created = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = created.record else { panic!("a payment") };
     let next = reported((*payment).clone(), &report(status), noon());
     let surroundings = Surroundings::Completing {
@@ -50,7 +49,7 @@ fn completed(body: &Value, status: PaymentStatus) -> (Checkout, Vec<Change>) {
         order_number: order_number(),
         subscription: Some(Box::new(founding)),
     };
-    (checkout, payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon()))
+    (checkout, payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon()))
 }
 
 fn made(changes: &[Change]) -> Ongoing {
@@ -136,7 +135,7 @@ fn what_is_free_is_completed_by_the_operator() {
     let founding = founding(&new);
     let checkout = Checkout::open(new, false, noon());
     let changes =
-        checkout_flow::complete(checkout, order_number(), Some(founding), ConfirmOn::Paid, noon()).unwrap();
+        checkout::flow::complete(checkout, order_number(), Some(founding), ConfirmOn::Paid, noon()).unwrap();
     assert_eq!(
         event_names(&changes),
         ["checkout.completed", "subscription.created", "order.created", "order.confirmed"]

@@ -1,12 +1,14 @@
 //! The subscription's state machine against contract 3.8: every status, every report; and where its periods lie.
 
-use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::order::ConfirmOn;
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
-use authority_domain::subscription::{Ongoing, SubscriptionCancelReason, SubscriptionStatus};
-use authority_domain::subscription_flow::{self, Reported};
+use authority_domain::subscription;
+use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::{
+    Ongoing, SubscriptionCancelReason, SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus,
+};
 use authority_domain::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,7 +37,7 @@ pub(crate) fn body(more: Value) -> Value {
 
 pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<Ongoing, Refusal> {
     let new = SubscriptionRequest::read(&body(more), now)?.into_new(now, &mut dice())?;
-    subscription_flow::open(new, false, now)
+    subscription::flow::open(new, false, now)
 }
 
 pub(crate) fn opened(more: Value) -> Ongoing {
@@ -422,7 +424,7 @@ proptest! {
             ongoing = told.0;
             let (old, new) = (&before.record, &ongoing.record);
             prop_assert_ne!(old.status, SubscriptionStatus::Cancelled, "I14");
-            prop_assert!(new.status == old.status || subscription_flow::may_follow(old.status, new.status));
+            prop_assert!(new.status == old.status || subscription::flow::may_follow(old.status, new.status));
             prop_assert_eq!(new.resource_version, old.resource_version + 1);
             let sum: i64 = new.items.iter().map(|item| item.quantity * item.unit_amount).sum();
             prop_assert_eq!(new.amount, sum);

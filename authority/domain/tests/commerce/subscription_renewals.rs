@@ -1,12 +1,12 @@
 //! Renewals (contract 3.8): the next period, its order, and what makes a renewal count once.
 
-use authority_domain::change::Record;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Record;
+use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::order::{ConfirmOn, Order, OrderSource, OrderStatus};
-use authority_domain::payment_status::PaymentStatus;
 use authority_domain::refusal::MemberCode;
 use authority_domain::subscription::Ongoing;
-use authority_domain::subscription_flow::Reported;
+use authority_domain::subscription::flow::Reported;
 use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 

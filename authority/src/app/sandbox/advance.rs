@@ -2,8 +2,8 @@
 
 use authority_domain::id::{PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentReportRequest;
-use authority_domain::requests::sandbox::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
+use authority_domain::sandbox::requests::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
+use authority_domain::shipment::ShipmentReportRequest;
 use serde_json::Value;
 
 use super::{AdvanceResult, Named, Whose, payments, refunding, run};

@@ -2,9 +2,9 @@
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::id::CheckoutId;
+use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::no_members;
-use authority_domain::requests::sandbox::PayRequest;
+use authority_domain::sandbox::requests::PayRequest;
 use serde_json::Value;
 
 use super::payments::{Owed, attempt};

@@ -2,11 +2,10 @@
 
 use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{Order, OrderCancelRequest, OrderRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::sandbox::{OrderPaid, PayRequest, read_order};
-use authority_domain::requests::{OrderCancelRequest, OrderRequest};
+use authority_domain::sandbox::requests::{OrderPaid, PayRequest, read_order};
 use authority_domain::tenant::Tenant;
 use serde_json::{Value, json};
 

@@ -3,13 +3,14 @@
 
 use authority_domain::checkout::Checkout;
 use authority_domain::merchant::Merchant;
+use authority_domain::order;
 use authority_domain::order::Order;
-use authority_domain::order_payments;
 use authority_domain::parts::Money;
-use authority_domain::payment::{CaptureMethod, Payment, PaymentStatus};
+use authority_domain::payment::{
+    CaptureMethod, Payment, PaymentReportRequest, PaymentRequest, PaymentStatus,
+};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::sandbox::{PayOutcome, PayRequest};
-use authority_domain::requests::{PaymentReportRequest, PaymentRequest};
+use authority_domain::sandbox::requests::{PayOutcome, PayRequest};
 use authority_domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +35,7 @@ impl Owed {
 
     /// What nobody has paid of an order or is about to pay.
     pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self, Refusal> {
-        let room = order_payments::room(order.amounts.total, payments);
+        let room = order::further_payments::room(order.amounts.total, payments);
         let status = order.payment_status.as_str();
         Self::some("order_number", order.order_number.as_str(), room, &order.currency, status)
     }

@@ -5,10 +5,9 @@
 //! restart; each is looked at again inside the transaction that moves it, so that several instances may do this.
 
 use authority_domain::id::RefundId;
-use authority_domain::refund::Refund;
+use authority_domain::refund::{Refund, RefundReportRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::RefundReportRequest;
-use authority_domain::requests::sandbox::RefundAdvance;
+use authority_domain::sandbox::requests::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;

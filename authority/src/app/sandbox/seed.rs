@@ -4,10 +4,10 @@
 //! idempotency key, every order is kept under a key of its own that no client can send: repeated after it was broken off,
 //! the request goes on where it stopped, and once it is done it gives its first answer.
 
-use authority_domain::demo_story::{Story, story};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::sandbox::SeedRequest;
+use authority_domain::sandbox::demo_story::{Story, story};
+use authority_domain::sandbox::requests::SeedRequest;
 use authority_store::StoreError;
 use authority_store::ports::{KeyScope, Tx};
 use rand::SeedableRng;
@@ -27,7 +27,7 @@ pub(in crate::app) struct Seeded {
     livemode: bool,
     /// The seed it was made from.
     // Any whole number, where every other that is issued counts something.
-    #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::members::INTEGER_RANGE.start(), max = *authority_domain::members::INTEGER_RANGE.end())))]
+    #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::body::members::INTEGER_RANGE.start(), max = *authority_domain::body::members::INTEGER_RANGE.end())))]
     seed: i64,
     /// Orders that were made.
     orders: i64,

@@ -5,12 +5,12 @@
 //! everything is the merchant API's: the share is listed, told of and taken back like any other.
 
 use authority_domain::id::MerchantId;
+use authority_domain::merchant::limits::Limits;
 use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
-use authority_domain::merchant_limits::Limits;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::partner_connection::{ConnectionSide, PartnerConnection};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::partner::connection::{ConnectionSide, PartnerConnection};
+use authority_domain::partner::read_share_terms;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::read_share_terms;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 

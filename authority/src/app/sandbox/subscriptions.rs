@@ -2,8 +2,8 @@
 
 use authority_domain::id::SubscriptionId;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::SubscriptionReportRequest;
-use authority_domain::requests::sandbox::SubscriptionAdvance;
+use authority_domain::sandbox::requests::SubscriptionAdvance;
+use authority_domain::subscription::SubscriptionReportRequest;
 use serde_json::Value;
 
 use super::{AdvanceResult, Named, Whose, run};

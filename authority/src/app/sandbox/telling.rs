@@ -1,14 +1,13 @@
 //! Tells a story of demonstration data to the functions that everybody else uses (contract 6.3).
 
-use authority_domain::demo_story::Plot;
 use authority_domain::merchant::Merchant;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{CancelReason, Order};
-use authority_domain::order_number::OrderNumber;
 use authority_domain::refund::{Requester, RequesterType};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::ShipmentReportRequest;
-use authority_domain::requests::sandbox::PayRequest;
-use authority_domain::shipment::Shipment;
+use authority_domain::sandbox::demo_story::Plot;
+use authority_domain::sandbox::requests::PayRequest;
+use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_domain::tenant::Tenant;
 use serde_json::{Value, json};
 

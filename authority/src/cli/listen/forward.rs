@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::endpoint_url::TargetUrl;
+use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use verify_core::sign::signature_header;

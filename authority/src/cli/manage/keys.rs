@@ -1,7 +1,7 @@
 //! `authority key`: the API keys of merchants.
 
 use authority_domain::id::KeyId;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
 use serde_json::json;
 
 use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};

@@ -26,7 +26,7 @@ pub(super) use sandbox::run as sandbox;
 
 use std::sync::Arc;
 
-use authority_domain::audit::Author;
+use authority_domain::audit_log::Author;
 use authority_domain::id::{MerchantId, RequestId};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::Access;

@@ -4,7 +4,7 @@ use authority_domain::delivery::DeliveryStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -3,7 +3,7 @@
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

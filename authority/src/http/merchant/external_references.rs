@@ -1,10 +1,10 @@
 //! What the merchant's systems call an order (contract 4.1, 4.13).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::external_references::SystemName;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::order::external_references::SystemName;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::Scope;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;

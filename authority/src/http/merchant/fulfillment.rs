@@ -1,8 +1,8 @@
 //! The fulfilment of orders (contract 4.1, 4.6).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::order::number::OrderNumber;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -1,6 +1,6 @@
 //! Integration health (contract 2.12).
 
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -3,10 +3,10 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::order_share::ShareStatus;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::partner::share::ShareStatus;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

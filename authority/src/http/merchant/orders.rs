@@ -1,14 +1,14 @@
 //! Orders (contract 4.1, 4.5).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::external_references::{ExternalName, SystemName};
-use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::list_filter::OrderFilter;
+use authority_domain::merchant::scope::Scope;
 use authority_domain::order::OrderStatus;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::payment_status::PaymentStatus;
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -3,8 +3,8 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ConnectionId;
 use authority_domain::list_filter::ConnectionFilter;
-use authority_domain::partner_connection::{ConnectionDirection, ConnectionStatus};
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::partner::connection::{ConnectionDirection, ConnectionStatus};
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -2,8 +2,8 @@
 
 use authority_domain::id::PaymentId;
 use authority_domain::list_filter::PaymentFilter;
+use authority_domain::merchant::scope::Scope;
 use authority_domain::payment::PaymentStatus;
-use authority_domain::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -3,9 +3,9 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
-use authority_domain::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

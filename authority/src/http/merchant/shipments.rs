@@ -2,8 +2,8 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::order::number::OrderNumber;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -2,7 +2,7 @@
 
 use authority_domain::id::SubscriptionId;
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
 use authority_domain::subscription::SubscriptionStatus;
 use axum::extract::{Request, State};
 use axum::response::Response;

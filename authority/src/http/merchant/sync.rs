@@ -1,8 +1,8 @@
 //! Consumers that keep a copy: the feed of changed orders, and checkpoints (contract 4.11, 4.12).
 
-use authority_domain::checkpoint::CheckpointStream;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::sync::checkpoint::CheckpointStream;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -8,7 +8,7 @@
 //! description to it. `authority-openapi` writes the documents.
 //!
 //! Adding one: `Operation::post(path, name, summary)` and what it needs of the methods below. Names of records are the
-//! definitions of `authority-schema`, names of bodies those of `authority_domain::requests::shapes`.
+//! definitions of `authority-schema`, names of bodies those of `authority_domain::body_shapes::shapes`.
 //! Deliberately absent: what follows from the rest, such as the codes that every operation can answer with
 //! ([`Operation::codes`]) and the headers that every answer has.
 
@@ -17,7 +17,7 @@ mod refusals;
 mod success;
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::scope::{OperatorScope, Scope};
+use authority_domain::merchant::scope::{OperatorScope, Scope};
 use axum::routing::MethodFilter;
 
 pub use self::parameter::{Form, Parameter};

@@ -2,7 +2,7 @@
 
 use authority_domain::alert::{AlertCode, AlertStatus};
 use authority_domain::id::AlertId;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -1,7 +1,7 @@
 //! The audit log (contract 6.1, 6.2).
 
-use authority_domain::audit::Author;
-use authority_domain::scope::OperatorScope;
+use authority_domain::audit_log::Author;
+use authority_domain::merchant::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -3,8 +3,8 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{EventId, MerchantId};
 use authority_domain::list_filter::EventFilter;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
-use authority_domain::scope::OperatorScope;
 use authority_domain::tenant::Tenant;
 use axum::extract::{Request, State};
 use axum::response::Response;

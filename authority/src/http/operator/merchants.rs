@@ -3,7 +3,7 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::MerchantStatus;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

@@ -1,8 +1,8 @@
 //! Orders from the operator's side (contract 3.1, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::order::number::OrderNumber;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

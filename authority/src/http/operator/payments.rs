@@ -2,8 +2,8 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::payment::PaymentStatus;
-use authority_domain::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

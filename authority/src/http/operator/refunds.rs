@@ -2,9 +2,9 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
-use authority_domain::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

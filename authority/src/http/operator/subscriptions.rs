@@ -2,7 +2,7 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::SubscriptionId;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

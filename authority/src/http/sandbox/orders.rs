@@ -1,7 +1,7 @@
 //! Orders: taken in, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use axum::extract::{Request, State};
 use axum::response::Response;
 

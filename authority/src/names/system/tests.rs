@@ -8,7 +8,7 @@ use tokio::net::UdpSocket;
 
 use super::*;
 use crate::names::allows;
-use authority_domain::endpoint_url::Reach;
+use authority_domain::endpoint::url::Reach;
 
 const GOOD: [u8; 4] = [93, 184, 215, 14];
 

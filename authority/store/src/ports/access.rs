@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use authority_domain::id::KeyId;
-use authority_domain::key_record::ApiKeyRecord;
 use authority_domain::merchant::Merchant;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::key_record::ApiKeyRecord;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
 
 use crate::StoreError;

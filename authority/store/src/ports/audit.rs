@@ -5,7 +5,7 @@
 //! has to tell.
 
 use async_trait::async_trait;
-use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::MerchantId;
 use authority_domain::time::Timestamp;
 

@@ -1,7 +1,7 @@
 //! Checkpoints of consumers.
 
 use async_trait::async_trait;
-use authority_domain::checkpoint::{Checkpoint, CheckpointStream};
+use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::tenant::Tenant;
 
 use crate::StoreError;

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
-use authority_domain::partner_connection::PartnerConnection;
+use authority_domain::partner::connection::PartnerConnection;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 

@@ -111,7 +111,7 @@ pub struct LeasedDelivery {
 /// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// A hold or its health bounds it ([`authority_domain::endpoint_hold::cap`]): what is leased may begin at once.
+    /// A hold or its health bounds it ([`authority_domain::endpoint::hold::cap`]): what is leased may begin at once.
     pub capped: bool,
     /// Its `max_in_flight`.
     pub max_in_flight: i64,

@@ -4,10 +4,10 @@
 //! The dispatcher's side: it acts for all tenants, and learns here whose endpoint it has to do with.
 
 use async_trait::async_trait;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::endpoint_condition::Condition;
 use authority_domain::id::EndpointId;
-use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 

@@ -45,7 +45,7 @@ pub struct Reach {
     /// How many requests it may have in flight.
     pub bounds: Bounds,
     /// Where a hold or its health bounds it, the requests it may have beside those of all instances
-    /// ([`authority_domain::endpoint_hold::cap`]); none while a due delivery waits that nobody holds, which goes first.
+    /// ([`authority_domain::endpoint::hold::cap`]); none while a due delivery waits that nobody holds, which goes first.
     pub room: i64,
     /// No request begins for some time yet.
     pub held_back: bool,

@@ -2,8 +2,8 @@
 //! here, in the same transaction.
 
 use async_trait::async_trait;
-use authority_domain::external_references::{ExternalName, SystemName};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use crate::StoreError;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::id::EndpointId;
-use authority_domain::integration_health::EndpointFigures;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 

@@ -10,7 +10,7 @@ use authority_domain::invariants::{
     EventDelivery, EventHead, OrderFacts, RecordKind, StoredEvent, StoredRecord, StoredShare, StreamCounter,
     Subscription,
 };
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;

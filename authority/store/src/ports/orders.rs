@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, Order};
-use authority_domain::order_change::StoredChange;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 

@@ -5,8 +5,8 @@
 //! that somebody else has taken meanwhile writes nothing.
 
 use async_trait::async_trait;
+use authority_domain::delivery::recovery::Recovery;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
-use authority_domain::recovery::Recovery;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 

@@ -7,8 +7,8 @@
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order_number::OrderNumber;
-use authority_domain::order_share::OrderShare;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::partner::share::OrderShare;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;

@@ -5,10 +5,10 @@
 //! however many events and deliveries there are.
 
 use async_trait::async_trait;
+use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
 use authority_domain::id::{EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_domain::undelivered::{UndeliveredEvent, Wanted};
 
 use crate::StoreError;
 

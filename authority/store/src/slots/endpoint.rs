@@ -1,8 +1,10 @@
 //! What is under way to one endpoint, and what its attempts have shown.
 
 use authority_domain::endpoint::HealthState;
-use authority_domain::endpoint_hold::{Hold, HoldReason, cap};
-use authority_domain::in_flight_limit::{DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT};
+use authority_domain::endpoint::hold::{Hold, HoldReason, cap};
+use authority_domain::endpoint::in_flight_limit::{
+    DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT,
+};
 use authority_domain::time::Timestamp;
 
 use super::Want;

@@ -26,9 +26,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use authority_domain::endpoint_hold::Hold;
+use authority_domain::endpoint::hold::Hold;
+use authority_domain::endpoint::in_flight_limit::FIRST_LIMIT;
 use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::in_flight_limit::FIRST_LIMIT;
 use tokio::sync::Notify;
 
 use crate::ports::Bounds;

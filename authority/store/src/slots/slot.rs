@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use authority_domain::endpoint_hold::{HoldReason, hold_reason};
+use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::endpoint::hold::{HoldReason, hold_reason};
+use authority_domain::endpoint::in_flight_limit::Request;
 use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::in_flight_limit::Request;
-use authority_domain::outcome::AttemptOutcome;
 use authority_domain::time::Timestamp;
 
 use super::pools::Pool;

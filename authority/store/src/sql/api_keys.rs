@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{KeyId, MerchantId};
-use authority_domain::key_record::ApiKeyRecord;
-use authority_domain::scope::Scope;
+use authority_domain::merchant::key_record::ApiKeyRecord;
+use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 

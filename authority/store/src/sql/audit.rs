@@ -1,7 +1,7 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

@@ -1,8 +1,8 @@
 //! Checkpoints of consumers.
 
 use async_trait::async_trait;
-use authority_domain::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::id::CheckpointId;
+use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use authority_domain::event::MerchantContext;
 use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
-use authority_domain::partner_connection::{
+use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, PartnerConnection,
 };
 use authority_domain::tenant::Tenant;

@@ -1,10 +1,10 @@
 //! Reading deliveries and attempts.
 
 use async_trait::async_trait;
+use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason};
 use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
 use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::outcome::{AttemptOutcome, FailureReason};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

@@ -1,11 +1,11 @@
 //! What attempts make of an endpoint, and what becomes of the deliveries that wait for one that gets no more.
 
 use async_trait::async_trait;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::condition::Condition;
+use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
-use authority_domain::endpoint_condition::Condition;
-use authority_domain::endpoint_hold::{Hold, HoldReason};
 use authority_domain::id::{EndpointId, EventId, MerchantId};
-use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

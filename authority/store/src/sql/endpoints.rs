@@ -1,10 +1,10 @@
 //! Webhook endpoints and their sealed secrets.
 
 use async_trait::async_trait;
+use authority_domain::endpoint::hold::HoldReason;
 use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState};
-use authority_domain::endpoint_hold::HoldReason;
 use authority_domain::id::EndpointId;
-use authority_domain::merchant_limits::MaxInFlight;
+use authority_domain::merchant::limits::MaxInFlight;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

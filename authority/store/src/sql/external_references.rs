@@ -1,8 +1,8 @@
 //! Which order a merchant's system means.
 
 use async_trait::async_trait;
-use authority_domain::external_references::{ExternalName, SystemName};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use super::{Session, one_row};

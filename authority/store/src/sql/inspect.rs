@@ -7,7 +7,7 @@ use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::invariants::{
     EventDelivery, EventHead, RecordKind, StoredEvent, StoredRecord, StoredShare, StreamCounter, Subscription,
 };
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use serde_json::Value;

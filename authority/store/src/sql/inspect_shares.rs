@@ -1,7 +1,7 @@
 //! Shares with what their copies are compared with, for the audit.
 
 use authority_domain::invariants::StoredShare;
-use authority_domain::order_share::ShareStatus;
+use authority_domain::partner::share::ShareStatus;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 

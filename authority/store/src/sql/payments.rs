@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::list_filter::PaymentFilter;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use authority_domain::delivery::Trigger;
+use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::id::{DeliveryId, EndpointId, MerchantId, RecoveryId};
-use authority_domain::recovery::{Recovery, RecoveryStatus};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
-use authority_domain::line_quantities::{Marked, Marks};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::line_quantities::{Marked, Marks};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use sqlx::Row;

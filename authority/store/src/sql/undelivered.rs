@@ -5,11 +5,11 @@
 
 use async_trait::async_trait;
 use authority_domain::delivery::DeliveryStatus;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
 use authority_domain::id::{EndpointId, EventId};
-use authority_domain::outcome::FailureReason;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_domain::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
 use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session};

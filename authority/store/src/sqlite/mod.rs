@@ -118,7 +118,7 @@ pub(crate) mod waiting;
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
 /// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and
-/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint_hold::cap`]), what all
+/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint::hold::cap`]), what all
 /// instances have leased counts; else what `$8` says this instance wants, as far as the instances whose tokens do not
 /// begin with `$9` leave room under the endpoint's `max_in_flight`, by default `$4`. `roomy` has the endpoints that may
 /// get anything; only theirs are looked at, `$10` each.

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::external_references::{ExternalName, SystemName};
+use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, PaymentFilter, RefundFilter};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_domain::undelivered::Wanted;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use super::plans::{Large, MANY, tenant};

@@ -1,21 +1,20 @@
 //! What happens to an order: edits, goods, refunds.
 
-use authority_domain::change::Change;
-use authority_domain::fulfillment::{self, FulfillmentUpdate, LineTarget};
-use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::event::change::Change;
 use authority_domain::id::{RefundId, ShipmentId};
-use authority_domain::order::Order;
-use authority_domain::order_flow::{self, OrderEdit};
+use authority_domain::order::flow::OrderEdit;
+use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::{Order, fulfillment};
 use authority_domain::parts::{Metadata, Money};
+use authority_domain::refund::flow::Standing;
 use authority_domain::refund::{
-    NewRefund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
+    NewRefund, RefundReason, RefundReport, RefundRequest, RefundStatus, Requester, RequesterType,
 };
-use authority_domain::refund_flow::{self, Standing};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::RefundRequest;
+use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
-use authority_domain::shipment_report::ShipmentReport;
-use authority_domain::shipping;
+use authority_domain::{order, refund, shipment};
 use serde_json::json;
 
 use super::commands::{Parts, World, at};
@@ -28,7 +27,7 @@ impl World {
             shipping_address: order.shipping_address.clone(),
             metadata: [("note".to_owned(), note.to_string())].into(),
         };
-        order_flow::edit(order, edit, self.now)
+        order::flow::edit(order, edit, self.now)
     }
 
     pub(super) fn fulfil(
@@ -79,7 +78,7 @@ impl World {
         let id = ShipmentId::generate(self.now, &mut self.dice);
         let parcels = self.ledger.parcels_of(&order.order_number);
         let confirmed_by = self.ledger.confirmed_by(&order.order_number);
-        Ok(shipping::create(order.clone(), &parcels, confirmed_by, id, new, self.now)?.1)
+        Ok(shipment::flow::create(order.clone(), &parcels, confirmed_by, id, new, self.now)?.1)
     }
 
     pub(super) fn carry(
@@ -95,7 +94,7 @@ impl World {
         let order = self.ledger.order(&number).cloned().unwrap();
         let marked = self.ledger.marked.get(&number).cloned().unwrap_or_default();
         let parcels = self.ledger.parcels_of(&number);
-        Ok(shipping::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
+        Ok(shipment::flow::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
     }
 
     pub(super) fn standing(&self, order: Order) -> Standing {
@@ -141,7 +140,7 @@ impl World {
     fn begin_refund(&mut self, standing: Standing, new: NewRefund) -> Result<Vec<Change>, Refusal> {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
-        let outcome = refund_flow::request(standing, id, new, by, self.confirm_on, self.now)?;
+        let outcome = refund::flow::request(standing, id, new, by, self.confirm_on, self.now)?;
         outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
         Ok(outcome.changes)
     }
@@ -157,7 +156,7 @@ impl World {
             None => Standing::without_order(self.ledger.payment(&refund.payment_id)),
         };
         let told = RefundReport { status, processor_reference: None, failure: None };
-        let outcome = refund_flow::report(standing, refund, &told, self.confirm_on, self.now)?;
+        let outcome = refund::flow::report(standing, refund, &told, self.confirm_on, self.now)?;
         let Some(outcome) = outcome else { return Ok(Vec::new()) };
         outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
         Ok(outcome.changes)

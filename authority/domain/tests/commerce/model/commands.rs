@@ -1,13 +1,11 @@
 //! The commands, and who carries them out. Each is done as its use case does it: load what it needs, call the
 //! transition, keep what it says.
 
-use authority_domain::change::Change;
 use authority_domain::checkout::CheckoutEnd;
-use authority_domain::checkout_flow;
-use authority_domain::fulfillment_status::FulfillmentStatus;
+use authority_domain::event::change::Change;
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{CancelReason, ConfirmOn, Order};
-use authority_domain::order_flow;
-use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Money;
 use authority_domain::payment::{PaymentReport, PaymentStatus};
 use authority_domain::refund::RefundStatus;
@@ -15,6 +13,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::shipment::ShipmentStatus;
 use authority_domain::subscription::SubscriptionStatus;
 use authority_domain::time::Timestamp;
+use authority_domain::{checkout, order};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;
@@ -170,7 +169,7 @@ impl World {
             Command::EndCheckout { checkout, how } => match at(&self.ledger.checkouts, *checkout) {
                 Some(checkout) => {
                     let attempt = self.ledger.open_attempt(&checkout.id);
-                    checkout_flow::end(checkout, attempt, *how, self.now)
+                    checkout::flow::end(checkout, attempt, *how, self.now)
                 }
                 None => Ok(Vec::new()),
             },
@@ -178,13 +177,13 @@ impl World {
             Command::Ingest { goods, payments } => self.ingest(goods, payments),
             Command::Confirm { order } => self.with_order(*order, |world, order| {
                 let number = order.order_number.clone();
-                let changes = order_flow::confirm(order, world.now)?;
+                let changes = order::flow::confirm(order, world.now)?;
                 world.ledger.confirmed.insert(number);
                 Ok(changes)
             }),
             Command::Cancel { order } => self.with_order(*order, |world, order| {
                 let payments = world.ledger.payments_of(&order.order_number);
-                order_flow::cancel(order, payments, CancelReason::Other, world.now)
+                order::flow::cancel(order, payments, CancelReason::Other, world.now)
             }),
             Command::Edit { order, note } => {
                 self.with_order(*order, |world, order| Ok(world.edit(order, *note)))

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::change::{Change, Record};
 use authority_domain::checkout::Checkout;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{CheckoutId, PaymentId};
-use authority_domain::line_quantities::Marked;
+use authority_domain::order::line_quantities::Marked;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, Order};
-use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Money;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;

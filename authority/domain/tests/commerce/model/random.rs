@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::Record;
 use authority_domain::checkout::CheckoutEnd;
-use authority_domain::fulfillment::TARGETS;
+use authority_domain::event::change::Record;
 use authority_domain::order::ConfirmOn;
+use authority_domain::order::fulfillment::TARGETS;
 use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::RefundStatus;
 use authority_domain::shipment::ShipmentStatus;

@@ -2,8 +2,8 @@
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::ConfirmOn;
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::RefundStatus;
 use authority_domain::shipment::ShipmentStatus;

@@ -1,16 +1,15 @@
 //! Checkouts, payments, orders from elsewhere: what the platform tells.
 
-use authority_domain::change::Change;
-use authority_domain::checkout::{Checkout, CheckoutStatus};
+use authority_domain::checkout::{Checkout, CheckoutRequest, CheckoutStatus};
+use authority_domain::event::change::Change;
 use authority_domain::id::SubscriptionId;
-use authority_domain::order_flow;
+use authority_domain::order::OrderRequest;
 use authority_domain::parts::Money;
-use authority_domain::payment::{Payment, PaymentReport, PaymentStatus, Reported};
-use authority_domain::payment_flow::{self, PaidFor, Surroundings};
+use authority_domain::payment::flow::{PaidFor, Surroundings};
+use authority_domain::payment::{Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported};
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{CheckoutRequest, OrderRequest, PaymentRequest};
-use authority_domain::subscription_founding::Founding;
-use authority_domain::{checkout_flow, order_payments};
+use authority_domain::subscription::founding::Founding;
+use authority_domain::{checkout, order, payment};
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
@@ -43,11 +42,11 @@ impl World {
 
     pub(super) fn complete(&mut self, place: usize) -> Result<Vec<Change>, Refusal> {
         let Some(checkout) = at(&self.ledger.checkouts, place) else { return Ok(Vec::new()) };
-        if !checkout_flow::needs_completion(&checkout) {
+        if !checkout::flow::needs_completion(&checkout) {
             return Ok(Vec::new());
         }
         let (number, founding) = (self.next_number(), self.founding(&checkout));
-        checkout_flow::complete(checkout, number, founding, self.confirm_on, self.now)
+        checkout::flow::complete(checkout, number, founding, self.confirm_on, self.now)
     }
 
     pub(super) fn payment_body(&mut self, amount: Money, other_currency: bool) -> Value {
@@ -90,12 +89,12 @@ impl World {
         match order {
             Some(order) => {
                 let payments = self.ledger.payments_of(&order.order_number);
-                order_payments::start(order, payments, new, self.confirm_on, self.now)
+                order::further_payments::start(order, payments, new, self.confirm_on, self.now)
             }
             None => {
                 let checkout = at(&self.ledger.checkouts, place).unwrap();
                 let open = self.ledger.open_attempt(&checkout.id).is_some();
-                Ok(vec![payment_flow::start(&checkout, open, new, self.now)?])
+                Ok(vec![payment::flow::start(&checkout, open, new, self.now)?])
             }
         }
     }
@@ -119,18 +118,18 @@ impl World {
             }
             (None, None) => panic!("a payment pays something"),
         };
-        Ok(payment_flow::settle(&before, next, surroundings, self.confirm_on, self.now))
+        Ok(payment::flow::settle(&before, next, surroundings, self.confirm_on, self.now))
     }
 
     fn was_given_up(&self, payment: &Payment) -> bool {
         match (&payment.order_number, &payment.checkout_id) {
             (Some(number), _) => {
                 let order = self.ledger.order(number).unwrap();
-                payment_flow::was_given_up(payment, PaidFor::Order(order))
+                payment::flow::was_given_up(payment, PaidFor::Order(order))
             }
             (None, Some(id)) => {
                 let checkout = self.ledger.checkouts.iter().find(|c| c.id == *id).unwrap();
-                payment_flow::was_given_up(payment, PaidFor::Checkout(checkout))
+                payment::flow::was_given_up(payment, PaidFor::Checkout(checkout))
             }
             (None, None) => false,
         }
@@ -141,7 +140,7 @@ impl World {
             Surroundings::Ended
         } else if checkout.is_overdue(self.now) {
             Surroundings::Overdue(Box::new(checkout))
-        } else if payment_flow::completes(reached) {
+        } else if payment::flow::completes(reached) {
             let subscription = self.founding(&checkout).map(Box::new);
             Surroundings::Completing {
                 checkout: Box::new(checkout),
@@ -167,7 +166,7 @@ impl World {
         let number = self.next_number();
         let request = OrderRequest::read(&body, self.now)?;
         let (new, payments) = request.into_new(number, self.now, &mut self.dice)?;
-        order_flow::ingest(new, payments, self.confirm_on, false, self.now)
+        order::flow::ingest(new, payments, self.confirm_on, false, self.now)
     }
 }
 

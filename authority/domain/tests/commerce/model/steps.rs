@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::{Change, Record};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::order::{Order, OrderStatus};
 use authority_domain::payment::Payment;
 use verify_core::catalog::EventType;

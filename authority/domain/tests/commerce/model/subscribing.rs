@@ -1,11 +1,10 @@
 //! Subscriptions as the platform makes and reports them.
 
-use authority_domain::change::Change;
+use authority_domain::event::change::Change;
 use authority_domain::parts::Money;
 use authority_domain::refusal::Refusal;
-use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
-use authority_domain::subscription::SubscriptionStatus;
-use authority_domain::subscription_flow;
+use authority_domain::subscription;
+use authority_domain::subscription::{SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus};
 use serde_json::{Value, json};
 
 use super::commands::{World, at};
@@ -24,7 +23,7 @@ impl World {
             body["trial_days"] = json!(7);
         }
         let new = SubscriptionRequest::read(&body, self.now)?.into_new(self.now, &mut self.dice)?;
-        Ok(vec![subscription_flow::open(new, false, self.now)?.told()])
+        Ok(vec![subscription::flow::open(new, false, self.now)?.told()])
     }
 
     pub(super) fn report_subscription(&mut self, place: usize, body: &Value) -> Result<Vec<Change>, Refusal> {
@@ -33,9 +32,9 @@ impl World {
         let report =
             SubscriptionReportRequest::read(body, self.now)?.into_report(self.now, &mut self.dice)?;
         match before.report(report, self.now)? {
-            subscription_flow::Reported::Unchanged => Ok(Vec::new()),
-            subscription_flow::Reported::Changed(next) => Ok(vec![next.told()]),
-            subscription_flow::Reported::Renewing(renewing) => {
+            subscription::flow::Reported::Unchanged => Ok(Vec::new()),
+            subscription::flow::Reported::Changed(next) => Ok(vec![next.told()]),
+            subscription::flow::Reported::Renewing(renewing) => {
                 let latest = latest.and_then(|number| self.ledger.order(&number).cloned());
                 let number = self.next_number();
                 Ok(renewing.into_changes(number, latest.as_ref(), self.confirm_on, self.now)?.1)

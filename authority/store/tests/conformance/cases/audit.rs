@@ -1,6 +1,6 @@
 //! The audit log: contract 6.1.
 
-use authority_domain::audit::{AuditEntry, Author};
+use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;

@@ -1,10 +1,10 @@
 //! One fact, one commit: contract 7.8, 12 T1, I10 and I12.
 
-use authority_domain::change::{Change, Record, WebhookTest};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_store::StoreError;
 use authority_store::commit::Audience;

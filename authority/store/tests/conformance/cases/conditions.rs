@@ -1,8 +1,8 @@
 //! What is known of an endpoint from its attempts: contract 7.5, 15.6, 15.8.
 
+use authority_domain::endpoint::condition::Condition;
+use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
-use authority_domain::endpoint_condition::Condition;
-use authority_domain::endpoint_hold::{Hold, HoldReason};
 use authority_domain::id::{EndpointId, EventId};
 use authority_store::StoreError;
 use authority_store::ports::{ConditionOf, Overdue};

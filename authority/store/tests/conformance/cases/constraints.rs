@@ -79,7 +79,7 @@ pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
     let attempt = || {
         let mut new = new_payment(&checkout);
         new.id = payment_id();
-        authority_domain::payment_flow::start(&checkout, false, new, noon()).unwrap()
+        authority_domain::payment::flow::start(&checkout, false, new, noon()).unwrap()
     };
     shop.commit(vec![opened, attempt()]).await.unwrap();
     let under_way = async || {
@@ -104,7 +104,7 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
-        authority_domain::change::Record::Order(order) => Some((**order).clone()),
+        authority_domain::event::change::Record::Order(order) => Some((**order).clone()),
         _ => None,
     }) else {
         panic!("shipping changes the order")
@@ -136,7 +136,7 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
-    let Some(authority_domain::change::Record::Order(order)) =
+    let Some(authority_domain::event::change::Record::Order(order)) =
         changes.last().map(|change| change.record.clone())
     else {
         panic!("shipping changes the order")

@@ -3,16 +3,15 @@
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
-use authority_domain::checkout_flow;
 use authority_domain::id::AlertId;
 use authority_domain::merchant::{Merchant, Settings};
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{ConfirmOn, OrderRequest};
 use authority_domain::payment::PaymentStatus;
-use authority_domain::payment_flow::{self, Surroundings};
-use authority_domain::requests::OrderRequest;
+use authority_domain::payment::flow::Surroundings;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_domain::{order::ConfirmOn, order_flow};
+use authority_domain::{checkout, order, payment};
 use authority_store::ports::{AlertFilter, DueCheckout, PendingLimit, PendingOrder};
 use authority_store::{Store, StoreError};
 use serde_json::json;
@@ -48,11 +47,13 @@ pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database
         for minute in [30, 10, 10, 20] {
             let (mut checkout, _) = shop.opened();
             checkout.expires_at = at(60 * minute);
-            let mut changes =
-                vec![authority_domain::change::Change::checkout(EventType::CheckoutCreated, &checkout)];
+            let mut changes = vec![authority_domain::event::change::Change::checkout(
+                EventType::CheckoutCreated,
+                &checkout,
+            )];
             if minute == 20 && n == 1 {
                 let ended =
-                    checkout_flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
+                    checkout::flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
                 changes.extend(ended);
             } else {
                 let (tenant, id) = (shop.tenant.clone(), checkout.id.clone());
@@ -108,7 +109,7 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     let request = OrderRequest::read(&body, now).unwrap();
     let (new, payments) = request.into_new(number.clone(), now, &mut dice()).unwrap();
     let livemode = shop.tenant.livemode;
-    let changes = order_flow::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
+    let changes = order::flow::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
     shop.commit(changes).await.unwrap();
     PendingOrder { created_at: now, number }
 }
@@ -143,7 +144,7 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     let confirmed = take_in(&shop, "E", noon()).await;
     let (store, tenant, number) = (&shop.store, shop.tenant.clone(), confirmed.number.clone());
     let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
-    shop.commit(order_flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
+    shop.commit(order::flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
     shop.sell().await;
 
     let pending = async |until: Timestamp, after: Option<PendingOrder>, limit: i64| -> Vec<PendingOrder> {
@@ -167,8 +168,8 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     let shop = Shop::open(database).await;
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
-    let created = payment_flow::start(&checkout, false, new, noon()).unwrap();
-    let authority_domain::change::Record::Payment(payment) = created.record.clone() else {
+    let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
+    let authority_domain::event::change::Record::Payment(payment) = created.record.clone() else {
         panic!("a payment")
     };
     shop.commit(vec![opened, created]).await.unwrap();
@@ -180,7 +181,7 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     assert_eq!(open().await.as_ref(), Some(&*payment));
     let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
-    let changes = payment_flow::settle(&payment, failed, surroundings, ConfirmOn::Paid, noon());
+    let changes = payment::flow::settle(&payment, failed, surroundings, ConfirmOn::Paid, noon());
     shop.commit(changes).await.unwrap();
     assert_eq!(open().await, None);
 }

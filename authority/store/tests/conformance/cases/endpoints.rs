@@ -1,7 +1,7 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
+use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
-use authority_domain::endpoint_changes::EndpointPatch;
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
 use authority_store::ports::{SealedSecret, Subscriber};

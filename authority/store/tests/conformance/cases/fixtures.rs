@@ -2,14 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::checkout::Checkout;
-use authority_domain::endpoint_url::{UrlPolicy, UrlRules};
+use authority_domain::checkout::{Checkout, CheckoutRequest};
+use authority_domain::endpoint::EndpointRequest;
+use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
 use authority_domain::id::{AttemptId, EndpointId, KeyId, MerchantId, PaymentId};
-use authority_domain::key_record::ApiKeyRecord;
-use authority_domain::merchant::Merchant;
-use authority_domain::payment::{NewPayment, Payment, PaymentReport, PaymentStatus, Reported};
-use authority_domain::requests::{CheckoutRequest, EndpointRequest, MerchantRequest, PaymentRequest};
-use authority_domain::scope::Scope;
+use authority_domain::merchant::key_record::ApiKeyRecord;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::merchant::{Merchant, MerchantRequest};
+use authority_domain::payment::{
+    NewPayment, Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported,
+};
 use authority_domain::time::Timestamp;
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement};
 use rand::SeedableRng;

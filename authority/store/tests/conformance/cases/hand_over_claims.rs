@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::delivery::outcome::AttemptOutcome;
 use authority_domain::endpoint::DisabledReason;
 use authority_domain::id::EndpointId;
-use authority_domain::outcome::AttemptOutcome;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;

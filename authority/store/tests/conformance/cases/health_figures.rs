@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::id::{AlertId, DeliveryId, EndpointId};
-use authority_domain::integration_health::EndpointFigures;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{NewDelivery, SettledAs, Trigger};

@@ -1,9 +1,9 @@
 //! The history of deliveries: contract 2.9, 4.5.
 
+use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::outcome::FailureReason;
 use authority_store::StoreError;
 use authority_store::ports::{EventHead, NewDelivery, SettledAs, Trigger};
 use serde_json::json;

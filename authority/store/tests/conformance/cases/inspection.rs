@@ -2,7 +2,7 @@
 //! whole service (`tests/doctor.rs`).
 
 use authority_domain::id::KeyId;
-use authority_domain::scope::OperatorScope;
+use authority_domain::merchant::scope::OperatorScope;
 use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Snapshot};
 use authority_store::{Inspection, StoreError};
 

@@ -23,7 +23,7 @@ async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {
 pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     let (shop, sale, strangers) = stocked(database).await;
     let (open_checkout, opened) = shop.opened();
-    let created = authority_domain::payment_flow::start(
+    let created = authority_domain::payment::flow::start(
         &open_checkout,
         false,
         super::fixtures::new_payment(&open_checkout),

@@ -1,10 +1,10 @@
 //! Limits of merchants, holds of endpoints and the instances that share a database: contract 18.4-6, 18.4-9.
 
 use authority_domain::endpoint::Endpoint;
-use authority_domain::endpoint_hold::{Hold, HoldReason};
+use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::id::EndpointId;
+use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
 use authority_domain::merchant::{Merchant, MerchantChange};
-use authority_domain::merchant_limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::ConditionOf;

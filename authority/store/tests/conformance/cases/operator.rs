@@ -1,7 +1,7 @@
 //! What operators manage: merchants and their keys (contract 2.11, 2.16, 6.2).
 
 use authority_domain::id::KeyId;
-use authority_domain::key_record::ApiKeyRecord;
+use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
 use authority_store::StoreError;
 use authority_store::ports::{MerchantFilter, Written};

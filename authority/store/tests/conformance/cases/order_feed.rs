@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use authority_domain::external_references::{NewReference, SystemName, set};
-use authority_domain::order_change::StoredChange;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{NewReference, SystemName, set};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
+use authority_domain::sync::order_feed::StoredChange;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::ports::Tx;

@@ -1,7 +1,7 @@
 //! Partners' copies in the commit that makes the events: contract 3.10, 8.3.
 
-use authority_domain::change::{Change, Sharing, Shown};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Sharing, Shown};
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;

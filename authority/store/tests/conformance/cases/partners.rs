@@ -1,13 +1,13 @@
 //! Connections and shares: contract 2.14, 4.14.
 
-use authority_domain::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, Sharing, Shown};
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::{ConnectionFilter, ShareFilter};
 use authority_domain::order::Order;
-use authority_domain::order_share::{OrderShare, ShareStatus, ShareTerms};
-use authority_domain::partner_connection::{
+use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, INVITE_MS, PartnerConnection,
 };
+use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::{Constraint, StoreError};

@@ -1,8 +1,8 @@
 //! Recoveries and the steps of their worker: contract 15.2.
 
+use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
+use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
-use authority_domain::recovery::{Recovery, RecoveryStatus};
-use authority_domain::undelivered::Wanted;
 use authority_store::StoreError;
 use authority_store::ports::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 

@@ -1,7 +1,7 @@
 //! The lists that refunds and payments stand in: the merchant's own, and the operator's over all merchants (contract 4.5,
 //! 6.2).
 
-use authority_domain::change::Change;
+use authority_domain::event::change::Change;
 use authority_domain::id::RefundId;
 use authority_domain::list_filter::{PaymentFilter, RefundFilter};
 use authority_domain::payment::Payment;
@@ -76,7 +76,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
         let body: Result<_, StoreError> = job!(store.read, tx => tx.refund_body(&tenant, &id));
         assert_eq!(body.unwrap(), None);
         stranger
-            .commit(vec![authority_domain::change::Change::refund(
+            .commit(vec![authority_domain::event::change::Change::refund(
                 verify_core::EventType::RefundProcessing,
                 &Refund { resource_version: 2, livemode: stranger.tenant.livemode, ..a.clone() },
             )])

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use authority_domain::id::{PaymentId, RefundId};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, Order};
-use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Metadata;
 use authority_domain::payment::Payment;
+use authority_domain::refund;
+use authority_domain::refund::flow::{Outcome, Standing};
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
 };
-use authority_domain::refund_flow::{self, Outcome, Standing};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
@@ -61,7 +62,7 @@ pub(crate) async fn ask(
                 let standing = standing(tx, &shop, &number).await?;
                 let id = RefundId::generate(at(s), &mut dice());
                 let by = Requester { kind, id: None };
-                let outcome = refund_flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
+                let outcome = refund::flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
                 commit(tx, &shop, &outcome, s).await?;
                 Ok(outcome.refund)
             })
@@ -79,7 +80,7 @@ pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s
             Box::pin(async move {
                 let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
                 let told = RefundReport { status, processor_reference: None, failure: None };
-                let outcome = refund_flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
+                let outcome = refund::flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
                 commit(tx, &shop, &outcome, s).await?;
                 Ok(outcome.refund)
             })
@@ -152,7 +153,7 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     more.id = RefundId::generate(at(2), &mut dice());
     more.amount = 101;
     let change = |refund: &Refund| {
-        vec![authority_domain::change::Change::refund(verify_core::EventType::RefundRequested, refund)]
+        vec![authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, refund)]
     };
     shop.commit(change(&more)).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 1);
@@ -200,8 +201,10 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     }
     // The same holds for its next version.
     newer.amount_refund_pending = 0;
-    let change =
-        vec![authority_domain::change::Change::payment(verify_core::EventType::PaymentRefunded, &newer)];
+    let change = vec![authority_domain::event::change::Change::payment(
+        verify_core::EventType::PaymentRefunded,
+        &newer,
+    )];
     shop.commit(change).await.unwrap_err();
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }

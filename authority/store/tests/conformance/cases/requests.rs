@@ -1,7 +1,7 @@
 //! Idempotency records and keys: contract 1.2, 2.11, 2.15, 4.3.
 
 use authority_domain::id::{KeyId, RequestId};
-use authority_domain::scope::{OperatorScope, Scope};
+use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord};

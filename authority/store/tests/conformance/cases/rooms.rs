@@ -1,10 +1,10 @@
-//! The claim takes as much as an endpoint has room for: in SQL the rule of [`authority_domain::endpoint_hold::cap`], and
+//! The claim takes as much as an endpoint has room for: in SQL the rule of [`authority_domain::endpoint::hold::cap`], and
 //! what other instances leave of its `max_in_flight` (contract 7.4, 15.4, 15.6, 18.4).
 
 use std::collections::BTreeMap;
 
 use authority_domain::endpoint::HealthState;
-use authority_domain::endpoint_hold::{Hold, cap};
+use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;

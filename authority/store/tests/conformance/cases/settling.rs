@@ -1,8 +1,8 @@
 //! Outcomes of attempts, and what becomes of what waits for an endpoint that is disabled: contract 2.9, 7.3, 7.5.
 
+use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
-use authority_domain::outcome::FailureReason;
 use authority_store::StoreError;
 use authority_store::ports::{ConditionOf, SettledAs, Tx};
 

@@ -1,7 +1,7 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
-use authority_domain::change::Record;
-use authority_domain::line_quantities::{Marked, Marks};
+use authority_domain::event::change::Record;
+use authority_domain::order::line_quantities::{Marked, Marks};
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::shipment::Shipment;
 use authority_store::StoreError;
@@ -87,7 +87,7 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     let mut next = order.clone();
     next.resource_version += 1;
     let change =
-        authority_domain::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
+        authority_domain::event::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
     shop.commit(vec![change]).await.unwrap();
     assert_eq!(marks(&shop).await, set);
 }

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::change::{Change, Record};
 use authority_domain::checkout::Checkout;
 use authority_domain::event::MerchantContext;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{EndpointId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
-use authority_domain::order_number::OrderNumber;
 use authority_domain::parts::Metadata;
+use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::payment_flow::{self, Surroundings};
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
-use authority_domain::shipping;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use authority_domain::{payment, shipment};
 use authority_store::commit::{Audience, Committed, commit_changes};
 use authority_store::ports::{Lease, LeasedDelivery, SealedSecret, Settlement, Tx};
 use authority_store::{Store, StoreError};
@@ -111,14 +111,14 @@ impl Shop {
     /// Like [`Shop::sell`], under an order number of the operator's choice.
     pub(crate) async fn sell_as(&self, number: impl FnOnce(&Payment) -> OrderNumber) -> Sale {
         let (checkout, opened) = self.opened();
-        let created = payment_flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+        let created = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
         let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
         self.commit(vec![opened, created]).await.unwrap();
         let order_number = number(&payment);
         let surroundings =
             Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription: None };
         let next = reported(&payment, PaymentStatus::Succeeded);
-        let changes = payment_flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
         self.commit(changes.clone()).await.unwrap();
         let (mut sold, mut paid) = (None, None);
         for change in changes {
@@ -160,7 +160,7 @@ impl Shop {
             metadata: Metadata::new(),
         };
         let id = ShipmentId::generate(now, &mut dice());
-        shipping::create(order.clone(), existing, ConfirmedBy::Payments, id, new, now).unwrap()
+        shipment::flow::create(order.clone(), existing, ConfirmedBy::Payments, id, new, now).unwrap()
     }
 
     /// Stores an endpoint with one secret.

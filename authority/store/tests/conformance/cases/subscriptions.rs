@@ -2,9 +2,11 @@
 //! 2.7, 4.5).
 
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::requests::{SubscriptionReportRequest, SubscriptionRequest};
-use authority_domain::subscription::{Interval, Ongoing, PricedItems, SubscriptionTerms};
-use authority_domain::subscription_flow::{self, Reported};
+use authority_domain::subscription;
+use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::{
+    Interval, Ongoing, PricedItems, SubscriptionReportRequest, SubscriptionRequest, SubscriptionTerms,
+};
 use authority_store::StoreError;
 use serde_json::{Value, json};
 
@@ -19,7 +21,7 @@ fn opened(livemode: bool, customer: &str, more: Value) -> Ongoing {
     });
     body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
     let new = SubscriptionRequest::read(&body, noon()).unwrap().into_new(noon(), &mut dice()).unwrap();
-    subscription_flow::open(new, livemode, noon()).unwrap()
+    subscription::flow::open(new, livemode, noon()).unwrap()
 }
 
 fn reported(ongoing: &Ongoing, body: &Value) -> Ongoing {

@@ -1,10 +1,10 @@
 //! Checkpoints, and the names that merchants' systems give to orders: contract 4.12, 4.13.
 
-use authority_domain::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
-use authority_domain::external_references::{ExternalName, SystemName};
 use authority_domain::id::CheckpointId;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{at, dice, noon};

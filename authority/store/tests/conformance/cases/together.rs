@@ -1,10 +1,10 @@
 //! Jobs whose writes travel together: each still fails alone, and finds what those before it wrote (contract 12 T1).
 
-use authority_domain::change::Change;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::id::RequestId;
 use authority_domain::merchant::Merchant;
-use authority_domain::order_number::OrderNumber;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};

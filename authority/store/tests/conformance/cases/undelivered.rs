@@ -1,9 +1,9 @@
 //! What has not arrived: contract 15.1.
 
-use authority_domain::change::{Change, Record, WebhookTest};
+use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
+use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
-use authority_domain::undelivered::{UndeliveredEvent, Wanted};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::ports::{Missed, SettledAs, Stretch};

@@ -1,0 +1,24 @@
+//! `{reason}`: why an operator does what takes something away or gives it back, or waits for no money (contract 6.2). It goes to the audit
+//! log.
+
+use serde_json::Value;
+
+use crate::body::members;
+use crate::body::members::Text;
+use crate::refusal::Refusal;
+
+/// Reads a body that is a reason and nothing else.
+///
+/// # Errors
+/// 422 with every wrong member.
+pub fn read_reason(body: &Value) -> Result<String, Refusal> {
+    members::read(body, |m| m.string("reason", Text::LINE).required())
+}
+
+/// Reads a body that may hold a reason and nothing else.
+///
+/// # Errors
+/// 422 with every wrong member.
+pub fn read_optional_reason(body: &Value) -> Result<Option<String>, Refusal> {
+    members::read(body, |m| m.string("reason", Text::LINE).optional())
+}

@@ -1,0 +1,95 @@
+//! How a checkout ends without a payment: given up, run out of time, or free (contract 3.4, 3.9 row 6).
+//!
+//! The operator cancels or completes, the scheduler expires. What is still being paid is cancelled first; all end states
+//! are terminal, and asking for the one that is reached already changes nothing (contract 3, general rule 1).
+//! What a payment does to a checkout is decided in [`crate::payment::flow`].
+
+use verify_core::catalog::EventType;
+
+use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
+use crate::event::change::Change;
+use crate::order::number::OrderNumber;
+use crate::order::{ConfirmOn, NewOrder, Order};
+use crate::payment::Payment;
+use crate::payment::flow::told;
+use crate::refusal::Refusal;
+use crate::subscription::Ongoing;
+use crate::subscription::founding::{Founding, found};
+use crate::time::Timestamp;
+
+/// Ends an open checkout: `payment.cancelled` for the attempt that is under way, then `checkout.expired` or
+/// `checkout.cancelled`. Nothing when it has ended so already.
+///
+/// # Errors
+/// `invalid_state_transition` when it has ended otherwise.
+pub fn end(
+    checkout: Checkout,
+    open_payment: Option<Payment>,
+    how: CheckoutEnd,
+    now: Timestamp,
+) -> Result<Vec<Change>, Refusal> {
+    let requested = how.status();
+    if checkout.status == requested {
+        return Ok(Vec::new());
+    }
+    if checkout.status != CheckoutStatus::Open {
+        return Err(refused(&checkout, requested, "only an open one can end so."));
+    }
+    let event = match how {
+        CheckoutEnd::Expired => EventType::CheckoutExpired,
+        CheckoutEnd::Cancelled => EventType::CheckoutCancelled,
+    };
+    let cancelled = open_payment.map(|payment| payment.cancel(now));
+    let ended = checkout.end(how, cancelled.as_ref().map(|payment| payment.id.clone()), now);
+    let mut changes: Vec<Change> = cancelled.iter().map(told).collect();
+    changes.push(Change::checkout(event, &ended));
+    Ok(changes)
+}
+
+/// Whether [`complete`] would change something: what makes an order needs a number for it.
+#[must_use]
+pub fn needs_completion(checkout: &Checkout) -> bool {
+    checkout.status != CheckoutStatus::Completed
+}
+
+/// Completes an open checkout that costs nothing: `checkout.completed`, in mode `subscription` `subscription.created`,
+/// `order.created`, `order.confirmed`.
+/// `order_number` is reserved in this transaction.
+///
+/// # Errors
+/// `invalid_state_transition` when the checkout has ended, its time is over, or there is something to pay.
+pub fn complete(
+    checkout: Checkout,
+    order_number: OrderNumber,
+    founding: Option<Founding>,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Result<Vec<Change>, Refusal> {
+    let requested = CheckoutStatus::Completed;
+    if checkout.status != CheckoutStatus::Open {
+        return Err(refused(&checkout, requested, "only an open one can be completed."));
+    }
+    if checkout.is_overdue(now) {
+        return Err(refused(&checkout, requested, "but its time is over."));
+    }
+    if checkout.amounts.total > 0 {
+        return Err(refused(&checkout, requested, "and has something to pay: a payment completes it."));
+    }
+    let subscription = founding.map(|founding| found(founding, &checkout, true, order_number.clone(), now));
+    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
+    let order = Order::create(new, &[], checkout.livemode, now);
+    let completed = checkout.complete(None, order_number, now);
+    let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
+    changes.extend(subscription.iter().map(Ongoing::told));
+    changes.push(Change::order(EventType::OrderCreated, &order));
+    if let Some((order, event)) = order.after_payments(&[], confirm_on, now) {
+        changes.push(Change::order(event, &order));
+    }
+    Ok(changes)
+}
+
+fn refused(checkout: &Checkout, requested: CheckoutStatus, why: &str) -> Refusal {
+    let detail = format!("The checkout is {}; {why}", checkout.status);
+    Refusal::transition(checkout.status.as_str(), requested.as_str(), detail)
+}

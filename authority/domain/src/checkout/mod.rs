@@ -1,0 +1,8 @@
+//! Checkouts: opened by the operator, paid, ended (contract 2.7, 3.4).
+
+pub mod flow;
+mod record;
+pub(crate) mod requests;
+
+pub use record::{Checkout, CheckoutEnd, CheckoutMode, CheckoutStatus, NewCheckout};
+pub use requests::CheckoutRequest;

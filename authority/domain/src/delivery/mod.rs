@@ -1,0 +1,14 @@
+//! Deliveries: attempts and their outcomes, retries, replays and recoveries (contract 2.9, 7.2, 7.3, 15).
+
+pub mod integration_health;
+pub mod outcome;
+mod record;
+pub mod recovery;
+pub(crate) mod recovery_request;
+pub(crate) mod replay_request;
+pub mod retry;
+pub mod undelivered;
+
+pub use record::{Attempt, Delivery, DeliveryStatus, DeliveryWithAttempts, Trigger};
+pub use recovery_request::RecoveryRequest;
+pub use replay_request::ReplayRequest;

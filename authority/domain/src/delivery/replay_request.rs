@@ -1,0 +1,101 @@
+//! `POST /events/:event/replay` (contract 4.9).
+
+use serde_json::Value;
+
+use crate::body::members;
+use crate::body::members::Text;
+use crate::id::EndpointId;
+use crate::refusal::{MemberCode, MemberError, Refusal};
+
+/// Endpoints that one replay may name.
+const ENDPOINTS_NAMED_MAX: usize = 16;
+
+/// To whom an event is to be sent once more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayRequest {
+    /// As they were named, malformed ones included: those are endpoints that do not exist. `None`: all that want it.
+    pub endpoint_ids: Option<Vec<String>>,
+}
+
+impl ReplayRequest {
+    /// Reads the body; an empty one names nobody.
+    ///
+    /// # Errors
+    /// 422 with every wrong member; an endpoint that is named twice is one.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        let request = members::read(body, |m| Self {
+            endpoint_ids: m.list("endpoint_ids", 1..=ENDPOINTS_NAMED_MAX, |id| Text::ID.check(id)).optional(),
+        })?;
+        let ids = request.endpoint_ids.iter().flatten().enumerate();
+        let twice =
+            ids.filter(|(n, id)| request.endpoint_ids.iter().flatten().take(*n).any(|other| other == *id));
+        let wrong: Vec<MemberError> = twice
+            .map(|(n, _)| MemberError {
+                pointer: format!("/endpoint_ids/{n}"),
+                code: MemberCode::Duplicate,
+                detail: "This endpoint is named before.".to_owned(),
+            })
+            .collect();
+        if wrong.is_empty() { Ok(request) } else { Err(Refusal::of_members(wrong)) }
+    }
+
+    /// Refuses the names, by their places, that no endpoint of the merchant has.
+    ///
+    /// # Errors
+    /// 422 with each of them.
+    pub fn check_known(&self, known: impl Fn(&EndpointId) -> bool) -> Result<Vec<EndpointId>, Refusal> {
+        let (mut found, mut wrong) = (Vec::new(), Vec::new());
+        for (n, text) in self.endpoint_ids.iter().flatten().enumerate() {
+            match EndpointId::parse(text).filter(|id| known(id)) {
+                Some(id) => found.push(id),
+                None => wrong.push(MemberError {
+                    pointer: format!("/endpoint_ids/{n}"),
+                    code: MemberCode::UnknownReference,
+                    detail: "There is no such webhook endpoint.".to_owned(),
+                }),
+            }
+        }
+        if wrong.is_empty() { Ok(found) } else { Err(Refusal::of_members(wrong)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ID: &str = "we_01k3zqa7000000000000000000";
+    const OTHER: &str = "we_01k3zqa7000000000000000001";
+
+    #[test]
+    fn names_some_or_nobody() {
+        assert_eq!(ReplayRequest::read(&json!({})), Ok(ReplayRequest { endpoint_ids: None }));
+        let named = ReplayRequest::read(&json!({"endpoint_ids": [ID, OTHER]})).unwrap();
+        let found = named.check_known(|_| true).unwrap();
+        assert_eq!(found.iter().map(EndpointId::as_str).collect::<Vec<_>>(), [ID, OTHER]);
+    }
+
+    #[test]
+    fn wrong_names_are_told_by_their_places() {
+        let many: Vec<String> = (0..17).map(|n| format!("we_{n}")).collect();
+        let table = [
+            (json!({"endpoint_ids": null}), "/endpoint_ids", MemberCode::Required),
+            (json!({"endpoint_ids": []}), "/endpoint_ids", MemberCode::TooShort),
+            (json!({"endpoint_ids": many}), "/endpoint_ids", MemberCode::TooLong),
+            (json!({"endpoint_ids": ID}), "/endpoint_ids", MemberCode::WrongType),
+            (json!({"endpoint_ids": [ID, 1]}), "/endpoint_ids/1", MemberCode::WrongType),
+            (json!({"endpoint_ids": [ID, OTHER, ID]}), "/endpoint_ids/2", MemberCode::Duplicate),
+            (json!({"endpoints": [ID]}), "/endpoints", MemberCode::UnknownField),
+        ];
+        for (body, pointer, code) in table {
+            let wrong = ReplayRequest::read(&body).unwrap_err().members;
+            assert_eq!((wrong.len(), wrong[0].pointer.as_str(), wrong[0].code), (1, pointer, code), "{body}");
+        }
+        let named = ReplayRequest::read(&json!({"endpoint_ids": ["x", ID, OTHER]})).unwrap();
+        let wrong = named.check_known(|id| id.as_str() == ID).unwrap_err().members;
+        let told: Vec<_> = wrong.iter().map(|wrong| (wrong.pointer.as_str(), wrong.code)).collect();
+        let unknown = MemberCode::UnknownReference;
+        assert_eq!(told, [("/endpoint_ids/0", unknown), ("/endpoint_ids/2", unknown)]);
+    }
+}

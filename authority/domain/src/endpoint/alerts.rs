@@ -1,0 +1,103 @@
+//! What is said to the merchant when an endpoint fares badly (contract 2.12, 7.5).
+//!
+//! Pure wording: who raises these, and when they are closed, is decided by those who act, the dispatcher after each
+//! batch of attempts and the upkeep as time passes. No message carries a URL, a secret or what a receiver answered.
+
+use crate::alert::{AlertCode, Severity};
+use crate::endpoint::condition::DisablePolicy;
+use crate::endpoint::{DEGRADED_AFTER, DisabledReason, Health, HealthState};
+
+/// The alerts that say nothing any more once their endpoint is disabled.
+pub const OVER_WITH_ITS_ENDPOINT: [AlertCode; 3] =
+    [AlertCode::EndpointFailing, AlertCode::TlsCertificateInvalid, AlertCode::BlockedAddress];
+
+/// An alert without its subject and time.
+pub type Said = (AlertCode, Severity, String);
+
+/// Five failures in a row are a warning, a day of them is critical; `None` when it is neither.
+#[must_use]
+pub fn failing(health: &Health) -> Option<Said> {
+    let failures = health.consecutive_failures;
+    let (severity, since) = match health.state {
+        HealthState::Failing => (Severity::Critical, " and for a day none has succeeded"),
+        _ if failures >= DEGRADED_AFTER => (Severity::Warning, ""),
+        _ => return None,
+    };
+    let last = health.last_error.as_deref().unwrap_or("unknown");
+    let message = format!("The last {failures} attempts failed{since}; the last one with {last}.");
+    Some((AlertCode::EndpointFailing, severity, message))
+}
+
+/// The endpoint was disabled, and not by a request of its merchant. What the merchant's own receiver asked for is a warning, so that a
+/// mistake in it does not go unseen.
+#[must_use]
+pub fn disabled(reason: DisabledReason, policy: DisablePolicy) -> Said {
+    let hours = policy.after_ms / (60 * 60 * 1000);
+    let (severity, why) = match reason {
+        DisabledReason::Gone => (Severity::Critical, "The receiver answered 410".to_owned()),
+        DisabledReason::Failing => {
+            (Severity::Critical, format!("No attempt has succeeded for {hours} hours"))
+        }
+        DisabledReason::Merchant => (Severity::Warning, "The receiver asked for it".to_owned()),
+        DisabledReason::Operator => (Severity::Warning, "The platform's operator decided so".to_owned()),
+    };
+    (AlertCode::EndpointDisabled, severity, format!("{why}; the endpoint is disabled."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_told_by_their_number_and_their_time() {
+        let health = |state, consecutive_failures| Health {
+            state,
+            consecutive_failures,
+            last_success_at: None,
+            last_failure_at: None,
+            last_response_status: None,
+            last_error: Some("timeout".to_owned()),
+        };
+        assert_eq!(failing(&health(HealthState::Healthy, 4)), None);
+        let (code, severity, message) = failing(&health(HealthState::Degraded, 5)).unwrap();
+        assert_eq!((code, severity), (AlertCode::EndpointFailing, Severity::Warning));
+        assert_eq!(message, "The last 5 attempts failed; the last one with timeout.");
+        let (_, severity, message) = failing(&health(HealthState::Failing, 12)).unwrap();
+        assert_eq!(severity, Severity::Critical);
+        assert_eq!(
+            message,
+            "The last 12 attempts failed and for a day none has succeeded; the last one with timeout."
+        );
+    }
+
+    #[test]
+    fn each_reason_is_told() {
+        let policy = DisablePolicy { after_ms: 7 * 60 * 60 * 1000 };
+        let table = [
+            (
+                DisabledReason::Gone,
+                Severity::Critical,
+                "The receiver answered 410; the endpoint is disabled.",
+            ),
+            (
+                DisabledReason::Failing,
+                Severity::Critical,
+                "No attempt has succeeded for 7 hours; the endpoint is disabled.",
+            ),
+            (
+                DisabledReason::Merchant,
+                Severity::Warning,
+                "The receiver asked for it; the endpoint is disabled.",
+            ),
+            (
+                DisabledReason::Operator,
+                Severity::Warning,
+                "The platform's operator decided so; the endpoint is disabled.",
+            ),
+        ];
+        for (reason, severity, message) in table {
+            let said = disabled(reason, policy);
+            assert_eq!(said, (AlertCode::EndpointDisabled, severity, message.to_owned()));
+        }
+    }
+}

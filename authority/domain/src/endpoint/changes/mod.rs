@@ -1,0 +1,177 @@
+//! What can happen to a webhook endpoint: its merchant changes it, somebody disables or enables it, its secret is
+//! rotated (contract 4.10, 7.5).
+//!
+//! Each function takes one version and gives the next, or tells that nothing changes. What goes with it, the waiting
+//! deliveries of a disabled endpoint and the sealed secrets, is written by the use case in the same transaction.
+//! Deliberately absent: deleting. A deleted endpoint has no next version; the store hides it.
+
+use std::collections::BTreeMap;
+
+use crate::body::members::METADATA_ENTRIES;
+use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
+use crate::error_code::ErrorCode;
+use crate::parts::Metadata;
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// The longest time two secrets may be valid side by side: 7 days, in seconds.
+pub const OVERLAP_MAX_S: i64 = 604_800;
+
+/// The usual overlap: a day, in seconds.
+pub const OVERLAP_DEFAULT_S: i64 = 86_400;
+
+/// What a merchant changes of its endpoint; `None` leaves a member as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndpointPatch {
+    /// Normalised, and within the rules of contract 7.6.
+    pub url: Option<String>,
+    /// Sorted, without duplicates.
+    pub enabled_events: Option<Vec<String>>,
+    /// `Some(None)` clears it.
+    pub description: Option<Option<String>>,
+    /// `Some(None)` leaves it to the default.
+    pub max_in_flight: Option<Option<i64>>,
+    /// Disabled by the merchant, or enabled whoever disabled it.
+    pub status: Option<EndpointStatus>,
+    /// Entries to set and, where `None`, to remove; `Some(None)` removes them all.
+    pub metadata: Option<Option<BTreeMap<String, Option<String>>>>,
+}
+
+impl Endpoint {
+    /// The endpoint after `patch`; `None` when it says what the endpoint is already.
+    ///
+    /// # Errors
+    /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
+    /// the merchant may have.
+    pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Result<Option<Self>, Refusal> {
+        let mut next = self.clone();
+        next.url = patch.url.unwrap_or(next.url);
+        next.enabled_events = patch.enabled_events.unwrap_or(next.enabled_events);
+        next.description = patch.description.unwrap_or(next.description);
+        if let Some(own) = patch.max_in_flight {
+            next.max_in_flight = next.max_in_flight.set(own)?;
+        }
+        if let Some(metadata) = patch.metadata {
+            next.metadata = merged(next.metadata, metadata)?;
+        }
+        match (next.status, patch.status) {
+            (EndpointStatus::Enabled, Some(EndpointStatus::Disabled)) => {
+                next.set_disabled(DisabledReason::Merchant, now);
+            }
+            (EndpointStatus::Disabled, Some(EndpointStatus::Enabled)) => next.set_enabled(),
+            _ => {}
+        }
+        Ok((next != *self).then(|| next.versioned(now)))
+    }
+
+    /// The endpoint disabled for `reason`; `None` when it is disabled already.
+    #[must_use]
+    pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<Self> {
+        (self.status == EndpointStatus::Enabled).then(|| {
+            let mut next = self.clone();
+            next.set_disabled(reason, now);
+            next.versioned(now)
+        })
+    }
+
+    /// The endpoint enabled, its failures forgotten; `None` when it is enabled already.
+    #[must_use]
+    pub fn enabled(&self, now: Timestamp) -> Option<Self> {
+        (self.status == EndpointStatus::Disabled).then(|| {
+            let mut next = self.clone();
+            next.set_enabled();
+            next.versioned(now)
+        })
+    }
+
+    /// The endpoint with a new secret, whose end is `secret_hint`; the present one stays valid for `overlap_s` seconds.
+    ///
+    /// # Errors
+    /// `rotation_in_progress` while the overlap of the rotation before is open, unless `force` ends it.
+    pub fn rotated(
+        &self,
+        secret_hint: String,
+        overlap_s: i64,
+        force: bool,
+        now: Timestamp,
+    ) -> Result<Self, Refusal> {
+        if let Some(until) = self.overlap_open_until(now)
+            && !force
+        {
+            return Err(Refusal::new(
+                ErrorCode::RotationInProgress,
+                format!("The secret before is valid until {until}; retire it first, or rotate with force."),
+            ));
+        }
+        let mut next = self.clone();
+        next.secret_hint = secret_hint;
+        next.secret_rotated_at = Some(now);
+        next.previous_secret_expires_at = (overlap_s > 0).then(|| now.plus_ms(overlap_s * 1000));
+        Ok(next.versioned(now))
+    }
+
+    /// The endpoint with its newest secret alone; `None` when it has no other.
+    #[must_use]
+    pub fn retired(&self, now: Timestamp) -> Option<Self> {
+        self.overlap_open_until(now).map(|_| {
+            let mut next = self.clone();
+            next.previous_secret_expires_at = None;
+            next.versioned(now)
+        })
+    }
+
+    /// The endpoint as it shows at `now`: an overlap that has run out is over, whether or not the old secret has been
+    /// removed yet, and so is a hold.
+    #[must_use]
+    pub fn seen_at(mut self, now: Timestamp) -> Self {
+        self.previous_secret_expires_at = self.overlap_open_until(now);
+        self.held_until = self.held_until.filter(|until| *until > now);
+        self.held_reason = self.held_reason.filter(|_| self.held_until.is_some());
+        self
+    }
+
+    fn overlap_open_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous_secret_expires_at.filter(|until| *until > now)
+    }
+
+    fn set_disabled(&mut self, reason: DisabledReason, now: Timestamp) {
+        self.status = EndpointStatus::Disabled;
+        self.disabled_reason = Some(reason);
+        self.disabled_at = Some(now);
+    }
+
+    fn set_enabled(&mut self) {
+        self.status = EndpointStatus::Enabled;
+        self.disabled_reason = None;
+        self.disabled_at = None;
+        self.health.state = HealthState::Unknown;
+        self.health.consecutive_failures = 0;
+    }
+
+    fn versioned(mut self, now: Timestamp) -> Self {
+        self.resource_version += 1;
+        self.updated_at = now;
+        self
+    }
+}
+
+fn merged(
+    mut metadata: Metadata,
+    patch: Option<BTreeMap<String, Option<String>>>,
+) -> Result<Metadata, Refusal> {
+    let Some(patch) = patch else { return Ok(Metadata::new()) };
+    for (key, value) in patch {
+        match value {
+            Some(value) => metadata.insert(key, value),
+            None => metadata.remove(&key),
+        };
+    }
+    if metadata.len() > METADATA_ENTRIES {
+        let detail = format!("There would be {} entries; {METADATA_ENTRIES} are allowed.", metadata.len());
+        return Err(Refusal::member("/metadata", MemberCode::TooLong, detail));
+    }
+    Ok(metadata)
+}
+
+#[cfg(test)]
+mod tests;

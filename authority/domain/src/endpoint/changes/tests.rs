@@ -1,0 +1,188 @@
+//! Versions of an endpoint.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::endpoint::hold::HoldReason;
+use crate::endpoint::url::{UrlPolicy, UrlRules};
+use crate::endpoint::{EndpointRequest, RotationRequest, read_endpoint_patch};
+use crate::id::EndpointId;
+
+fn at(s: i64) -> Timestamp {
+    Timestamp::from_ms(1_788_264_000_000 + s * 1000)
+}
+
+fn rules() -> UrlRules {
+    UrlRules::new(UrlPolicy::Public)
+}
+
+fn endpoint() -> Endpoint {
+    let body = json!({"url": "https://shop.example.com/hooks", "description": "old", "metadata": {"a": "1", "b": "2"}});
+    let id = EndpointId::from_store("we_01k3zqa7000000000000000000".into());
+    EndpointRequest::read(&body, &rules(), true).unwrap().into_endpoint(id, "…q3M".into(), true, at(0))
+}
+
+fn patched(endpoint: &Endpoint, body: &Value) -> Result<Option<Endpoint>, Refusal> {
+    endpoint.patched(read_endpoint_patch(body, &rules(), true)?, at(1))
+}
+
+/// The members that differ, by name.
+fn changed(before: &Endpoint, after: &Endpoint) -> Vec<(String, Value)> {
+    let (before, after) = (serde_json::to_value(before).unwrap(), serde_json::to_value(after).unwrap());
+    let members = after.as_object().unwrap().iter().filter(|(name, value)| before[name.as_str()] != **value);
+    members
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .filter(|(name, _)| !name.ends_with("_version") && name != "updated_at")
+        .collect()
+}
+
+#[test]
+fn each_member_changes_alone_and_makes_one_version() {
+    let table = [
+        (json!({"url": "https://OTHER.example.com:443/x"}), json!({"url": "https://other.example.com/x"})),
+        (json!({"enabled_events": ["order.*", "order.*", "*"]}), json!({"enabled_events": ["*", "order.*"]})),
+        (json!({"description": "new"}), json!({"description": "new"})),
+        (json!({"description": null}), json!({"description": null})),
+        (json!({"max_in_flight": 1}), json!({"max_in_flight": 1})),
+        (json!({"max_in_flight": 256}), json!({"max_in_flight": 256})),
+        (json!({"metadata": {"b": "3", "c": "4"}}), json!({"metadata": {"a": "1", "b": "3", "c": "4"}})),
+        (json!({"metadata": {"a": null, "z": null}}), json!({"metadata": {"b": "2"}})),
+        (json!({"metadata": null}), json!({"metadata": {}})),
+        (
+            json!({"status": "disabled"}),
+            json!({"disabled_at": at(1), "disabled_reason": "merchant", "status": "disabled"}),
+        ),
+    ];
+    for (body, expected) in table {
+        let after = patched(&endpoint(), &body).unwrap().unwrap();
+        let expected: Vec<_> = expected.as_object().unwrap().clone().into_iter().collect();
+        assert_eq!(changed(&endpoint(), &after), expected, "{body}");
+        assert_eq!((after.resource_version, after.updated_at), (2, at(1)), "{body}");
+    }
+}
+
+#[test]
+fn what_says_nothing_new_makes_no_version() {
+    for body in [
+        json!({}),
+        json!({"status": "enabled"}),
+        json!({"api_version": "2026-09-01"}),
+        json!({"metadata": {"a": "1"}, "description": "old", "url": "https://shop.example.com/hooks"}),
+    ] {
+        assert_eq!(patched(&endpoint(), &body).unwrap(), None, "{body}");
+    }
+    let disabled = endpoint().disabled(DisabledReason::Gone, at(1)).unwrap();
+    assert_eq!(patched(&disabled, &json!({"status": "disabled"})).unwrap(), None, "the reason stands");
+    assert_eq!((disabled.disabled(DisabledReason::Operator, at(2)), endpoint().enabled(at(2))), (None, None));
+}
+
+#[test]
+fn wrong_members_are_refused_by_their_place() {
+    let metadata: serde_json::Map<String, Value> = (0..49).map(|n| (format!("k{n}"), json!(""))).collect();
+    let table = [
+        (json!({"url": null}), ErrorCode::ValidationFailed, "/url", "required"),
+        (json!({"enabled_events": null}), ErrorCode::ValidationFailed, "/enabled_events", "required"),
+        (json!({"enabled_events": []}), ErrorCode::ValidationFailed, "/enabled_events", "too_short"),
+        (json!({"enabled_events": ["x"]}), ErrorCode::ValidationFailed, "/enabled_events/0", "invalid_value"),
+        (json!({"status": "gone"}), ErrorCode::ValidationFailed, "/status", "invalid_value"),
+        (json!({"api_version": "2020-01-01"}), ErrorCode::ValidationFailed, "/api_version", "invalid_value"),
+        (json!({"metadata": {"a b": "1"}}), ErrorCode::ValidationFailed, "/metadata/a b", "invalid_value"),
+        (json!({"metadata": {"a": 1}}), ErrorCode::ValidationFailed, "/metadata/a", "wrong_type"),
+        (json!({"metadata": metadata}), ErrorCode::ValidationFailed, "/metadata", "too_long"),
+        (json!({"secret": "whsec_x"}), ErrorCode::FieldNotWritable, "/secret", "field_not_writable"),
+        (json!({"health": {}}), ErrorCode::FieldNotWritable, "/health", "field_not_writable"),
+        (json!({"urls": []}), ErrorCode::UnknownField, "/urls", "unknown_field"),
+        (json!({"url": "http://a.example.com/"}), ErrorCode::EndpointUrlForbidden, "/url", "url_scheme"),
+        (json!({"url": "https://10.0.0.1/"}), ErrorCode::EndpointUrlForbidden, "/url", "url_host"),
+    ];
+    for (body, code, pointer, member) in table {
+        let refusal = patched(&endpoint(), &body).unwrap_err();
+        let told = (refusal.code, refusal.members[0].pointer.as_str(), refusal.members[0].code.as_str());
+        assert_eq!(told, (code, pointer, member), "{body}");
+    }
+}
+
+#[test]
+fn enabling_forgets_why_and_how_often() {
+    let mut failing = endpoint().disabled(DisabledReason::Failing, at(1)).unwrap();
+    failing.health.state = HealthState::Failing;
+    failing.health.consecutive_failures = 40;
+    failing.health.last_failure_at = Some(at(0));
+    for enabled in [failing.enabled(at(2)), patched(&failing, &json!({"status": "enabled"})).unwrap()] {
+        let enabled = enabled.unwrap();
+        assert_eq!(
+            (enabled.status, enabled.disabled_reason, enabled.disabled_at),
+            (EndpointStatus::Enabled, None, None)
+        );
+        assert_eq!((enabled.health.state, enabled.health.consecutive_failures), (HealthState::Unknown, 0));
+        assert_eq!((enabled.health.last_failure_at, enabled.resource_version), (Some(at(0)), 3));
+    }
+}
+
+#[test]
+fn a_rotation_opens_an_overlap_that_ends_by_itself_by_force_or_by_retiring() {
+    let rotate =
+        |endpoint: &Endpoint, overlap_s, force, s| endpoint.rotated("…new".into(), overlap_s, force, at(s));
+    let first = rotate(&endpoint(), 60, false, 10).unwrap();
+    assert_eq!((first.previous_secret_expires_at, first.secret_rotated_at), (Some(at(70)), Some(at(10))));
+    assert_eq!((first.secret_hint.as_str(), first.resource_version), ("…new", 2));
+    for overlap_s in [0, 60] {
+        assert_eq!(rotate(&first, overlap_s, false, 69).unwrap_err().code, ErrorCode::RotationInProgress);
+    }
+    assert_eq!(rotate(&first, 60, true, 69).unwrap().previous_secret_expires_at, Some(at(129)));
+    assert_eq!(rotate(&first, 60, false, 70).unwrap().previous_secret_expires_at, Some(at(130)));
+    assert_eq!(rotate(&endpoint(), 0, false, 10).unwrap().previous_secret_expires_at, None);
+    assert_eq!(rotate(&first, 0, true, 69).unwrap().previous_secret_expires_at, None);
+    let retired = first.retired(at(69)).unwrap();
+    assert_eq!((retired.previous_secret_expires_at, retired.resource_version), (None, 3));
+    assert_eq!((first.retired(at(70)), endpoint().retired(at(70))), (None, None));
+    assert_eq!(first.clone().seen_at(at(69)).previous_secret_expires_at, Some(at(70)));
+    assert_eq!(first.seen_at(at(70)).previous_secret_expires_at, None);
+}
+
+#[test]
+fn a_rotation_is_asked_for_within_bounds() {
+    let read = |body: Value| RotationRequest::read(&body);
+    assert_eq!(read(json!({})), Ok(RotationRequest { overlap_s: 86_400, force: false }));
+    let given = json!({"overlap_seconds": 604_800, "force": true});
+    assert_eq!(read(given), Ok(RotationRequest { overlap_s: 604_800, force: true }));
+    for (body, pointer) in [
+        (json!({"overlap_seconds": -1}), "/overlap_seconds"),
+        (json!({"overlap_seconds": 604_801}), "/overlap_seconds"),
+        (json!({"overlap_seconds": "60"}), "/overlap_seconds"),
+        (json!({"force": 1}), "/force"),
+        (json!({"secret": "x"}), "/secret"),
+    ] {
+        assert_eq!(read(body.clone()).unwrap_err().members[0].pointer, pointer, "{body}");
+    }
+}
+
+#[test]
+fn as_many_requests_in_flight_as_the_merchant_may_have() {
+    let mut of_merchant = endpoint();
+    of_merchant.max_in_flight.of_merchant = Some(40);
+    let after = patched(&of_merchant, &json!({"max_in_flight": 40})).unwrap().unwrap();
+    assert_eq!((after.max_in_flight.own, after.max_in_flight.get()), (Some(40), 40));
+    let refused = patched(&of_merchant, &json!({"max_in_flight": 41})).unwrap_err();
+    assert_eq!(
+        (refused.code, refused.members[0].pointer.as_str()),
+        (ErrorCode::ValidationFailed, "/max_in_flight")
+    );
+    assert_eq!(
+        refused.members[0].detail,
+        "This merchant's limit max_in_flight is 40; the platform's operator can raise it."
+    );
+    // Null leaves it to the default; what is the default already is no change.
+    let back = patched(&after, &json!({"max_in_flight": null})).unwrap().unwrap();
+    assert_eq!((back.max_in_flight.own, back.max_in_flight.get()), (None, 40));
+    assert_eq!(patched(&back, &json!({"max_in_flight": null})).unwrap(), None);
+}
+
+#[test]
+fn a_hold_shows_until_it_is_over() {
+    let mut held = endpoint();
+    (held.held_until, held.held_reason) = (Some(at(5)), Some(HoldReason::RateLimited));
+    assert_eq!(held.clone().seen_at(at(4)), held);
+    let free = held.seen_at(at(5));
+    assert_eq!((free.held_until, free.held_reason), (None, None));
+}

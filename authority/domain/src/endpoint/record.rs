@@ -1,0 +1,156 @@
+//! The webhook endpoint: where a merchant wants events sent, and which (contract 2.8).
+//!
+//! The signing secret is no part of the record: it is shown once in the answer that made it and kept sealed.
+
+use serde::{Deserialize, Serialize};
+use verify_core::catalog::EventType;
+
+use crate::endpoint::hold::HoldReason;
+use crate::id::EndpointId;
+use crate::merchant::limits::MaxInFlight;
+use crate::parts::Metadata;
+use crate::text_enum::text_enum;
+use crate::time::Timestamp;
+
+text_enum! {
+    /// Whether deliveries are made for an endpoint.
+    EndpointStatus {
+        /// Deliveries are made.
+        Enabled = "enabled",
+        /// None are; the events are in the list.
+        Disabled = "disabled",
+    }
+}
+
+text_enum! {
+    /// Who or what disabled an endpoint.
+    DisabledReason as "EndpointDisabledReason" {
+        /// The merchant.
+        Merchant = "merchant",
+        /// It answered 410.
+        Gone = "gone",
+        /// It failed for too long.
+        Failing = "failing",
+        /// The operator.
+        Operator = "operator",
+    }
+}
+
+text_enum! {
+    /// What recent attempts say of an endpoint.
+    HealthState as "EndpointHealthState" {
+        /// Never tried.
+        Unknown = "unknown",
+        /// The last attempt succeeded, or few failed since.
+        Healthy = "healthy",
+        /// Five attempts in a row failed.
+        Degraded = "degraded",
+        /// A day without success, and ten failures or more.
+        Failing = "failing",
+    }
+}
+
+/// Attempts in a row that make an endpoint `degraded` (contract 7.5).
+pub const DEGRADED_AFTER: i64 = 5;
+
+/// Failures since the last success that, over [`FAILING_AFTER_MS`], make an endpoint `failing` (contract 7.5).
+pub const FAILING_AFTER: i64 = 10;
+
+/// The time without a success, from the first failure on, that makes an endpoint `failing`: 24 h, in milliseconds.
+pub const FAILING_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What recent attempts say, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EndpointHealthSummary"))]
+pub struct Health {
+    /// What it comes to.
+    pub state: HealthState,
+    /// Attempts in a row that failed.
+    pub consecutive_failures: i64,
+    /// When an attempt last succeeded.
+    pub last_success_at: Option<Timestamp>,
+    /// When an attempt last failed.
+    pub last_failure_at: Option<Timestamp>,
+    /// The HTTP status of the last answer.
+    pub last_response_status: Option<i64>,
+    /// What the last failure was, for people.
+    pub last_error: Option<String>,
+}
+
+/// The endpoint record, in the member order of contract 2.8.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "object", rename = "webhook_endpoint")]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = crate::schema::members!(
+        "url": Text(2048),
+        "description": Text(255),
+        "enabled_events": Items(1, 64),
+        "max_in_flight": Between(1, crate::merchant::limits::IN_FLIGHT_MAX),
+    ))
+)]
+pub struct Endpoint {
+    /// Identifies the endpoint.
+    pub id: EndpointId,
+    /// Where deliveries are sent, at most 2048 characters.
+    pub url: String,
+    /// For people, at most 255 characters.
+    pub description: Option<String>,
+    /// 1 to 64 of `*`, event types and `<category>.*`; sorted.
+    pub enabled_events: Vec<String>,
+    /// The most requests that may be in flight to it: 128, or what its merchant is allowed, where none is set.
+    pub max_in_flight: MaxInFlight,
+    /// Whether deliveries are made.
+    pub status: EndpointStatus,
+    /// Who or what disabled it.
+    pub disabled_reason: Option<DisabledReason>,
+    /// When it was disabled.
+    pub disabled_at: Option<Timestamp>,
+    /// The version that its events have, `YYYY-MM-DD`.
+    pub api_version: String,
+    /// The end of the signing secret, to tell secrets apart.
+    pub secret_hint: String,
+    /// Until when deliveries are signed with the previous secret as well.
+    pub previous_secret_expires_at: Option<Timestamp>,
+    /// When the signing secret was last replaced.
+    pub secret_rotated_at: Option<Timestamp>,
+    /// What recent attempts say.
+    pub health: Health,
+    /// Until when no request is sent to it, because its receiver cannot take any now.
+    pub held_until: Option<Timestamp>,
+    /// Why no request is sent to it.
+    pub held_reason: Option<HoldReason>,
+    /// Free key-value pairs, written by the merchant; at most 50.
+    pub metadata: Metadata,
+    /// Counts the changes of this record, from 1; for `If-Match` and to see gaps.
+    pub resource_version: i64,
+    /// `false` for test data, which never mixes with live data.
+    pub livemode: bool,
+    /// When the record was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Endpoint {
+    /// Whether the filter lets `event_type` through.
+    #[must_use]
+    pub fn wants(&self, event_type: EventType) -> bool {
+        self.enabled_events.iter().any(|filter| matches_filter(filter, event_type))
+    }
+}
+
+/// Whether `filter` may stand in `enabled_events`: `*`, a catalog name, or `<category>.*`.
+#[must_use]
+pub fn is_filter(filter: &str) -> bool {
+    EventType::ALL.iter().any(|event_type| matches_filter(filter, *event_type))
+}
+
+/// Whether one filter lets `event_type` through. Order-sharing events belong to `order.*`.
+#[must_use]
+pub fn matches_filter(filter: &str, event_type: EventType) -> bool {
+    filter == "*"
+        || filter == event_type.as_str()
+        || filter.strip_suffix(".*").is_some_and(|category| category == event_type.category())
+}

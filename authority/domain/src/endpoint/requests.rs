@@ -1,0 +1,247 @@
+//! What merchants ask of webhook endpoints: make, change, rotate the secret, test (contract 4.10).
+
+use serde_json::Value;
+use verify_core::catalog::API_VERSION;
+
+use crate::body::field::Field;
+use crate::body::members;
+use crate::body::members::{Members, Text};
+use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
+use crate::endpoint::url::{UrlRefusal, UrlRules};
+use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState, is_filter};
+use crate::error_code::ErrorCode;
+use crate::id::EndpointId;
+use crate::merchant::limits::{IN_FLIGHT_MAX, MaxInFlight};
+use crate::parts::Metadata;
+use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::time::Timestamp;
+
+/// Members of the record that nobody writes.
+const NOT_WRITABLE: [&str; 15] = [
+    "id",
+    "object",
+    "secret",
+    "secret_hint",
+    "health",
+    "held_until",
+    "held_reason",
+    "disabled_reason",
+    "disabled_at",
+    "livemode",
+    "previous_secret_expires_at",
+    "secret_rotated_at",
+    "resource_version",
+    "created_at",
+    "updated_at",
+];
+
+/// An endpoint to be made.
+#[derive(Clone, Debug)]
+pub struct EndpointRequest {
+    url: String,
+    enabled_events: Vec<String>,
+    max_in_flight: MaxInFlight,
+    description: Option<String>,
+    status: EndpointStatus,
+    metadata: Metadata,
+}
+
+impl EndpointRequest {
+    /// Reads the body. What the merchant may have in flight is judged by [`EndpointRequest::within`].
+    ///
+    /// # Errors
+    /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
+    pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self, Refusal> {
+        let request = members::read(body, |m| {
+            m.not_writable(&NOT_WRITABLE);
+            api_version(m).optional();
+            Self {
+                url: m.string("url", Text::line(1, 2048)).required(),
+                enabled_events: enabled_events(m).or(vec!["*".to_owned()]),
+                max_in_flight: MaxInFlight {
+                    own: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).optional(),
+                    of_merchant: None,
+                },
+                description: m.string("description", Text::LINE).optional(),
+                status: m.one_of("status").or(EndpointStatus::Enabled),
+                metadata: m.metadata("metadata").or(Metadata::new()),
+            }
+        })?;
+        Ok(Self { url: allowed(&request.url, rules, livemode)?, ..request })
+    }
+
+    /// The same within what the operator allows the merchant to have in flight, if anything was set.
+    ///
+    /// # Errors
+    /// `validation_failed` when more is asked for.
+    pub fn within(self, of_merchant: Option<i64>) -> Result<Self, Refusal> {
+        let max_in_flight = MaxInFlight { own: None, of_merchant }.set(self.max_in_flight.own)?;
+        Ok(Self { max_in_flight, ..self })
+    }
+
+    /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
+    #[must_use]
+    pub fn into_endpoint(
+        self,
+        id: EndpointId,
+        secret_hint: String,
+        livemode: bool,
+        now: Timestamp,
+    ) -> Endpoint {
+        let disabled = self.status == EndpointStatus::Disabled;
+        Endpoint {
+            id,
+            url: self.url,
+            description: self.description,
+            enabled_events: self.enabled_events,
+            max_in_flight: self.max_in_flight,
+            status: self.status,
+            disabled_reason: disabled.then_some(DisabledReason::Merchant),
+            disabled_at: disabled.then_some(now),
+            api_version: API_VERSION.to_owned(),
+            secret_hint,
+            previous_secret_expires_at: None,
+            secret_rotated_at: None,
+            health: Health {
+                state: HealthState::Unknown,
+                consecutive_failures: 0,
+                last_success_at: None,
+                last_failure_at: None,
+                last_response_status: None,
+                last_error: None,
+            },
+            held_until: None,
+            held_reason: None,
+            metadata: self.metadata,
+            resource_version: 1,
+            livemode,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// `enabled_events`, sorted and without duplicates.
+fn enabled_events<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<String>> {
+    let filters = m.list("enabled_events", 1..=64, |value| {
+        let filter = Text::line(1, 128).check(value)?;
+        if is_filter(&filter) {
+            Ok(filter)
+        } else {
+            Err((MemberCode::InvalidValue, "Must be *, an event type or <category>.*.".to_owned()))
+        }
+    });
+    filters.map(|mut filters: Vec<String>| {
+        filters.sort();
+        filters.dedup();
+        filters
+    })
+}
+
+/// `api_version`: there is one.
+fn api_version<'m>(m: &'m mut Members<'_>) -> Field<'m, ()> {
+    m.parsed("api_version", Text::LINE, "a supported version", (), |text| (text == API_VERSION).then_some(()))
+}
+
+/// The URL in its normalised form, when events may be sent there.
+fn allowed(url: &str, rules: &UrlRules, livemode: bool) -> Result<String, Refusal> {
+    rules.parse(url, livemode).map(|target| target.as_str().to_owned()).map_err(forbidden)
+}
+
+/// Says which rule of contract 7.6 the URL breaks.
+fn forbidden(refusal: UrlRefusal) -> Refusal {
+    let code = match refusal {
+        UrlRefusal::TooLong => MemberCode::TooLong,
+        UrlRefusal::Malformed | UrlRefusal::NotAbsolute => MemberCode::InvalidUrl,
+        UrlRefusal::SchemeNotHttps => MemberCode::UrlScheme,
+        UrlRefusal::Userinfo => MemberCode::UrlUserinfo,
+        UrlRefusal::Fragment => MemberCode::UrlFragment,
+        UrlRefusal::IpLiteral | UrlRefusal::HostInvalid => MemberCode::UrlHost,
+        UrlRefusal::HostNotPublic | UrlRefusal::HostDenied => MemberCode::UrlHostDenied,
+        UrlRefusal::PortForbidden => MemberCode::UrlPort,
+    };
+    url_refused(code, refusal.to_string())
+}
+
+/// The host of the URL leads to an address that events are not sent to (contract 7.6 rule 4).
+#[must_use]
+pub fn url_address_blocked() -> Refusal {
+    url_refused(MemberCode::UrlAddressBlocked, "the host leads to an address that is not public".to_owned())
+}
+
+fn url_refused(code: MemberCode, detail: String) -> Refusal {
+    let member = MemberError { pointer: "/url".to_owned(), code, detail };
+    Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(vec![member])
+}
+
+/// Reads the body of `PATCH /webhook-endpoints/:id`.
+///
+/// # Errors
+/// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
+pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
+    let patch = members::read(body, |m| {
+        m.not_writable(&NOT_WRITABLE);
+        api_version(m).optional();
+        EndpointPatch {
+            url: m.string("url", Text::line(1, 2048)).optional(),
+            enabled_events: enabled_events(m).optional(),
+            max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
+            description: m.string("description", Text::LINE).or_null(),
+            status: m.one_of("status").optional(),
+            metadata: m.metadata_patch("metadata").or_null(),
+        }
+    })?;
+    let url = patch.url.as_deref().map(|url| allowed(url, rules, livemode)).transpose()?;
+    Ok(EndpointPatch { url, ..patch })
+}
+
+/// Reads the body of the operator's `PATCH /webhook-endpoints/:id`.
+///
+/// # Errors
+/// 422 with every wrong member.
+pub fn read_endpoint_limits(body: &Value) -> Result<EndpointPatch, Refusal> {
+    members::read(body, |m| EndpointPatch {
+        max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
+        ..EndpointPatch::default()
+    })
+}
+
+/// How a secret is to be rotated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RotationRequest {
+    /// How long the present secret stays valid, in seconds; 0 retires it at once.
+    pub overlap_s: i64,
+    /// Ends an overlap that is open.
+    pub force: bool,
+}
+
+impl RotationRequest {
+    /// Reads the body of `POST /webhook-endpoints/:id/rotate-secret`; an empty one takes the defaults.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
+        members::read(body, |m| Self {
+            overlap_s: m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S),
+            force: m.boolean("force").or(false),
+        })
+    }
+}
+
+/// A test event to be sent.
+#[derive(Clone, Debug)]
+pub struct EndpointTestRequest {
+    /// Goes into the event.
+    pub message: Option<String>,
+}
+
+impl EndpointTestRequest {
+    /// Reads the body; no body is an empty one.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: Option<&Value>) -> Result<Self, Refusal> {
+        let Some(body) = body else { return Ok(Self { message: None }) };
+        members::read(body, |m| Self { message: m.string("message", Text::line(1, 200)).optional() })
+    }
+}

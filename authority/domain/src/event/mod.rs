@@ -1,0 +1,8 @@
+//! Events and the changes that they tell of (contract 2.1, 3.9, 3.10).
+
+pub mod change;
+pub mod partner_copy;
+mod record;
+
+pub(crate) use record::ORDER_BYTES_MAX;
+pub use record::{EVENT_BYTES_MAX, MerchantContext, NewEvent, Recipient, RecipientType, envelope_schema};

@@ -1,0 +1,171 @@
+//! What the operator does with orders: takes them in, edits, confirms and cancels them (contract 3.1, 3.9 rows 7, 8
+//! and 21).
+//!
+//! Each function returns the changes in causal order, or none when the order is as asked for already (contract 3,
+//! general rule 1). Lines, amounts and currency are never touched after the order was made; statuses are reached by
+//! what happens, never set.
+
+use verify_core::catalog::EventType;
+
+use crate::event::change::Change;
+use crate::order::further_payments::{attach, room};
+use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus};
+use crate::parts::{Address, Customer, Metadata};
+use crate::payment::flow::told;
+use crate::payment::{NewPayment, Payment, PaymentReport, Reported};
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// A payment that an order comes with.
+#[derive(Clone, Debug)]
+pub struct PaymentMade {
+    /// The payment.
+    pub new: NewPayment,
+    /// How far it has come; `None`: it was only started.
+    pub report: Option<PaymentReport>,
+}
+
+/// What an edit leaves the order with; already merged and checked.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct OrderEdit {
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub metadata: Metadata,
+}
+
+/// Takes in an order from elsewhere with the payments made on it: `order.created`, for each payment `payment.created`
+/// and what became of it, then `order.confirmed` or `order.updated` when the payments change what the order shows.
+/// An order that costs nothing confirms.
+///
+/// # Errors
+/// `validation_failed` when the payments ask for more than the total; `currency_mismatch`; those of
+/// [`Payment::report`]. Pointers lead below `/payments/<n>`.
+pub fn ingest(
+    new: NewOrder,
+    payments: Vec<PaymentMade>,
+    confirm_on: ConfirmOn,
+    livemode: bool,
+    now: Timestamp,
+) -> Result<Vec<Change>, Refusal> {
+    let order = Order::create(new, &[], livemode, now);
+    let mut changes = vec![Change::order(EventType::OrderCreated, &order)];
+    let mut made: Vec<Payment> = Vec::with_capacity(payments.len());
+    for (index, payment) in payments.into_iter().enumerate() {
+        let refused = |refusal: Refusal| refusal.within(&format!("/payments/{index}"));
+        let room = room(order.amounts.total, &made);
+        if payment.new.amount > room {
+            let detail = format!("must be at most {room}: what the payments before it leave of the total");
+            return Err(refused(Refusal::member("/amount", MemberCode::OutOfRange, detail)));
+        }
+        let mut version = attach(&order, &made, payment.new, now).map_err(refused)?;
+        changes.push(told(&version));
+        if let Some(report) = payment.report
+            && let Reported::Changed(next) = version.clone().report(&report, now).map_err(refused)?
+        {
+            version = *next;
+            changes.push(told(&version));
+        }
+        made.push(version);
+    }
+    if let Some((order, event)) = order.after_payments(&made, confirm_on, now) {
+        changes.push(Change::order(event, &order));
+    }
+    Ok(changes)
+}
+
+/// Replaces what may be edited; in any status, since people move and notes are taken after the end as well.
+#[must_use]
+pub fn edit(order: Order, edit: OrderEdit, now: Timestamp) -> Vec<Change> {
+    let OrderEdit { customer, billing_address, shipping_address, metadata } = edit;
+    let next = Order { customer, billing_address, shipping_address, metadata, ..order.clone() };
+    if next == order {
+        return Vec::new();
+    }
+    vec![Change::order(EventType::OrderUpdated, &next.next_version(now))]
+}
+
+/// Confirms a pending order without waiting for money: cash on delivery, invoice.
+///
+/// # Errors
+/// `invalid_state_transition` when the order has ended.
+pub fn confirm(order: Order, now: Timestamp) -> Result<Vec<Change>, Refusal> {
+    match order.status {
+        OrderStatus::Confirmed => Ok(Vec::new()),
+        OrderStatus::Pending => {
+            let mut next = order;
+            next.status = OrderStatus::Confirmed;
+            next.confirmed_at = Some(now);
+            next.complete_if_done(now);
+            Ok(vec![Change::order(EventType::OrderConfirmed, &next.next_version(now))])
+        }
+        OrderStatus::Completed | OrderStatus::Cancelled => Err(refused(
+            &order,
+            OrderStatus::Confirmed,
+            format!("The order is {}; only a pending one can be confirmed.", order.status),
+        )),
+    }
+}
+
+/// Cancels an order of which nothing is shipped: `payment.cancelled` for each open payment, then `order.cancelled`.
+/// Captured money stays where it is until a refund is requested; fulfilment quantities freeze. `payments` are all of
+/// the order's, oldest first.
+///
+/// # Errors
+/// `invalid_state_transition` when the order is completed or something is shipped.
+pub fn cancel(
+    order: Order,
+    payments: Vec<Payment>,
+    reason: CancelReason,
+    now: Timestamp,
+) -> Result<Vec<Change>, Refusal> {
+    match order.status {
+        OrderStatus::Cancelled => return Ok(Vec::new()),
+        OrderStatus::Pending | OrderStatus::Confirmed => {}
+        OrderStatus::Completed => {
+            let detail = "The order is completed; it can no longer be cancelled.";
+            return Err(refused(&order, OrderStatus::Cancelled, detail.to_owned()));
+        }
+    }
+    if order.line_items.iter().any(|line| line.shipped_quantity > 0) {
+        let detail = "A part of the order is shipped; it can no longer be cancelled.";
+        return Err(refused(&order, OrderStatus::Cancelled, detail.to_owned()));
+    }
+    let mut changes = Vec::new();
+    let mut after = Vec::with_capacity(payments.len());
+    for payment in payments {
+        if !payment.status.is_open() {
+            after.push(payment);
+            continue;
+        }
+        let payment = payment.cancel(now);
+        changes.push(told(&payment));
+        after.push(payment);
+    }
+    let mut next = order;
+    next.status = OrderStatus::Cancelled;
+    next.cancel_reason = Some(reason);
+    next.cancelled_at = Some(now);
+    next.take_over(&after);
+    changes.push(Change::order(EventType::OrderCancelled, &next.next_version(now)));
+    Ok(changes)
+}
+
+/// Whether an order has been pending for longer than the merchant allows (setting `pending_order_ttl_hours`).
+#[must_use]
+pub fn is_overdue(order: &Order, ttl_hours: Option<i64>, now: Timestamp) -> bool {
+    let due = ttl_hours.map(|hours| order.created_at.plus_ms(pending_ms(hours)));
+    order.status == OrderStatus::Pending && due.is_some_and(|due| due <= now)
+}
+
+/// `pending_order_ttl_hours` in milliseconds.
+#[must_use]
+pub fn pending_ms(hours: i64) -> i64 {
+    const HOUR_MS: i64 = 3_600_000;
+    hours.saturating_mul(HOUR_MS)
+}
+
+fn refused(order: &Order, requested: OrderStatus, detail: String) -> Refusal {
+    Refusal::transition(order.status.as_str(), requested.as_str(), detail)
+}

@@ -1,0 +1,90 @@
+//! Further payments of an order that is not paid (contract 3.9 row 7a).
+//!
+//! The platform asks for a part or all of what is due; what other open payments ask for already is not asked for
+//! twice, so that no sequence of reports can capture more than the order costs. What comes of an attempt is reported as
+//! for any payment ([`crate::payment::flow`]).
+
+use crate::error_code::ErrorCode;
+use crate::event::change::Change;
+use crate::order::payment_status::PaymentSummary;
+use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
+use crate::parts::Money;
+use crate::payment::flow::told;
+use crate::payment::{NewPayment, Payment, PaymentStatus};
+use crate::refusal::{MemberCode, Refusal};
+use crate::time::Timestamp;
+
+/// The most payments of one order (contract 2.2, `payment_ids`), failed ones included.
+pub const PAYMENTS_MAX: usize = 20;
+
+/// What a further payment may ask for: what is due, less what open payments ask for that have reserved nothing yet.
+#[must_use]
+pub fn room(total: Money, payments: &[Payment]) -> Money {
+    let asked: Money = payments
+        .iter()
+        .filter(|payment| matches!(payment.status, PaymentStatus::Created | PaymentStatus::Pending))
+        .map(|payment| payment.amount)
+        .sum();
+    (PaymentSummary::of(total, payments).due - asked).max(0)
+}
+
+/// Starts an attempt on an order: `payment.created`, then `order.updated`. `payments` are all of the order's, oldest
+/// first.
+///
+/// # Errors
+/// `currency_mismatch`; `invalid_state_transition` when the order is cancelled, paid, or has as many payments as it
+/// may; `validation_failed` when the amount is more than [`room`].
+pub fn start(
+    order: Order,
+    payments: Vec<Payment>,
+    new: NewPayment,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Result<Vec<Change>, Refusal> {
+    let payment = attach(&order, &payments, new, now)?;
+    let mut changes = vec![told(&payment)];
+    let mut payments = payments;
+    payments.push(payment);
+    if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
+        changes.push(Change::order(event, &order));
+    }
+    Ok(changes)
+}
+
+/// The payment's version 1, when the order can take it.
+pub(crate) fn attach(
+    order: &Order,
+    payments: &[Payment],
+    new: NewPayment,
+    now: Timestamp,
+) -> Result<Payment, Refusal> {
+    if new.currency != order.currency {
+        return Err(Refusal::new(
+            ErrorCode::CurrencyMismatch,
+            format!("The order is in {}, the payment in {}.", order.currency, new.currency),
+        ));
+    }
+    let asked = payment_status::PaymentStatus::Pending.as_str();
+    if order.status == OrderStatus::Cancelled {
+        let detail = "The order is cancelled; it takes no further payment.";
+        return Err(Refusal::transition(order.status.as_str(), asked, detail));
+    }
+    let room = room(order.amounts.total, payments);
+    let current = order.payment_status.as_str();
+    if room == 0 {
+        let detail = "Nothing is due on this order that its payments do not cover already.";
+        return Err(Refusal::transition(current, asked, detail));
+    }
+    if payments.len() >= PAYMENTS_MAX {
+        let detail = format!("The order has {PAYMENTS_MAX} payments, which is the most it may have.");
+        return Err(Refusal::transition(current, asked, detail));
+    }
+    if new.amount > room {
+        let detail = format!("must be at most {room}: what is due and not covered by open payments");
+        return Err(Refusal::member("/amount", MemberCode::OutOfRange, detail));
+    }
+    let mut payment = Payment::create(new, order.livemode, now);
+    payment.order_number = Some(order.order_number.clone());
+    payment.subscription_id.clone_from(&order.subscription_id);
+    Ok(payment)
+}

@@ -1,0 +1,26 @@
+//! The order and what hangs on it: number, lines, payment status, fulfilment, and how it is made, changed and ended
+//! (contract 2.2, 3.1 to 3.3).
+
+pub(crate) mod basket;
+pub(crate) mod edit_requests;
+pub mod external_references;
+pub mod flow;
+pub mod fulfillment;
+pub(crate) mod fulfillment_request;
+pub mod fulfillment_status;
+pub mod further_payments;
+pub(crate) mod ingest_request;
+pub mod line_quantities;
+pub mod new_order;
+pub mod number;
+pub mod payment_status;
+mod record;
+
+#[cfg(feature = "schema")]
+pub(crate) use edit_requests::order_edit;
+pub use edit_requests::{OrderCancelRequest, OrderEditRequest, no_members};
+pub use fulfillment_request::FulfillmentRequest;
+pub use ingest_request::OrderRequest;
+pub use record::{
+    CancelReason, ConfirmOn, ConfirmedBy, ExternalReference, NewOrder, Order, OrderSource, OrderStatus,
+};

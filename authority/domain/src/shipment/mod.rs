@@ -1,0 +1,11 @@
+//! Shipments: parcels of an order and what carriers report of them (contract 2.5, 3.7).
+
+pub mod flow;
+mod record;
+pub mod report;
+pub(crate) mod report_request;
+pub(crate) mod requests;
+
+pub use record::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+pub use report_request::ShipmentReportRequest;
+pub use requests::ShipmentRequest;

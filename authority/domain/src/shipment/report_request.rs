@@ -1,0 +1,47 @@
+//! `POST /shipments/:id/reports` (contract 6.2, 3.7).
+
+use serde_json::{Map, Value};
+
+use crate::body::common::{failure, party_name, past};
+use crate::body::members;
+use crate::body::members::Text;
+use crate::refusal::{MemberCode, Refusal};
+use crate::shipment::report::ShipmentReport;
+use crate::time::Timestamp;
+
+/// A carrier's report about a parcel.
+#[derive(Clone, Debug)]
+pub struct ShipmentReportRequest(ShipmentReport);
+
+impl ShipmentReportRequest {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// 422 with every wrong member.
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+        members::read(body, |m| {
+            m.not_writable(&["id", "order_number", "line_items", "shipped_at", "delivered_at", "metadata"]);
+            let report = ShipmentReport {
+                status: m.one_of("status").optional(),
+                carrier: party_name(m, "carrier").optional(),
+                service_level: m.string("service_level", Text::LINE).or_null(),
+                tracking_number: m.string("tracking_number", Text::line(1, 100)).or_null(),
+                tracking_url: m.https_url("tracking_url").or_null(),
+                estimated_delivery_at: m.time("estimated_delivery_at").or_null(),
+                exception: m.object("exception", failure).optional(),
+                occurred_at: past(m, "occurred_at", now),
+            };
+            let mut names = body.as_object().into_iter().flat_map(Map::keys);
+            if !names.any(|name| name != "occurred_at") {
+                m.refuse("", MemberCode::Required, "a status, tracking data or an exception is needed");
+            }
+            Self(report)
+        })
+    }
+
+    /// The checked members.
+    #[must_use]
+    pub fn into_report(self) -> ShipmentReport {
+        self.0
+    }
+}

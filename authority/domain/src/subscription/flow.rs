@@ -1,0 +1,301 @@
+//! The subscription's state machine (contract 3.8). Only the operator side moves a subscription.
+//!
+//! It is made by the operator, or by the checkout that it was bought in; then the platform reports what becomes of it:
+//! a status, another choice of items, the wish to end with the period, the next period. A report of what is already so
+//! changes nothing. Payments never move a subscription by themselves: whether a customer whose money is late is
+//! `past_due`, `paused` or still `active` is the platform's decision, which it reports.
+//!
+//! The order that a period makes is in [`crate::subscription::renewal`].
+
+use verify_core::catalog::EventType;
+
+use crate::body::occurrence;
+use crate::error_code::ErrorCode;
+use crate::event::change::Change;
+use crate::id::LineItemId;
+use crate::refusal::{MemberCode, Refusal};
+use crate::subscription::renewal::{Renewal, Renewing};
+use crate::subscription::{
+    Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
+    SubscriptionItem, SubscriptionStatus,
+};
+use crate::time::Timestamp;
+
+/// What the platform says of a subscription; every member that is `None` leaves the record as it is.
+#[derive(Clone, Debug, Default)]
+pub struct SubscriptionReport {
+    /// Where it stands now.
+    pub status: Option<SubscriptionStatus>,
+    /// When the trial ends that begins with this report.
+    pub trial_end: Option<Timestamp>,
+    /// The next period, and its order.
+    pub renew: Option<Renewal>,
+    /// All items, in place of those before.
+    pub items: Option<Vec<ReportedItem>>,
+    /// The unit of a period, from the next one on.
+    pub interval: Option<Interval>,
+    /// How many units, from the next period on.
+    pub interval_count: Option<i64>,
+    /// Whether the present period is the last.
+    pub cancel_at_period_end: Option<bool>,
+    /// Why it ended; with `status` `cancelled`.
+    pub cancel_reason: Option<SubscriptionCancelReason>,
+    /// When it happened; defaults to now.
+    pub occurred_at: Option<Timestamp>,
+}
+
+/// An item of a report.
+#[derive(Clone, Debug)]
+pub struct ReportedItem {
+    /// The item that it goes on from, by its id; else one with the same `sku` and `name` is looked for.
+    pub known_as: Option<LineItemId>,
+    /// The item, with the id that it gets when it is new.
+    pub item: SubscriptionItem,
+}
+
+/// What a report did to a subscription.
+#[derive(Clone, Debug)]
+pub enum Reported {
+    /// It is already so: nothing happens.
+    Unchanged,
+    /// The next version.
+    Changed(Box<Ongoing>),
+    /// The next version, which needs an order.
+    Renewing(Box<Renewing>),
+}
+
+/// Whether `to` may follow `from` (contract 3.8); what stays as it is, is no transition.
+#[must_use]
+pub fn may_follow(from: SubscriptionStatus, to: SubscriptionStatus) -> bool {
+    use SubscriptionStatus::{Active, Cancelled, Incomplete, PastDue, Paused, Trialing};
+    match from {
+        Incomplete => matches!(to, Trialing | Active | Cancelled),
+        Trialing => matches!(to, Active | PastDue | Cancelled),
+        Active => matches!(to, PastDue | Paused | Cancelled),
+        PastDue => matches!(to, Active | Paused | Cancelled),
+        Paused => matches!(to, Active | Cancelled),
+        Cancelled => false,
+    }
+}
+
+/// Version 1, made by the operator (contract 3.9 row 20).
+///
+/// # Errors
+/// `validation_failed` when the first period would end before it begins or beyond the supported years.
+pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<Ongoing, Refusal> {
+    let beginning = new.beginning;
+    let mut made = incomplete(new, livemode, now);
+    match beginning {
+        Beginning::Incomplete { trial_end } => made.record.trial_end = trial_end,
+        Beginning::Trialing { start, trial_end } => made.try_out(start, trial_end)?,
+        Beginning::Active { start, end } => {
+            made.begin(start, end, "/current_period_end")?;
+            made.record.status = SubscriptionStatus::Active;
+        }
+    }
+    Ok(made)
+}
+
+/// Version 1 of what has not begun.
+pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -> Ongoing {
+    let (items, amount) = new.items.into_parts();
+    let record = Subscription {
+        id: new.id,
+        status: SubscriptionStatus::Incomplete,
+        customer: new.customer,
+        currency: new.currency,
+        amount,
+        items,
+        interval: new.interval,
+        interval_count: new.interval_count,
+        current_period_start: None,
+        current_period_end: None,
+        trial_end: None,
+        cancel_at_period_end: false,
+        cancelled_at: None,
+        cancel_reason: None,
+        latest_order_number: None,
+        metadata: new.metadata,
+        resource_version: 1,
+        livemode,
+        created_at: now,
+        updated_at: now,
+    };
+    Ongoing { record, anchor: None }
+}
+
+impl Ongoing {
+    /// The event of this version.
+    #[must_use]
+    pub fn told(&self) -> Change {
+        let event = match (self.record.resource_version, self.record.status) {
+            (1, _) => EventType::SubscriptionCreated,
+            (_, SubscriptionStatus::Cancelled) => EventType::SubscriptionCancelled,
+            _ => EventType::SubscriptionUpdated,
+        };
+        Change::subscription(event, self)
+    }
+
+    /// Applies a report of the platform.
+    ///
+    /// # Errors
+    /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of what does not
+    /// go on; `validation_failed` for an item that is not there, amounts out of range, a period that overlaps the
+    /// one before, or a time before the subscription was made.
+    pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<Reported, Refusal> {
+        occurrence::check(report.occurred_at, self.record.created_at)?;
+        let from = self.record.status;
+        let to = report.status.unwrap_or(from);
+        if from == SubscriptionStatus::Cancelled && to == from && report.status.is_some() {
+            return Ok(Reported::Unchanged);
+        }
+        if from == SubscriptionStatus::Cancelled || (to != from && !may_follow(from, to)) {
+            return Err(refused(from, to, format!("The subscription is {from}; it cannot become {to}.")));
+        }
+        let at = report.occurred_at.unwrap_or(now);
+        let before = self.record.clone();
+        let mut next = self;
+        let renewal = report.renew.clone().filter(|renewal| !(to == from && next.has_begun(renewal)));
+        next.agree(&report)?;
+        if let Some(renewal) = &renewal {
+            next.may_renew(to, renewal)?;
+        }
+        next.move_to(to, &report, renewal.as_ref(), at)?;
+        if next.record == before && renewal.is_none() {
+            return Ok(Reported::Unchanged);
+        }
+        next.record.resource_version += 1;
+        next.record.updated_at = now.max(next.record.updated_at);
+        Ok(match renewal {
+            Some(renewal) => Reported::Renewing(Box::new(Renewing::new(next, renewal, at))),
+            None => Reported::Changed(Box::new(next)),
+        })
+    }
+
+    /// Whether the period that a renewal names has begun: then it was reported before.
+    fn has_begun(&self, renewal: &Renewal) -> bool {
+        match (renewal.period_start, self.record.current_period_start) {
+            (Some(named), Some(current)) => named <= current,
+            _ => false,
+        }
+    }
+
+    /// Takes over what was agreed anew: items at once, the length of periods from the next one on.
+    fn agree(&mut self, report: &SubscriptionReport) -> Result<(), Refusal> {
+        if let Some(items) = &report.items {
+            let items = merged(&self.record.items, items)?;
+            let priced = PricedItems::of(items).ok_or_else(|| {
+                Refusal::member("/items", MemberCode::OutOfRange, "cost more than an amount can be")
+            })?;
+            (self.record.items, self.record.amount) = priced.into_parts();
+        }
+        let before = self.record.cadence();
+        self.record.interval = report.interval.unwrap_or(before.interval);
+        self.record.interval_count = report.interval_count.unwrap_or(before.count);
+        if self.record.cadence() != before {
+            self.anchor = self.record.current_period_end;
+        }
+        if let Some(ends) = report.cancel_at_period_end {
+            self.record.cancel_at_period_end = ends;
+        }
+        Ok(())
+    }
+
+    /// Whether the next period may be ordered by a subscription that stands, or comes to stand, at `to`.
+    fn may_renew(&self, to: SubscriptionStatus, renewal: &Renewal) -> Result<(), Refusal> {
+        let from = self.record.status;
+        let refused = |why: &str| Err(refused(from, to, why.to_owned()));
+        if self.record.cancel_at_period_end {
+            return refused("The subscription ends with its period.");
+        }
+        match to {
+            SubscriptionStatus::Active | SubscriptionStatus::PastDue | SubscriptionStatus::Incomplete => {}
+            _ => return refused(&format!("A subscription that is {to} has no next period.")),
+        }
+        if from == SubscriptionStatus::Incomplete && self.record.latest_order_number.is_some() {
+            return refused("The order of the first period is there.");
+        }
+        if to == SubscriptionStatus::Incomplete
+            && (renewal.period_start.is_some() || renewal.period_end.is_some())
+        {
+            let detail = "an incomplete subscription has no period yet";
+            return Err(Refusal::member("/renew", MemberCode::Inconsistent, detail));
+        }
+        Ok(())
+    }
+
+    fn move_to(
+        &mut self,
+        to: SubscriptionStatus,
+        report: &SubscriptionReport,
+        renewal: Option<&Renewal>,
+        at: Timestamp,
+    ) -> Result<(), Refusal> {
+        use SubscriptionStatus::{Active, Cancelled, Incomplete, PastDue, Paused, Trialing};
+        let from = self.record.status;
+        if report.trial_end.is_some()
+            && (from, to) != (Incomplete, Trialing)
+            && report.trial_end != self.record.trial_end
+        {
+            let detail = "can only be set when the trial begins";
+            return Err(Refusal::member("/trial_end", MemberCode::Inconsistent, detail));
+        }
+        let named = renewal.and_then(|renewal| renewal.period_start);
+        let end = renewal.and_then(|renewal| renewal.period_end);
+        match (from, to) {
+            (_, Cancelled) => {
+                self.record.cancelled_at = Some(at);
+                self.record.cancel_reason = report.cancel_reason;
+            }
+            (Incomplete, Trialing) => {
+                let missing =
+                    || Refusal::member("/trial_end", MemberCode::Required, "no trial was agreed on before");
+                self.try_out(at, report.trial_end.or(self.record.trial_end).ok_or_else(missing)?)?;
+            }
+            (Incomplete, Active) => self.begin(named.unwrap_or(at), end, "/renew/period_end")?,
+            (Trialing, Active | PastDue) => self.begin_after_trial(named, end, at)?,
+            (Incomplete | Trialing, _) => {}
+            _ if renewal.is_some() => {
+                let last = self.record.current_period_end.unwrap_or(at);
+                let usual = if from == Paused { last.max(at) } else { last };
+                self.go_on(named.unwrap_or(usual), end, last)?;
+            }
+            _ => {}
+        }
+        self.record.status = to;
+        Ok(())
+    }
+}
+
+/// The items of a report, each with the id of the item that it goes on from.
+fn merged(current: &[SubscriptionItem], reported: &[ReportedItem]) -> Result<Vec<SubscriptionItem>, Refusal> {
+    let mut left: Vec<&SubscriptionItem> = current.iter().collect();
+    let mut take = |same: &dyn Fn(&SubscriptionItem) -> bool| {
+        let index = left.iter().position(|item| same(item))?;
+        Some(left.remove(index).id.clone())
+    };
+    let mut ids = Vec::with_capacity(reported.len());
+    // Those that say which they are choose first.
+    for (index, item) in reported.iter().enumerate() {
+        let Some(known) = &item.known_as else {
+            ids.push(None);
+            continue;
+        };
+        let taken = take(&|item| item.id == *known).ok_or_else(|| {
+            let detail = "is no item of this subscription, or is named twice";
+            Refusal::member(format!("/items/{index}/id"), MemberCode::UnknownReference, detail)
+        })?;
+        ids.push(Some(taken));
+    }
+    let items = reported.iter().zip(ids).map(|(ReportedItem { item, .. }, id)| {
+        let id = id.or_else(|| take(&|known| known.sku == item.sku && known.name == item.name));
+        SubscriptionItem { id: id.unwrap_or_else(|| item.id.clone()), ..item.clone() }
+    });
+    Ok(items.collect())
+}
+
+fn refused(from: SubscriptionStatus, to: SubscriptionStatus, why: String) -> Refusal {
+    Refusal::new(ErrorCode::InvalidStateTransition, why)
+        .with("current_status", from.as_str())
+        .with("requested_status", to.as_str())
+}

@@ -1,0 +1,17 @@
+//! Subscriptions: terms, calendar, renewals and reports (contract 2.6, 3.8).
+
+pub mod calendar;
+pub mod flow;
+pub mod founding;
+pub(crate) mod periods;
+mod record;
+pub mod renewal;
+pub(crate) mod report_request;
+pub(crate) mod requests;
+
+pub use record::{
+    Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
+    SubscriptionItem, SubscriptionStatus, SubscriptionTerms,
+};
+pub use report_request::SubscriptionReportRequest;
+pub use requests::SubscriptionRequest;

@@ -1,0 +1,80 @@
+//! Where the periods of a subscription lie (contract 2.6, 3.8): the trial, the first one, the next one.
+//!
+//! Which of them begins is decided in [`crate::subscription::flow`]; each is set here as a whole, with the anchor that
+//! the ones after it are counted from ([`crate::subscription::calendar`]).
+
+use crate::refusal::{MemberCode, Refusal};
+use crate::subscription::calendar::next_boundary;
+use crate::subscription::{Ongoing, SubscriptionStatus};
+use crate::time::Timestamp;
+
+impl Ongoing {
+    /// The trial is the first of the periods, free of charge.
+    pub(crate) fn try_out(&mut self, start: Timestamp, trial_end: Timestamp) -> Result<(), Refusal> {
+        self.set_period(start, trial_end, "/trial_end")?;
+        self.record.trial_end = Some(trial_end);
+        self.anchor = Some(trial_end);
+        self.record.status = SubscriptionStatus::Trialing;
+        Ok(())
+    }
+
+    /// The first period follows the trial, or ends it early.
+    pub(crate) fn begin_after_trial(
+        &mut self,
+        named: Option<Timestamp>,
+        end: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<(), Refusal> {
+        let began = self.record.current_period_start.unwrap_or(at);
+        let trial_end = self.record.trial_end.unwrap_or(at);
+        let start = named.unwrap_or_else(|| at.clamp(began.min(trial_end), trial_end));
+        if start < began {
+            let detail = "must not lie before the trial";
+            return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
+        }
+        self.record.trial_end = Some(trial_end.min(start));
+        self.begin(start, end, "/renew/period_end")
+    }
+
+    /// The first period, from which all others are counted.
+    pub(crate) fn begin(
+        &mut self,
+        start: Timestamp,
+        end: Option<Timestamp>,
+        pointer: &str,
+    ) -> Result<(), Refusal> {
+        let usual = next_boundary(start, self.record.cadence(), start);
+        self.set_period(start, end.or(usual).unwrap_or(start), pointer)?;
+        self.anchor = Some(end.unwrap_or(start));
+        Ok(())
+    }
+
+    /// The next period. One that does not begin where the last ended, or ends where the platform says, is what the
+    /// following ones are counted from.
+    pub(crate) fn go_on(
+        &mut self,
+        start: Timestamp,
+        end: Option<Timestamp>,
+        last: Timestamp,
+    ) -> Result<(), Refusal> {
+        if start < last {
+            let detail = format!("must not lie before the end of the present period, {last}");
+            return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
+        }
+        let anchor = self.anchor.filter(|_| start == last).unwrap_or(start);
+        let usual = next_boundary(anchor, self.record.cadence(), start);
+        self.set_period(start, end.or(usual).unwrap_or(start), "/renew/period_end")?;
+        self.anchor = Some(end.unwrap_or(anchor));
+        Ok(())
+    }
+
+    fn set_period(&mut self, start: Timestamp, end: Timestamp, pointer: &str) -> Result<(), Refusal> {
+        if end <= start {
+            let detail = format!("must lie after the start of the period, {start}");
+            return Err(Refusal::member(pointer, MemberCode::OutOfRange, detail));
+        }
+        self.record.current_period_start = Some(start);
+        self.record.current_period_end = Some(end);
+        Ok(())
+    }
+}
