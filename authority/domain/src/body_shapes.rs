@@ -4,8 +4,7 @@
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 
-use crate::body::members::shape;
-use crate::body::{read_optional_reason, read_reason};
+use crate::body::{read_optional_reason, read_reason, shape};
 use crate::checkout::CheckoutRequest;
 use crate::delivery::{RecoveryRequest, ReplayRequest};
 use crate::endpoint::url::{UrlPolicy, UrlRules};

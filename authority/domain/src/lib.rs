@@ -9,6 +9,7 @@ pub mod audit_log;
 pub mod body;
 #[cfg(feature = "schema")]
 pub mod body_shapes;
+pub mod bounds;
 pub mod checkout;
 pub mod cursor;
 pub mod delivery;

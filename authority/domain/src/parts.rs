@@ -3,13 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::bounds::MONEY_MAX;
 use crate::id::LineItemId;
 
 /// A count of minor units of a currency, `0 ..= MONEY_MAX`.
 pub type Money = i64;
-
-/// The largest amount any member may carry (contract 1); sums of a hundred of them still fit a double exactly.
-pub const MONEY_MAX: Money = 999_999_999_999;
 
 /// Free key–value pairs; at most 50 (contract 1).
 pub type Metadata = BTreeMap<String, String>;

@@ -9,8 +9,7 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::body::member_rules::METADATA_ENTRIES;
-use crate::parts::MONEY_MAX;
+use crate::bounds::{METADATA_ENTRIES, MONEY_MAX};
 
 /// A rule for the value of one member. Where the member is nullable, `null` passes.
 #[derive(Clone, Copy)]

@@ -1,5 +1,7 @@
 //! The tenant: a merchant in one of the two modes. Live and test data never mix (contract 1, T2).
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::MerchantId;
 use crate::text_enum::text_enum;
 
@@ -39,4 +41,14 @@ impl Tenant {
     pub fn is_operator(&self) -> bool {
         self.merchant_id.as_str() == Self::OPERATOR
     }
+}
+
+/// A merchant, as events name it.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventMerchant"))]
+pub struct MerchantContext {
+    /// The merchant's id.
+    pub id: MerchantId,
+    /// Its readable name.
+    pub slug: String,
 }

@@ -3,9 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+use authority_domain::event::NewEvent;
 use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::event::{MerchantContext, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::tenant::MerchantContext;
 use authority_domain::time::Timestamp;
 use authority_schema::{Schemas, catalog};
 use serde_json::{Value, json};

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use authority_domain::id::MerchantId;
 use authority_domain::invariants::{
-    EventDelivery, Finding, FindingCode, History, RecordKind, StoredRecord, StreamCheck, Told, ToldShare,
-    check_fan_out, check_order, check_payment_without_order, check_record, check_share,
+    EventDelivery, Finding, FindingCode, History, RecordFromEvents, RecordKind, ShareFromEvents,
+    StoredRecord, StreamCheck, check_fan_out, check_order, check_payment_without_order, check_record,
+    check_share,
 };
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -193,7 +194,7 @@ impl Auditor<'_> {
     }
 
     /// Whether the tenant as a partner heard what its shares let it hear.
-    async fn shares(&mut self, tenant: &Tenant, told: Vec<ToldShare>) -> Result<(), StoreError> {
+    async fn shares(&mut self, tenant: &Tenant, told: Vec<ShareFromEvents>) -> Result<(), StoreError> {
         let ids: Vec<&str> = told.iter().map(|told| told.id.as_str()).collect();
         let stored = if ids.is_empty() { Vec::new() } else { self.tx.inspect_shares(tenant, &ids).await? };
         for told in &told {
@@ -220,9 +221,9 @@ impl Auditor<'_> {
     }
 
     /// Whether the records are what was told of them.
-    async fn records(&mut self, tenant: &Tenant, told: Vec<Told>) -> Result<(), StoreError> {
+    async fn records(&mut self, tenant: &Tenant, told: Vec<RecordFromEvents>) -> Result<(), StoreError> {
         for kind in RecordKind::ALL {
-            let of_kind: Vec<&Told> = told.iter().filter(|told| told.kind == *kind).collect();
+            let of_kind: Vec<&RecordFromEvents> = told.iter().filter(|told| told.kind == *kind).collect();
             let ids: Vec<&str> = of_kind.iter().map(|told| told.id.as_str()).collect();
             let stored = self.tx.inspect_records(tenant, *kind, &ids).await?;
             let stored: BTreeMap<&str, &StoredRecord> =

@@ -11,13 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::event::MerchantContext;
 use authority_domain::event::change::{Change, Sharing, Shown};
 use authority_domain::id::ConnectionId;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::Tx;

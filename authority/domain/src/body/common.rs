@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-use crate::body::field::Field;
-use crate::body::members::{Members, Text};
-use crate::body::{occurrence, party_name};
+use crate::body::{Field, Members, Text, occurrence, party_name};
 use crate::parts::{Address, Customer, Failure, Metadata, Money};
 use crate::refusal::MemberCode;
 use crate::time::Timestamp;

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use crate::body::member_rules::Checked;
-use crate::body::members::{Errors, shape};
+use crate::body::errors::{Checked, Errors};
+use crate::body::shape;
 use crate::refusal::MemberCode;
 
 /// A member after its rule was applied. Errors of the rule are already recorded.

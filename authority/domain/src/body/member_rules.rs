@@ -9,23 +9,15 @@ use std::ops::RangeInclusive;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::body::field::Field;
-use crate::body::members::{Members, shape};
-use crate::parts::MONEY_MAX;
+use crate::body::errors::Checked;
+use crate::body::{Field, Members, shape};
+use crate::bounds::{METADATA_ENTRIES, MONEY_MAX};
 use crate::refusal::MemberCode;
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
 
-/// What a rule says: the value, or what is wrong with it.
-pub type Checked<T> = Result<T, (MemberCode, String)>;
-
-/// Integers that JavaScript reads exactly: ±(2^53 − 1) (contract 1).
-pub const INTEGER_RANGE: RangeInclusive<i64> = -9_007_199_254_740_991..=9_007_199_254_740_991;
-
 /// Longest URL (contract 2.5, 2.8), in bytes.
 const URL_LIMIT: usize = 2048;
-/// Entries that `metadata` may have (contract 1).
-pub const METADATA_ENTRIES: usize = 50;
 const METADATA_KEY_LIMIT: usize = 40;
 const METADATA_VALUE_LIMIT: usize = 500;
 

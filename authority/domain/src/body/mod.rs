@@ -2,12 +2,19 @@
 //! (contract 4.2 row 15). Readers look at the body alone. What depends on a stored record is checked by the transition.
 
 pub(crate) mod common;
-pub mod field;
-pub mod member_rules;
-pub mod members;
+mod errors;
+mod field;
+mod member_rules;
+mod members;
 pub(crate) mod occurrence;
 pub mod party_name;
 pub(crate) mod reason;
+#[cfg_attr(not(feature = "schema"), path = "silent.rs")]
+pub(crate) mod shape;
 pub mod strict_json;
 
+pub use errors::Checked;
+pub use field::Field;
+pub use member_rules::{Text, integer, one_of};
+pub use members::{Members, read};
 pub use reason::{read_optional_reason, read_reason};

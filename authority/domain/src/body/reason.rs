@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::body::members;
-use crate::body::members::Text;
+use crate::body;
+use crate::body::Text;
 use crate::refusal::Refusal;
 
 /// Reads a body that is a reason and nothing else.
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_reason(body: &Value) -> Result<String, Refusal> {
-    members::read(body, |m| m.string("reason", Text::LINE).required())
+    body::read(body, |m| m.string("reason", Text::LINE).required())
 }
 
 /// Reads a body that may hold a reason and nothing else.
@@ -20,5 +20,5 @@ pub fn read_reason(body: &Value) -> Result<String, Refusal> {
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_optional_reason(body: &Value) -> Result<Option<String>, Refusal> {
-    members::read(body, |m| m.string("reason", Text::LINE).optional())
+    body::read(body, |m| m.string("reason", Text::LINE).optional())
 }

@@ -3,9 +3,9 @@
 use rand_core::Rng;
 use serde_json::Value;
 
+use crate::body;
+use crate::body::Members;
 use crate::body::common::{address, customer};
-use crate::body::members;
-use crate::body::members::Members;
 use crate::checkout::{CheckoutMode, NewCheckout};
 use crate::id::CheckoutId;
 use crate::order::basket::{Basket, Priced};
@@ -39,7 +39,7 @@ impl CheckoutRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "id",
                 "status",

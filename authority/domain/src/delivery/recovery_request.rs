@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::body::members;
-use crate::body::members::Text;
+use crate::body;
+use crate::body::Text;
 use crate::endpoint::is_filter;
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
@@ -30,7 +30,7 @@ impl RecoveryRequest {
     /// # Errors
     /// 422 with every wrong member; `until` must be after `since`.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let request = Self {
                 since: m.time("since").required(),
                 until: m.time("until").optional(),

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::body::members;
-use crate::body::members::Text;
+use crate::body;
+use crate::body::Text;
 use crate::id::EndpointId;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 
@@ -23,7 +23,7 @@ impl ReplayRequest {
     /// # Errors
     /// 422 with every wrong member; an endpoint that is named twice is one.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        let request = members::read(body, |m| Self {
+        let request = body::read(body, |m| Self {
             endpoint_ids: m.list("endpoint_ids", 1..=ENDPOINTS_NAMED_MAX, |id| Text::ID.check(id)).optional(),
         })?;
         let ids = request.endpoint_ids.iter().flatten().enumerate();

@@ -4,16 +4,15 @@ pub mod address_policy;
 pub mod alerts;
 pub mod changes;
 pub mod condition;
+mod health;
 pub mod hold;
 pub mod in_flight_limit;
 mod record;
 pub(crate) mod requests;
 pub mod url;
 
-pub use record::{
-    DEGRADED_AFTER, DisabledReason, Endpoint, EndpointStatus, FAILING_AFTER, FAILING_AFTER_MS, Health,
-    HealthState, is_filter, matches_filter,
-};
+pub use health::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
+pub use record::{DisabledReason, Endpoint, EndpointStatus, is_filter, matches_filter};
 pub use requests::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
     url_address_blocked,

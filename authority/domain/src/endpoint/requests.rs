@@ -3,9 +3,8 @@
 use serde_json::Value;
 use verify_core::catalog::API_VERSION;
 
-use crate::body::field::Field;
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body;
+use crate::body::{Field, Members, Text};
 use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
 use crate::endpoint::url::{UrlRefusal, UrlRules};
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState, is_filter};
@@ -52,7 +51,7 @@ impl EndpointRequest {
     /// # Errors
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
     pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self, Refusal> {
-        let request = members::read(body, |m| {
+        let request = body::read(body, |m| {
             m.not_writable(&NOT_WRITABLE);
             api_version(m).optional();
             Self {
@@ -179,7 +178,7 @@ fn url_refused(code: MemberCode, detail: String) -> Refusal {
 /// # Errors
 /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
 pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
-    let patch = members::read(body, |m| {
+    let patch = body::read(body, |m| {
         m.not_writable(&NOT_WRITABLE);
         api_version(m).optional();
         EndpointPatch {
@@ -200,7 +199,7 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_endpoint_limits(body: &Value) -> Result<EndpointPatch, Refusal> {
-    members::read(body, |m| EndpointPatch {
+    body::read(body, |m| EndpointPatch {
         max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
         ..EndpointPatch::default()
     })
@@ -221,7 +220,7 @@ impl RotationRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self {
+        body::read(body, |m| Self {
             overlap_s: m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S),
             force: m.boolean("force").or(false),
         })
@@ -242,6 +241,6 @@ impl EndpointTestRequest {
     /// 422 with every wrong member.
     pub fn read(body: Option<&Value>) -> Result<Self, Refusal> {
         let Some(body) = body else { return Ok(Self { message: None }) };
-        members::read(body, |m| Self { message: m.string("message", Text::line(1, 200)).optional() })
+        body::read(body, |m| Self { message: m.string("message", Text::line(1, 200)).optional() })
     }
 }

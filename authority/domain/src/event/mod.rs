@@ -5,4 +5,4 @@ pub mod partner_copy;
 mod record;
 
 pub(crate) use record::ORDER_BYTES_MAX;
-pub use record::{EVENT_BYTES_MAX, MerchantContext, NewEvent, Recipient, RecipientType, envelope_schema};
+pub use record::{EVENT_BYTES_MAX, NewEvent, Recipient, RecipientType, envelope_schema};

@@ -1,15 +1,16 @@
 //! The event: made once from a [`Change`], serialised once, and sent and listed as those bytes for ever (contract
 //! 2.10, 9).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use verify_core::catalog::{API_VERSION, EventType};
 
 use crate::error_code::ErrorCode;
 use crate::event::change::{Change, Record};
 use crate::event::partner_copy::{CopiedObject, PartnerCopy};
-use crate::id::{ConnectionId, EventId, MerchantId, ShareId};
+use crate::id::{ConnectionId, EventId, ShareId};
 use crate::partner::share::{OrderShare, SharePermission};
 use crate::refusal::Refusal;
+use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -26,16 +27,6 @@ const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
 
 /// What an order may have while what it holds is anybody's choice; the rest is for what will happen to it.
 pub(crate) const ORDER_BYTES_MAX: usize = EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES;
-
-/// A merchant, as events name it.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventMerchant"))]
-pub struct MerchantContext {
-    /// The merchant's id.
-    pub id: MerchantId,
-    /// Its readable name.
-    pub slug: String,
-}
 
 text_enum! {
     /// What the other side of a shared workflow is.

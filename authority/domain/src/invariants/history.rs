@@ -4,24 +4,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::record::RecordKind;
-use super::share::ToldShare;
+use super::record_kind::RecordKind;
+use super::share::ShareFromEvents;
+use super::stored_event::StoredEvent;
 use super::{Finding, FindingCode};
 use crate::id::{EventId, MerchantId, ShareId};
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
-
-/// An event as it is stored: the columns and the bytes.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)] // the members are those of the table
-pub struct StoredEvent {
-    pub id: EventId,
-    pub sequence: i64,
-    pub event_type: String,
-    pub resource_id: String,
-    pub created_at: Timestamp,
-    pub body: String,
-}
 
 /// What the audit reads of an envelope.
 #[derive(Deserialize)]
@@ -56,7 +45,7 @@ struct Data {
 
 /// What the events of one record say in the end.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct RecordFromEvents {
     /// Kind of record.
     pub kind: RecordKind,
     /// Its id.
@@ -79,9 +68,9 @@ pub struct History {
     resource_id: String,
     /// The beginning of the stream was removed, and with it the beginnings of some histories.
     cut: bool,
-    told: Vec<Told>,
+    told: Vec<RecordFromEvents>,
     /// The copies of a share, where the id is one.
-    share: Option<ToldShare>,
+    share: Option<ShareFromEvents>,
 }
 
 impl History {
@@ -111,7 +100,7 @@ impl History {
         };
         if self.is_copy(&envelope) {
             let first = self.share.is_none();
-            let share = self.share.get_or_insert_with(|| ToldShare::begin(&self.resource_id));
+            let share = self.share.get_or_insert_with(|| ShareFromEvents::begin(&self.resource_id));
             return share.add(event, event_type, envelope.resource_version.unwrap_or(0), (first, self.cut));
         }
         // A share does not change the order, and a test belongs to no record (contract 3, rule 2; 3.10).
@@ -128,7 +117,8 @@ impl History {
             let findings =
                 if begins || later { Vec::new() } else { check_first(kind, event, event_type, version) };
             let first_sequence = (!later).then_some(sequence);
-            let told = Told { kind, id, version, first_sequence, last_sequence: sequence, object };
+            let told =
+                RecordFromEvents { kind, id, version, first_sequence, last_sequence: sequence, object };
             self.told.push(told);
             return findings;
         };
@@ -141,7 +131,7 @@ impl History {
 
     /// What was told, record by record, and to the tenant as a partner.
     #[must_use]
-    pub fn end(self) -> (Vec<Told>, Option<ToldShare>) {
+    pub fn end(self) -> (Vec<RecordFromEvents>, Option<ShareFromEvents>) {
         (self.told, self.share)
     }
 
@@ -201,7 +191,7 @@ fn check_first(kind: RecordKind, event: &StoredEvent, event_type: EventType, ver
 }
 
 fn check_next(
-    told: &Told,
+    told: &RecordFromEvents,
     event: &StoredEvent,
     event_type: EventType,
     version: i64,

@@ -2,8 +2,8 @@
 //!
 //! Whoever reads the database hands what is there to the checks of this module, piece by piece: the events of a stream
 //! in their order ([`StreamCheck`], [`check_fan_out`]), all events of one record with the record itself ([`History`],
-//! [`check_record`]), the copies that a partner got by a share ([`check_share`]), and an order with everything that belongs to it ([`check_order`]). Each answers with
-//! [`Finding`]s, of which a sound database has none. A check holds only what it is given, so that a database of any
+//! [`check_record`]), the copies that a partner got by a share ([`check_share`]), and an order with everything that belongs
+//! to it ([`check_order`]). Each answers with [`Finding`]s, of which a sound database has none. A check holds only what it is given, so that a database of any
 //! size can be audited in the same memory.
 //!
 //! Deliberately absent: repair. What a finding means and what to do stands in `docs/operations.md`.
@@ -11,12 +11,15 @@
 mod history;
 mod order;
 mod record;
+mod record_kind;
 mod share;
+mod stored_event;
 mod stream;
 
-pub use history::{History, StoredEvent, Told};
+pub use history::{History, RecordFromEvents};
 pub use order::{OrderFacts, OrderLineRow, ReferenceRow, check_order, check_payment_without_order};
-pub use share::{StoredShare, ToldShare, check_share};
+pub use share::{ShareFromEvents, StoredShare, check_share};
+pub use stored_event::StoredEvent;
 pub use stream::{EventDelivery, EventHead, StreamCheck, StreamCounter, Subscription, check_fan_out};
 
 use serde::Serialize;
@@ -137,4 +140,5 @@ impl Finding {
         Self { code, record: record.into(), detail: detail.into() }
     }
 }
-pub use record::{RecordKind, StoredRecord, check_record};
+pub use record::{StoredRecord, check_record};
+pub use record_kind::RecordKind;

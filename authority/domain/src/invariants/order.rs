@@ -3,11 +3,12 @@
 
 use super::record::amounts_are_ordered;
 use super::{Finding, FindingCode};
+use crate::bounds::MONEY_MAX;
 use crate::id::LineItemId;
 use crate::order::line_quantities::Marks;
 use crate::order::payment_status::PaymentSummary;
 use crate::order::{ExternalReference, Order, OrderStatus, fulfillment_status, payment_status};
-use crate::parts::{Amounts, MONEY_MAX, Money, OrderLine};
+use crate::parts::{Amounts, Money, OrderLine};
 use crate::payment::Payment;
 use crate::refund::{Refund, RefundStatus};
 use crate::shipment::{Shipment, ShipmentStatus};

@@ -4,64 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use verify_core::catalog::EventType;
 
-use super::history::Told;
+use super::history::RecordFromEvents;
+use super::record_kind::RecordKind;
 use super::{Finding, FindingCode};
+use crate::bounds::MONEY_MAX;
 use crate::checkout::Checkout;
 use crate::order::Order;
-use crate::parts::MONEY_MAX;
 use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
 use crate::subscription::Subscription;
-use crate::text_enum::text_enum;
-
-text_enum! {
-    /// The records that events tell of, named as the category of their events.
-    RecordKind {
-        /// `checkout.*`
-        Checkout = "checkout",
-        /// `payment.*`
-        Payment = "payment",
-        /// `order.*`
-        Order = "order",
-        /// `refund.*`
-        Refund = "refund",
-        /// `shipment.*`
-        Shipment = "shipment",
-        /// `subscription.*`
-        Subscription = "subscription",
-    }
-}
-
-impl RecordKind {
-    /// The event that makes the record.
-    #[must_use]
-    pub fn creation(self) -> EventType {
-        match self {
-            Self::Checkout => EventType::CheckoutCreated,
-            Self::Payment => EventType::PaymentCreated,
-            Self::Order => EventType::OrderCreated,
-            Self::Refund => EventType::RefundRequested,
-            Self::Shipment => EventType::ShipmentCreated,
-            Self::Subscription => EventType::SubscriptionCreated,
-        }
-    }
-
-    /// Whether nothing leaves this status (contract 3.1, 3.4 to 3.8).
-    #[must_use]
-    pub fn is_terminal(self, status: &str) -> bool {
-        match self {
-            Self::Checkout => matches!(status, "completed" | "expired" | "cancelled"),
-            Self::Payment => matches!(status, "failed" | "cancelled" | "refunded"),
-            Self::Order => matches!(status, "completed" | "cancelled"),
-            Self::Refund => matches!(status, "completed" | "failed"),
-            Self::Shipment => matches!(status, "delivered" | "returned" | "cancelled"),
-            Self::Subscription => status == "cancelled",
-        }
-    }
-}
 
 /// A row: the rendered record and the columns beside it that repeat parts of it.
 #[derive(Clone, Debug)]
@@ -78,7 +31,7 @@ pub struct StoredRecord {
 
 /// Whether the stored record is the one that its events tell of. `stored` is `None` when there is no row.
 #[must_use]
-pub fn check_record(told: &Told, stored: Option<&StoredRecord>) -> Vec<Finding> {
+pub fn check_record(told: &RecordFromEvents, stored: Option<&StoredRecord>) -> Vec<Finding> {
     let found = |code, detail: String| vec![Finding::new(code, told.id.as_str(), detail)];
     let kind = told.kind;
     let Some(stored) = stored else {
@@ -123,7 +76,7 @@ pub fn check_record(told: &Told, stored: Option<&StoredRecord>) -> Vec<Finding> 
 }
 
 /// Names the members in which a record and its last event differ; their values may be personal data.
-fn differing(told: &Told, body: &Value, object: &Value) -> Option<Finding> {
+fn differing(told: &RecordFromEvents, body: &Value, object: &Value) -> Option<Finding> {
     if body == object {
         return None;
     }
@@ -142,7 +95,7 @@ type Columns = Vec<(&'static str, Value)>;
 
 /// The columns that belong to a body, and what is wrong with the record by itself; `None` when the body is no record
 /// of the kind.
-fn expected(told: &Told, body: &str) -> Option<(Columns, Vec<Finding>)> {
+fn expected(told: &RecordFromEvents, body: &str) -> Option<(Columns, Vec<Finding>)> {
     // Without its first event nothing says what the column must be; it is left out of the comparison.
     let (first, last) = (told.first_sequence.unwrap_or(0), told.last_sequence);
     let columns = match told.kind {

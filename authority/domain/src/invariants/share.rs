@@ -7,14 +7,14 @@
 
 use verify_core::catalog::EventType;
 
-use super::history::StoredEvent;
+use super::stored_event::StoredEvent;
 use super::{Finding, FindingCode};
 use crate::event::partner_copy::is_copied;
 use crate::partner::share::ShareStatus;
 
 /// The copies of one share, oldest first.
 #[derive(Clone, Debug)]
-pub struct ToldShare {
+pub struct ShareFromEvents {
     /// The share.
     pub id: String,
     /// The sequence of the first copy; `None` when it was removed because of its age.
@@ -47,7 +47,7 @@ pub struct StoredShare {
     pub parcels: Option<i64>,
 }
 
-impl ToldShare {
+impl ShareFromEvents {
     /// Before the first copy.
     pub(super) fn begin(id: &str) -> Self {
         Self { id: id.to_owned(), first_sequence: None, last_version: None, parcels: 0, ended: false }
@@ -113,7 +113,7 @@ impl ToldShare {
 
 /// Whether the copies of a share are what its row and its order ask for. `stored` is `None` when there is no row.
 #[must_use]
-pub fn check_share(told: &ToldShare, stored: Option<&StoredShare>) -> Vec<Finding> {
+pub fn check_share(told: &ShareFromEvents, stored: Option<&StoredShare>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut found = |code, what: String| findings.push(Finding::new(code, told.id.as_str(), what));
     let Some(stored) = stored else {

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use crate::body::field::Field;
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body;
+use crate::body::{Field, Members, Text};
 use crate::merchant::scope::Scope;
 use crate::refusal::{MemberCode, Refusal};
 use crate::tenant::Mode;
@@ -35,7 +34,7 @@ impl ApiKeyRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let request = Self {
                 name: m.string("name", Text::LINE).required(),
                 livemode: m.one_of("mode").map(|mode: Mode| mode == Mode::Live).required(),
@@ -65,7 +64,7 @@ impl ApiKeyRotation {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&["id", "name", "mode", "livemode"]);
             let overlap_s = m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S);
             let rotation = Self {
@@ -80,7 +79,7 @@ impl ApiKeyRotation {
 }
 
 fn scopes<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<Scope>> {
-    m.list("scopes", 1..=Scope::ALL.len(), |value| members::one_of(value, Scope::ALL)).map(|mut scopes| {
+    m.list("scopes", 1..=Scope::ALL.len(), |value| body::one_of(value, Scope::ALL)).map(|mut scopes| {
         scopes.sort();
         scopes.dedup();
         scopes

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error_code::ErrorCode;
-use crate::event::MerchantContext;
 use crate::id::MerchantId;
 use crate::merchant::limits::Limits;
 use crate::order::ConfirmOn;
 use crate::refusal::Refusal;
+use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 

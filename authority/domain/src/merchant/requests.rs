@@ -3,8 +3,8 @@
 use serde_json::Value;
 use verify_core::catalog::API_VERSION;
 
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body;
+use crate::body::{Members, Text};
 use crate::id::MerchantId;
 use crate::merchant::limits::{ENDPOINTS_MAX, IN_FLIGHT_MAX, Limits, RATE_MAX};
 use crate::merchant::{Merchant, MerchantChange, MerchantStatus, Settings, is_slug};
@@ -31,7 +31,7 @@ impl MerchantRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "id",
                 "status",
@@ -78,7 +78,7 @@ impl MerchantRequest {
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_merchant_change(body: &Value, merchant: &Merchant) -> Result<MerchantChange, Refusal> {
-    members::read(body, |m| {
+    body::read(body, |m| {
         m.not_writable(&[
             "object",
             "id",

@@ -6,10 +6,11 @@
 
 use rand_core::Rng;
 
+use crate::body::Members;
 use crate::body::common::{LineRequest, line};
-use crate::body::members::Members;
+use crate::bounds::MONEY_MAX;
 use crate::id::LineItemId;
-use crate::parts::{Amounts, LineItem, MONEY_MAX, Money};
+use crate::parts::{Amounts, LineItem, Money};
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 

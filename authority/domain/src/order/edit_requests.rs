@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::body;
 use crate::body::common::{address, customer};
-use crate::body::members;
 use crate::order::flow::OrderEdit;
 use crate::order::{CancelReason, Order};
 use crate::refusal::Refusal;
@@ -48,7 +48,7 @@ impl OrderEditRequest {
 
 /// What is left of an order when what can be edited is taken out of it and merged with what a request says of it.
 pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest, Refusal> {
-    members::read(merged, |m| {
+    body::read(merged, |m| {
         m.not_writable(&[
             "order_number",
             "status",
@@ -127,7 +127,7 @@ impl OrderCancelRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self { reason: m.one_of("reason").or(CancelReason::Other) })
+        body::read(body, |m| Self { reason: m.one_of("reason").or(CancelReason::Other) })
     }
 }
 
@@ -136,5 +136,5 @@ impl OrderCancelRequest {
 /// # Errors
 /// 422 for every member.
 pub fn no_members(body: &Value) -> Result<(), Refusal> {
-    members::read(body, |_| ())
+    body::read(body, |_| ())
 }

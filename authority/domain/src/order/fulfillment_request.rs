@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body;
+use crate::body::{Members, Text};
 use crate::id::LineItemId;
 use crate::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS};
 use crate::refusal::{MemberCode, Refusal};
@@ -68,7 +68,7 @@ impl FulfillmentRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(NOT_WRITABLE);
             let update = FulfillmentUpdate {
                 target: m.one_of_these("fulfillment_status", &TARGETS).optional(),

@@ -3,16 +3,17 @@
 use rand_core::Rng;
 use serde_json::Value;
 
+use crate::body;
 use crate::body::common::{address, customer, failure, past};
-use crate::body::members::{Members, Text};
-use crate::body::{members, occurrence};
+use crate::body::{Members, Text, occurrence};
+use crate::bounds::MONEY_MAX;
 use crate::id::PaymentId;
 use crate::order::basket::{Basket, GivenAmounts, Priced};
 use crate::order::flow::PaymentMade;
 use crate::order::further_payments::PAYMENTS_MAX;
 use crate::order::number::OrderNumber;
 use crate::order::{NewOrder, OrderSource};
-use crate::parts::{Address, Customer, MONEY_MAX, Metadata, Money};
+use crate::parts::{Address, Customer, Metadata, Money};
 use crate::payment::requests::{method, processor};
 use crate::payment::{
     CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor,
@@ -68,7 +69,7 @@ impl OrderRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "status",
                 "payment_status",

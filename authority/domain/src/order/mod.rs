@@ -15,12 +15,13 @@ pub mod new_order;
 pub mod number;
 pub mod payment_status;
 mod record;
+mod status;
 
 #[cfg(feature = "schema")]
 pub(crate) use edit_requests::order_edit;
 pub use edit_requests::{OrderCancelRequest, OrderEditRequest, no_members};
 pub use fulfillment_request::FulfillmentRequest;
 pub use ingest_request::OrderRequest;
-pub use record::{
-    CancelReason, ConfirmOn, ConfirmedBy, ExternalReference, NewOrder, Order, OrderSource, OrderStatus,
-};
+pub use new_order::NewOrder;
+pub use record::{ConfirmedBy, ExternalReference, Order};
+pub use status::{CancelReason, ConfirmOn, OrderSource, OrderStatus};

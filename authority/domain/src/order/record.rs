@@ -12,74 +12,12 @@ use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::order::number::OrderNumber;
 use crate::order::payment_status::{PaymentStatus, PaymentSummary};
+use crate::order::status::{CancelReason, ConfirmOn, OrderSource, OrderStatus};
 use crate::order::{fulfillment_status, payment_status};
 use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::refusal::Refusal;
-use crate::text_enum::text_enum;
 use crate::time::Timestamp;
-
-pub use crate::order::new_order::NewOrder;
-
-text_enum! {
-    /// Where an order stands.
-    OrderStatus {
-        /// Exists, not yet to be acted on.
-        Pending = "pending",
-        /// To be fulfilled.
-        Confirmed = "confirmed",
-        /// Delivered and paid.
-        Completed = "completed",
-        /// Ended without completion.
-        Cancelled = "cancelled",
-    }
-}
-
-text_enum! {
-    /// What made the order.
-    OrderSource {
-        /// A completed checkout.
-        Checkout = "checkout",
-        /// A subscription's period.
-        Subscription = "subscription",
-        /// A point of sale.
-        Pos = "pos",
-        /// An import.
-        Import = "import",
-        /// The operator API.
-        Api = "api",
-    }
-}
-
-text_enum! {
-    /// Why an order was cancelled.
-    CancelReason as "OrderCancelReason" {
-        /// The customer asked.
-        CustomerRequest = "customer_request",
-        /// It was not paid.
-        PaymentFailed = "payment_failed",
-        /// Fraud.
-        Fraud = "fraud",
-        /// Not in stock.
-        OutOfStock = "out_of_stock",
-        /// Placed twice.
-        Duplicate = "duplicate",
-        /// Not paid in time.
-        Expired = "expired",
-        /// Any other.
-        Other = "other",
-    }
-}
-
-text_enum! {
-    /// When an order confirms by itself (merchant setting).
-    ConfirmOn {
-        /// When it is paid.
-        Paid = "paid",
-        /// Already when it is authorized.
-        Authorized = "authorized",
-    }
-}
 
 /// A merchant system's own name for an order; one entry per system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,9 +17,9 @@
 
 use serde::Serialize;
 
-use crate::event::MerchantContext;
 use crate::id::{ConnectionId, MerchantId};
 use crate::refusal::Refusal;
+use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 

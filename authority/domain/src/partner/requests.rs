@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body;
+use crate::body::{Members, Text};
 use crate::partner::invite_code::InviteCode;
 use crate::partner::share::ShareTerms;
 use crate::refusal::Refusal;
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_label(body: &Value) -> Result<Option<String>, Refusal> {
-    members::read(body, |m| m.string("label", Text::LINE).optional())
+    body::read(body, |m| m.string("label", Text::LINE).optional())
 }
 
 /// `POST /partner-connections/accept`.
@@ -31,7 +31,7 @@ impl AcceptRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self {
+        body::read(body, |m| Self {
             invite_code: InviteCode::parse(&m.string("invite_code", Text::ID).required()),
             label: m.string("label", Text::LINE).optional(),
         })
@@ -53,7 +53,7 @@ impl ShareRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&["permissions", "order_number", "owner", "partner", "status", "revoked_at"]);
             Self { connection_id: m.string("connection_id", Text::ID).required(), terms: terms(m) }
         })
@@ -65,7 +65,7 @@ impl ShareRequest {
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_share_terms(body: &Value) -> Result<ShareTerms, Refusal> {
-    members::read(body, terms)
+    body::read(body, terms)
 }
 
 fn terms(m: &mut Members<'_>) -> ShareTerms {

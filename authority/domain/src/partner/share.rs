@@ -6,9 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::MerchantContext;
 use crate::id::{ConnectionId, ShareId};
 use crate::order::number::OrderNumber;
+use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 

@@ -3,9 +3,9 @@
 use rand_core::Rng;
 use serde_json::Value;
 
+use crate::body;
 use crate::body::common::{failure, party_name, past};
-use crate::body::members::{Members, Text};
-use crate::body::{members, occurrence};
+use crate::body::{Members, Text, occurrence};
 use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::number::OrderNumber;
@@ -38,7 +38,7 @@ impl PaymentRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "id",
                 "status",
@@ -51,7 +51,7 @@ impl PaymentRequest {
                 target: target(m),
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),
                 currency: m.currency("currency").required(),
-                amount: m.integer("amount", 1..=crate::parts::MONEY_MAX).required(),
+                amount: m.integer("amount", 1..=crate::bounds::MONEY_MAX).required(),
                 capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
                 method: m.object("method", method).required(),
                 processor: m.object("processor", processor).required(),
@@ -170,7 +170,7 @@ impl PaymentReportRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| Self {
+        body::read(body, |m| Self {
             processor_event_id: m.string("processor_event_id", Text::LINE).required(),
             currency: m.currency("currency").optional(),
             report: PaymentReport {

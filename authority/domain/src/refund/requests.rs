@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use crate::body;
 use crate::body::common::failure;
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body::{Members, Text};
+use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, PaymentId};
-use crate::parts::{MONEY_MAX, Metadata, Money};
+use crate::parts::{Metadata, Money};
 use crate::refund::{NewRefund, RefundLine, RefundReason, RefundReport, RefundStatus};
 use crate::refusal::{MemberCode, Refusal};
 
@@ -57,7 +58,7 @@ impl RefundRequest {
         body: &Value,
         payment_id: impl FnOnce(&mut Members<'_>) -> Option<PaymentId>,
     ) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let new = NewRefund {
                 payment_id: payment_id(m),
                 amount: m.integer("amount", 1..=MONEY_MAX).optional(),
@@ -120,7 +121,7 @@ impl RefundReportRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let request = Self {
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),
                 report: RefundReport {

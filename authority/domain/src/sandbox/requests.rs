@@ -5,9 +5,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::body;
 use crate::body::common::failure;
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body::{Members, Text};
 use crate::parts::{Failure, Money};
 use crate::payment::{Method, MethodType, PaymentStatus};
 use crate::refund::{Refund, RefundStatus};
@@ -69,7 +69,7 @@ impl PayRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let outcome = m.one_of("outcome").required();
             let card =
                 Method { kind: MethodType::Card, brand: Some("visa".into()), last4: Some("4242".into()) };
@@ -115,7 +115,7 @@ impl PaymentAdvance {
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
         use PaymentStatus::{Authorized, Cancelled, Failed, Pending, Succeeded};
-        members::read(body, |m| {
+        body::read(body, |m| {
             let to = m.one_of_these("to", &[Pending, Authorized, Succeeded, Failed, Cancelled]).required();
             let amount_captured = m.money("amount_captured").optional();
             if amount_captured.is_some() && to != Succeeded {
@@ -150,7 +150,7 @@ impl RefundAdvance {
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
         use RefundStatus::{Completed, Failed, Processing};
-        members::read(body, |m| {
+        body::read(body, |m| {
             let to = m.one_of_these("to", &[Processing, Completed, Failed]).required();
             Self { to, failure: told_failure(m, to == Failed, "to failed") }
         })
@@ -197,7 +197,7 @@ impl SubscriptionAdvance {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             let to = m.one_of("to").optional();
             let renew = m.boolean("renew").optional();
             match (to, renew) {
@@ -236,7 +236,7 @@ impl ShipmentAdvance {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self {
+        body::read(body, |m| Self {
             to: m.one_of("to").required(),
             exception: m.object("exception", failure).optional(),
         })
@@ -268,9 +268,9 @@ impl SeedRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| Self {
+        body::read(body, |m| Self {
             orders: m.integer("orders", 1..=1_000).required(),
-            seed: m.integer("seed", members::INTEGER_RANGE).required(),
+            seed: m.integer("seed", crate::bounds::INTEGER_RANGE).required(),
         })
     }
 }
@@ -289,7 +289,7 @@ pub fn read_order(body: &Value) -> Result<(Value, OrderPaid), Refusal> {
             let detail = "This member cannot be null; leave it out instead.";
             return Err(Refusal::member("/pay", MemberCode::Required, detail));
         }
-        Some(value) => members::one_of(value, OrderPaid::ALL)
+        Some(value) => body::one_of(value, OrderPaid::ALL)
             .map_err(|(code, detail)| Refusal::member("/pay", code, detail))?,
     };
     let mut rest = object.clone();

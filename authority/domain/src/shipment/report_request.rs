@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use crate::body;
+use crate::body::Text;
 use crate::body::common::{failure, party_name, past};
-use crate::body::members;
-use crate::body::members::Text;
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::report::ShipmentReport;
 use crate::time::Timestamp;
@@ -19,7 +19,7 @@ impl ShipmentReportRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&["id", "order_number", "line_items", "shipped_at", "delivered_at", "metadata"]);
             let report = ShipmentReport {
                 status: m.one_of("status").optional(),

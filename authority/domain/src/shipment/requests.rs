@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::body;
+use crate::body::Text;
 use crate::body::common::{party_name, past};
-use crate::body::members;
-use crate::body::members::Text;
 use crate::id::LineItemId;
 use crate::parts::Metadata;
 use crate::refusal::{MemberCode, Refusal};
@@ -21,7 +21,7 @@ impl ShipmentRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&["id", "order_number", "status", "delivered_at", "exception", "livemode"]);
             let new = NewShipment {
                 carrier: party_name(m, "carrier").required(),

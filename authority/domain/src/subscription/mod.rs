@@ -9,8 +9,9 @@ pub mod renewal;
 pub(crate) mod report_request;
 pub(crate) mod requests;
 
+pub use calendar::Interval;
 pub use record::{
-    Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
+    Beginning, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
     SubscriptionItem, SubscriptionStatus, SubscriptionTerms,
 };
 pub use report_request::SubscriptionReportRequest;

@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, SubscriptionId};
 use crate::order::number::OrderNumber;
-use crate::parts::{Customer, MONEY_MAX, Metadata, Money};
-use crate::subscription::calendar::Cadence;
+use crate::parts::{Customer, Metadata, Money};
+use crate::subscription::calendar::{Cadence, Interval};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -25,20 +26,6 @@ text_enum! {
         Paused = "paused",
         /// Ended.
         Cancelled = "cancelled",
-    }
-}
-
-text_enum! {
-    /// The unit of a period.
-    Interval as "SubscriptionInterval" {
-        /// Day.
-        Day = "day",
-        /// Week.
-        Week = "week",
-        /// Month.
-        Month = "month",
-        /// Year.
-        Year = "year",
     }
 }
 

@@ -14,10 +14,11 @@
 
 use verify_core::catalog::EventType;
 
+use crate::bounds::MONEY_MAX;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order, OrderSource};
-use crate::parts::{Address, Amounts, LineItem, MONEY_MAX, Metadata, Money};
+use crate::parts::{Address, Amounts, LineItem, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{Ongoing, Subscription, SubscriptionItem};
 use crate::time::Timestamp;

@@ -3,9 +3,9 @@
 use rand_core::Rng;
 use serde_json::Value;
 
+use crate::body;
 use crate::body::common::{LineRequest, address, line, past};
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body::{Members, Text};
 use crate::id::LineItemId;
 use crate::order::basket::priced_lines;
 use crate::order::number::OrderNumber;
@@ -37,7 +37,7 @@ impl SubscriptionReportRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "id",
                 "customer",

@@ -3,11 +3,12 @@
 use rand_core::Rng;
 use serde_json::Value;
 
+use crate::body;
 use crate::body::common::{customer, past};
-use crate::body::members;
-use crate::body::members::{Members, Text};
+use crate::body::{Members, Text};
+use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, SubscriptionId};
-use crate::parts::{Customer, LineItem, MONEY_MAX, Metadata, Money};
+use crate::parts::{Customer, LineItem, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{
     Beginning, Interval, NewSubscription, PricedItems, SubscriptionItem, SubscriptionStatus,
@@ -142,7 +143,7 @@ impl SubscriptionRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&["id", "amount", "latest_order_number", "cancelled_at", "livemode", "merchant"]);
             Self {
                 customer: m.object("customer", customer).required(),

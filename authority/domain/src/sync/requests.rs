@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::body::members;
-use crate::body::members::{Text, shape};
+use crate::body;
+use crate::body::{Text, shape};
 use crate::order::external_references::NewReference;
 use crate::refusal::{MemberCode, Refusal};
 use crate::sync::checkpoint::{Acknowledged, CheckpointStream, is_checkpoint_name};
@@ -25,7 +25,7 @@ impl CheckpointRequest {
     /// # Errors
     /// 422 with every wrong member.
     pub fn read(body: &Value) -> Result<Self, Refusal> {
-        members::read(body, |m| {
+        body::read(body, |m| {
             m.not_writable(&[
                 "object",
                 "id",
@@ -69,7 +69,7 @@ impl CheckpointRequest {
 /// # Errors
 /// 422 with every wrong member.
 pub fn read_reference(body: &Value) -> Result<NewReference, Refusal> {
-    members::read(body, |m| {
+    body::read(body, |m| {
         m.not_writable(&["system", "updated_at"]);
         NewReference { id: m.string("id", Text::ID).required(), url: m.https_url("url").optional() }
     })

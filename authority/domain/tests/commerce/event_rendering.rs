@@ -2,12 +2,13 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::event::{EVENT_BYTES_MAX, MerchantContext, NewEvent};
+use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::id::{EndpointId, EventId, MerchantId, ShipmentId};
 use authority_domain::order::{ConfirmOn, ConfirmedBy};
 use authority_domain::payment::PaymentStatus;
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::ShipmentRequest;
+use authority_domain::tenant::MerchantContext;
 use authority_domain::{payment, shipment};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};

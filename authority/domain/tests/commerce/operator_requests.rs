@@ -1,11 +1,12 @@
 //! Bodies of the operator side: checkouts, payments, reports, merchants, keys (contract 6.2).
 
+use authority_domain::bounds::MONEY_MAX;
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Record;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::merchant::{ApiKeyRequest, MerchantRequest};
-use authority_domain::parts::{Amounts, MONEY_MAX};
+use authority_domain::parts::Amounts;
 use authority_domain::payment;
 use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest, PaymentStatus};
 use serde_json::{Value, json};

@@ -27,7 +27,7 @@ pub(in crate::app) struct Seeded {
     livemode: bool,
     /// The seed it was made from.
     // Any whole number, where every other that is issued counts something.
-    #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::body::members::INTEGER_RANGE.start(), max = *authority_domain::body::members::INTEGER_RANGE.end())))]
+    #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::bounds::INTEGER_RANGE.start(), max = *authority_domain::bounds::INTEGER_RANGE.end())))]
     seed: i64,
     /// Orders that were made.
     orders: i64,

@@ -1,7 +1,7 @@
 //! `authority operator-key`: the first operator key is made with access to the database (contract 6.1, 16), and so is
 //! every other. Needs the address of the database and nothing else of the configuration.
 
-use authority_domain::body::members::Text;
+use authority_domain::body::Text;
 use authority_domain::id::KeyId;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_store::{Access, Store, StoreError};

@@ -1,13 +1,12 @@
 //! Partner connections and their two sides.
 
 use async_trait::async_trait;
-use authority_domain::event::MerchantContext;
 use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, PartnerConnection,
 };
-use authority_domain::tenant::Tenant;
+use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 

@@ -2,13 +2,12 @@
 //! ([`super::waiting`]).
 
 use async_trait::async_trait;
-use authority_domain::event::MerchantContext;
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus};
 use authority_domain::shipment::Shipment;
-use authority_domain::tenant::Tenant;
+use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use futures_util::TryStreamExt;
 use sqlx::{QueryBuilder, Row};

@@ -3,7 +3,7 @@
 //! A body parser is a closure that names each member once, with its rule, and says whether it is required:
 //!
 //! ```
-//! use authority_domain::members::{Text, read};
+//! use authority_domain::body::{Text, read};
 //! use serde_json::json;
 //!
 //! struct Line { id: String, quantity: i64 }
@@ -39,17 +39,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use crate::body::field::Field;
-use crate::refusal::{MemberCode, MemberError, Refusal};
-
-#[cfg_attr(not(feature = "schema"), path = "members/silent.rs")]
-pub(crate) mod shape;
-
-pub use crate::body::member_rules::{Checked, INTEGER_RANGE, METADATA_ENTRIES, Text, integer, one_of};
-
-/// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the
-/// gravest code is still found, and bounded, so that a hostile body costs no memory.
-const COLLECT_LIMIT: usize = 1_000;
+use crate::body::errors::{Checked, Errors};
+use crate::body::{Field, shape};
+use crate::refusal::{MemberCode, Refusal};
 
 /// Reads a body.
 ///
@@ -66,30 +58,6 @@ pub fn read<T>(body: &Value, build: impl FnOnce(&mut Members<'_>) -> T) -> Resul
     let mut errors = Errors::default();
     let built = Members::scope(Some(object), String::new(), &mut errors, build);
     if errors.list.is_empty() { Ok(built) } else { Err(Refusal::of_members(errors.list)) }
-}
-
-/// The errors found so far.
-#[derive(Default)]
-pub(crate) struct Errors {
-    list: Vec<MemberError>,
-    /// While the shape of an absent object is built from stand-ins.
-    muted: bool,
-}
-
-impl Errors {
-    pub(crate) fn push(&mut self, pointer: String, code: MemberCode, detail: impl Into<String>) {
-        if !self.muted && self.list.len() < COLLECT_LIMIT {
-            self.list.push(MemberError { pointer, code, detail: detail.into() });
-        }
-    }
-
-    /// Runs `build` without recording what it finds.
-    fn muted<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.muted, true);
-        let built = build(self);
-        self.muted = before;
-        built
-    }
 }
 
 /// The members of one object.

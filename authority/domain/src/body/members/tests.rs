@@ -1,5 +1,6 @@
 //! Every kind of member, right and wrong, through [`read`].
 
+use crate::body::Text;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

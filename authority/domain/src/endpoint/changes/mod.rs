@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::body::members::METADATA_ENTRIES;
+use crate::bounds::METADATA_ENTRIES;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;

@@ -10,8 +10,22 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use jiff::{Span, Unit};
 
-use crate::subscription::Interval;
+use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+
+text_enum! {
+    /// The unit of a period.
+    Interval as "SubscriptionInterval" {
+        /// Day.
+        Day = "day",
+        /// Week.
+        Week = "week",
+        /// Month.
+        Month = "month",
+        /// Year.
+        Year = "year",
+    }
+}
 
 /// How often a subscription renews: every `count` units, 1–36 (contract 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Cadence, next_boundary};
-use crate::subscription::Interval;
+use super::{Cadence, Interval, next_boundary};
+
 use crate::time::Timestamp;
 
 fn at(date: &str) -> Timestamp {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use authority_domain::checkout::Checkout;
-use authority_domain::event::MerchantContext;
 use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{EndpointId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
@@ -14,7 +13,7 @@ use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{Payment, PaymentStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
-use authority_domain::tenant::Tenant;
+use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
 use authority_store::commit::{Audience, Committed, commit_changes};

@@ -1,0 +1,34 @@
+//! What is wrong with a body: each error with its member, collected while the whole body is read.
+
+use crate::refusal::{MemberCode, MemberError};
+
+/// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the
+/// gravest code is still found, and bounded, so that a hostile body costs no memory.
+const COLLECT_LIMIT: usize = 1_000;
+
+/// What a rule says: the value, or what is wrong with it.
+pub type Checked<T> = Result<T, (MemberCode, String)>;
+
+/// The errors found so far.
+#[derive(Default)]
+pub(crate) struct Errors {
+    pub(super) list: Vec<MemberError>,
+    /// While the shape of an absent object is built from stand-ins.
+    muted: bool,
+}
+
+impl Errors {
+    pub(crate) fn push(&mut self, pointer: String, code: MemberCode, detail: impl Into<String>) {
+        if !self.muted && self.list.len() < COLLECT_LIMIT {
+            self.list.push(MemberError { pointer, code, detail: detail.into() });
+        }
+    }
+
+    /// Runs `build` without recording what it finds.
+    pub(super) fn muted<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.muted, true);
+        let built = build(self);
+        self.muted = before;
+        built
+    }
+}
