@@ -37,13 +37,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "generated/merchant.ts",
     ]))?;
     process::run(npm::tool(&folder, "tsc").args(["--project", "tsconfig.json"]))?;
-    process::run(process::cargo().current_dir(workspace.root()).args([
-        "build",
-        "--quiet",
-        "--workspace",
-        "--bin",
-        "authority",
-    ]))?;
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
+    process::run(build.args(["--bin", "authority"]))?;
     process::run(
         Command::new("node")
             .current_dir(&folder)

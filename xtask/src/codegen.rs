@@ -19,7 +19,7 @@ const WRITERS: [(&str, &str); 2] = [("authority-schema", "pkg/src"), ("authority
 /// of the whole workspace, as the tests are, so that nothing is compiled twice.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
     let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet", "--workspace"]);
+    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
     for (writer, _) in WRITERS {
         build.args(["--bin", writer]);
     }

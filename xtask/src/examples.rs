@@ -13,8 +13,9 @@ use crate::{codegen, process};
 
 /// Builds the authority, has it do business and writes down what it says.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let build = ["build", "--quiet", "--workspace", "--bin", "authority"];
-    process::run(process::cargo().current_dir(workspace.root()).args(build))?;
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
+    process::run(build.args(["--bin", "authority"]))?;
     process::run(
         Command::new("node")
             .current_dir(workspace.root().join("tests/openapi"))

@@ -26,12 +26,9 @@ pub(crate) fn deliveries(workspace: &Workspace, count: u64, seed: u64) -> Result
     let path = folder(workspace)?.join("deliveries.jsonl");
     println!("deliveries: {count} of seed {seed}");
     // For the whole workspace, so that what the Rust tests were built with is not built anew.
-    process::run(process::cargo().current_dir(workspace.root()).args([
-        "build",
-        "--workspace",
-        "--example",
-        "deliveries",
-    ]))?;
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).arg("build").args(process::ALL_OTHERS);
+    process::run(build.args(["--example", "deliveries"]))?;
     let file = File::create(&path).with_context(|| format!("{} cannot be written", path.display()))?;
     let program = workspace.target().join("debug/examples/deliveries");
     process::run(

@@ -58,7 +58,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // What several of them would otherwise install and build for themselves, into the same folders.
     npm::install(&workspace.root().join("tests/node"))?;
     worker::build(workspace)?;
-    let mut jobs: Vec<Job> = build(workspace)?.iter().map(|program| job(workspace, program)).collect();
+    let mut programs = build(workspace, &process::ALL_OTHERS)?;
+    programs.extend(build(workspace, &["--package", "xtask"])?);
+    let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
     jobs.push(documentation(workspace));
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
     let workers = PER_CORE * thread::available_parallelism().map_or(1, usize::from);
@@ -73,10 +75,10 @@ struct Program {
     folder: PathBuf,
 }
 
-fn build(workspace: &Workspace) -> Result<Vec<Program>> {
-    let arguments = ["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"];
+fn build(workspace: &Workspace, packages: &[&str]) -> Result<Vec<Program>> {
+    let arguments = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
     let mut command = process::cargo();
-    command.current_dir(workspace.root()).args(arguments).stdout(Stdio::piped());
+    command.current_dir(workspace.root()).args(arguments).args(packages).stdout(Stdio::piped());
     let mut cargo = command.spawn().context("cargo could not be started")?;
     let output = cargo.stdout.take().context("cargo has no output")?;
     let mut programs = Vec::new();
@@ -115,7 +117,7 @@ fn job(workspace: &Workspace, program: &Program) -> Job {
 
 fn documentation(workspace: &Workspace) -> Job {
     let mut command = process::cargo();
-    command.current_dir(workspace.root()).args(["test", "--workspace", "--doc"]);
+    command.current_dir(workspace.root()).args(["test", "--doc"]).args(process::ALL_OTHERS);
     Job { name: "examples in the documentation".to_owned(), command }
 }
 

@@ -34,8 +34,9 @@ impl Default for Numbers {
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     prerequisites::python()?;
     prerequisites::postgres()?;
-    let arguments = ["build", "--quiet", "--workspace", "--bin", "authority", "--bin", "with-postgres"];
-    process::run(process::cargo().current_dir(workspace.root()).args(arguments))?;
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
+    process::run(build.args(["--bin", "authority", "--bin", "with-postgres"]))?;
     for (name, database) in [("sqlite", Database::Sqlite), ("postgres", Database::Postgres)] {
         if numbers.database.as_deref().is_none_or(|wanted| wanted == name) {
             schemathesis::conformance(workspace, database, numbers.cases, numbers.seed)?;
