@@ -15,7 +15,7 @@ use authority_domain::refusal::Refusal;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::app::recoveries::{Advanced, DUE};
+use crate::app::delivery::recovery::{Advanced, DUE};
 
 /// Between rounds in which something was done: others' writes come first.
 const BUSY: Duration = Duration::from_millis(10);

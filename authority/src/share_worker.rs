@@ -1,5 +1,5 @@
 //! Tells of shares that ended with their connection, as long as there are any left to tell of
-//! ([`crate::app::share_ends`]).
+//! ([`crate::app::partner::share_ends`]).
 //!
 //! What is left is in the database, so a restart or a kill costs nothing, and several instances may do this side by side:
 //! each step takes what it finds in its own transaction. While nothing is left, a look a second finds an index empty.

@@ -1,4 +1,4 @@
-// Runs Workers in workerd for a test that is written in Rust (tests/src/workerd.rs).
+// Runs Workers in workerd for a test that is written in Rust (tests/src/workerd/mod.rs).
 //
 // The test writes one line of JSON, what Miniflare shall run, and reads one line, `{"ready":true,"urls":{…}}`,
 // with the address of each Worker. Then each further line is a question with an `id`, answered by a line with

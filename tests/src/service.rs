@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use authority::app::operator_keys::operator_key_create;
+use authority::app::merchant::operator_keys::operator_key_create;
 use authority::clock::Clock;
 use authority::config::Config;
 use authority::dice::SystemDice;

@@ -15,7 +15,7 @@ use authority_store::StoreError;
 use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder, Tx};
 
 use super::mutation::on_its_own;
-use super::{App, checkout_ends, order_changes};
+use crate::app::{self, App, checkout};
 
 impl App {
     /// Open checkouts whose time is over, by `expires_at`, behind `after`; at most `limit`.
@@ -57,7 +57,7 @@ impl App {
                 let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
                     return Ok(false);
                 };
-                checkout_ends::end(work, &tenant, &merchant, checkout, CheckoutEnd::Expired).await?;
+                checkout::end::end(work, &tenant, &merchant, checkout, CheckoutEnd::Expired).await?;
                 Ok(true)
             })
         })
@@ -107,7 +107,7 @@ impl App {
                 if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, work.now) {
                     return Ok(false);
                 }
-                order_changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
+                app::order::changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
                 Ok(true)
             })
         })

@@ -23,12 +23,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::access::Caller;
-use super::checkouts::find_tenant;
 use super::lists::{List, ListRequest};
 use super::mutation::{Work, operator_scope};
-use super::order_ingest::own_number;
-use super::orders::free_order_number;
 use super::{Answer, App, Mutation};
+use crate::app::checkout::create::find_tenant;
+use crate::app::order::ingest::own_number;
+use crate::app::order::read::free_order_number;
 
 /// What a report did: the subscription as it is now, and whether this report changed it.
 #[derive(Serialize)]

@@ -3,10 +3,10 @@
 
 use schemars::SchemaGenerator;
 
-use super::{
-    alerts, endpoint_changes, endpoints, keys, merchants, operator_deliveries, outbox, partner_connections,
-    payment_reads, payment_reports, recoveries, refund_reads, refund_reports, replays, sandbox,
-    shipment_reports, subscriptions,
+use crate::app::delivery::outbox;
+use crate::app::merchant::keys;
+use crate::app::{
+    alerts, delivery, endpoint, merchant, partner, payment, refund, sandbox, shipment, subscriptions,
 };
 
 /// The definitions, with the tag (`object`) that serde writes and the derive does not know.
@@ -34,21 +34,21 @@ pub const TAGS: [(&str, &str); 18] = [
 /// Has the generator define them.
 pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<alerts::AlertView<'static>>();
-    generator.subschema_for::<endpoint_changes::Deleted<'static>>();
-    generator.subschema_for::<endpoints::TestRequested<'static>>();
-    generator.subschema_for::<endpoints::WithSecret<'static>>();
+    generator.subschema_for::<endpoint::changes::Deleted<'static>>();
+    generator.subschema_for::<endpoint::merchant::TestRequested<'static>>();
+    generator.subschema_for::<endpoint::merchant::WithSecret<'static>>();
     generator.subschema_for::<keys::ShownKey<'static>>();
-    generator.subschema_for::<merchants::OperatorView<'static>>();
-    generator.subschema_for::<operator_deliveries::Shown<'static>>();
+    generator.subschema_for::<merchant::manage::OperatorView<'static>>();
+    generator.subschema_for::<delivery::operator::Shown<'static>>();
     generator.subschema_for::<outbox::Outbox<'static>>();
-    generator.subschema_for::<partner_connections::WithCode<'static>>();
-    generator.subschema_for::<payment_reads::OperatorView<'static>>();
-    generator.subschema_for::<payment_reports::ReportResult<'static>>();
-    generator.subschema_for::<recoveries::DryRun<'static>>();
-    generator.subschema_for::<refund_reads::OperatorView<'static>>();
-    generator.subschema_for::<refund_reports::ReportResult<'static>>();
-    generator.subschema_for::<replays::Replayed<'static>>();
+    generator.subschema_for::<partner::connections::WithCode<'static>>();
+    generator.subschema_for::<payment::read::OperatorView<'static>>();
+    generator.subschema_for::<payment::reports::ReportResult<'static>>();
+    generator.subschema_for::<delivery::recovery::DryRun<'static>>();
+    generator.subschema_for::<refund::read::OperatorView<'static>>();
+    generator.subschema_for::<refund::reports::ReportResult<'static>>();
+    generator.subschema_for::<delivery::replay::Replayed<'static>>();
     generator.subschema_for::<sandbox::seed::Seeded>();
-    generator.subschema_for::<shipment_reports::ReportResult<'static>>();
+    generator.subschema_for::<shipment::reports::ReportResult<'static>>();
     generator.subschema_for::<subscriptions::ReportResult<'static>>();
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::client::{Api, CallError, Http};
 use super::data_dir::{DataDir, DataDirError, KeptEndpoint};
-use crate::app::operator_keys::operator_key_create;
+use crate::app::merchant::operator_keys::operator_key_create;
 use crate::service::Service;
 
 /// The name under which `dev` makes its keys.

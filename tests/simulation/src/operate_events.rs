@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use authority::app::checkout_ends::CheckoutAction;
+use authority::app::checkout::end::CheckoutAction;
 use authority::app::{Answer, Mutation};
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::id::{CheckoutId, DeliveryId, EndpointId, EventId};

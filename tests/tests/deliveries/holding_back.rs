@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
-use authority::app::operator_keys::operator_key_create;
+use authority::app::merchant::operator_keys::operator_key_create;
 use authority::dice::SystemDice;
 use authority::service::Service;
 use authority_domain::merchant::scope::OperatorScope;

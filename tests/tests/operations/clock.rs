@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use authority::app::operator_keys::operator_key_create;
+use authority::app::merchant::operator_keys::operator_key_create;
 use authority::cli::{self, Exit, Process};
 use authority::dice::SystemDice;
 use authority::service::Service;

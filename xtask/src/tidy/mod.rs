@@ -17,6 +17,7 @@ mod files;
 mod generated;
 mod layers;
 mod manners;
+mod modules;
 mod secrets;
 mod size;
 mod story;
@@ -68,6 +69,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         layers::crate_edges(&crates),
         layers::database_in_store_only(&files),
         layers::module_edges(&files),
+        modules::one_style(&files),
+        modules::no_circles(&files),
         dependencies::all_used(&crates, &files),
         dependencies::all_shared_versions_used(&files),
         generated::none_committed(workspace.root())?,

@@ -1,7 +1,6 @@
 //! Reading request bodies: each reader names every member once, with its rule, and collects every error
 //! (contract 4.2 row 15). Readers look at the body alone. What depends on a stored record is checked by the transition.
 
-pub(crate) mod common;
 mod errors;
 mod field;
 mod member_rules;
@@ -11,6 +10,7 @@ pub mod party_name;
 pub(crate) mod reason;
 #[cfg_attr(not(feature = "schema"), path = "silent.rs")]
 pub(crate) mod shape;
+pub(crate) mod shared_members;
 pub mod strict_json;
 
 pub use errors::Checked;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::body;
 use crate::body::Members;
-use crate::body::common::{address, customer};
+use crate::body::shared_members::{address, customer};
 use crate::checkout::{CheckoutMode, NewCheckout};
 use crate::id::CheckoutId;
 use crate::order::basket::{Basket, Priced};

@@ -5,4 +5,6 @@ pub mod partner_copy;
 mod record;
 
 pub(crate) use record::ORDER_BYTES_MAX;
-pub use record::{EVENT_BYTES_MAX, NewEvent, Recipient, RecipientType, envelope_schema};
+#[cfg(feature = "schema")]
+pub use record::envelope_schema;
+pub use record::{EVENT_BYTES_MAX, NewEvent, Recipient, RecipientType};

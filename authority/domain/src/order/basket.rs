@@ -7,7 +7,7 @@
 use rand_core::Rng;
 
 use crate::body::Members;
-use crate::body::common::{LineRequest, line};
+use crate::body::shared_members::{LineRequest, line};
 use crate::bounds::MONEY_MAX;
 use crate::id::LineItemId;
 use crate::parts::{Amounts, LineItem, Money};

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::body;
-use crate::body::common::{address, customer};
+use crate::body::shared_members::{address, customer};
 use crate::order::flow::OrderEdit;
 use crate::order::{CancelReason, Order};
 use crate::refusal::Refusal;

@@ -4,7 +4,7 @@ use rand_core::Rng;
 use serde_json::Value;
 
 use crate::body;
-use crate::body::common::{address, customer, failure, past};
+use crate::body::shared_members::{address, customer, failure, past};
 use crate::body::{Members, Text, occurrence};
 use crate::bounds::MONEY_MAX;
 use crate::id::PaymentId;

@@ -6,8 +6,7 @@ mod record;
 pub mod report;
 pub(crate) mod requests;
 
-pub use record::{
-    CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, PaymentTarget,
-    Processor, Reported,
-};
+pub use method::{CaptureMethod, Method, MethodType, Processor};
+pub use record::{NewPayment, Payment, PaymentStatus, PaymentTarget};
+pub use report::{PaymentReport, Reported};
 pub use requests::{PaymentReportRequest, PaymentRequest};

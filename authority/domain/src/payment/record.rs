@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
+use crate::payment::method::{CaptureMethod, Method, Processor};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
-
-pub use crate::payment::method::{CaptureMethod, Method, MethodType, Processor};
-pub use crate::payment::report::{PaymentReport, Reported};
 
 text_enum! {
     /// Where a payment stands.

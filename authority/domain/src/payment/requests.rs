@@ -4,7 +4,7 @@ use rand_core::Rng;
 use serde_json::Value;
 
 use crate::body;
-use crate::body::common::{failure, party_name, past};
+use crate::body::shared_members::{failure, party_name, past};
 use crate::body::{Members, Text, occurrence};
 use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};

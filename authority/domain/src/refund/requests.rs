@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::body;
-use crate::body::common::failure;
+use crate::body::shared_members::failure;
 use crate::body::{Members, Text};
 use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, PaymentId};

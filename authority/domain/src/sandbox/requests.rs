@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::body;
-use crate::body::common::failure;
+use crate::body::shared_members::failure;
 use crate::body::{Members, Text};
 use crate::parts::{Failure, Money};
 use crate::payment::{Method, MethodType, PaymentStatus};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::body;
 use crate::body::Text;
-use crate::body::common::{failure, party_name, past};
+use crate::body::shared_members::{failure, party_name, past};
 use crate::refusal::{MemberCode, Refusal};
 use crate::shipment::report::ShipmentReport;
 use crate::time::Timestamp;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::body;
 use crate::body::Text;
-use crate::body::common::{party_name, past};
+use crate::body::shared_members::{party_name, past};
 use crate::id::LineItemId;
 use crate::parts::Metadata;
 use crate::refusal::{MemberCode, Refusal};

@@ -4,7 +4,7 @@ use rand_core::Rng;
 use serde_json::Value;
 
 use crate::body;
-use crate::body::common::{LineRequest, address, line, past};
+use crate::body::shared_members::{LineRequest, address, line, past};
 use crate::body::{Members, Text};
 use crate::id::LineItemId;
 use crate::order::basket::priced_lines;

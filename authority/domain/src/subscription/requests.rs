@@ -4,7 +4,7 @@ use rand_core::Rng;
 use serde_json::Value;
 
 use crate::body;
-use crate::body::common::{customer, past};
+use crate::body::shared_members::{customer, past};
 use crate::body::{Members, Text};
 use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, SubscriptionId};

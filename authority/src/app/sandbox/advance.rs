@@ -7,7 +7,7 @@ use authority_domain::shipment::ShipmentReportRequest;
 use serde_json::Value;
 
 use super::{AdvanceResult, Named, Whose, payments, refunding, run};
-use crate::app::{Answer, App, Mutation, shipment_reports};
+use crate::app::{Answer, App, Mutation, shipment};
 
 impl App {
     /// `POST /payments/:id/advance`.
@@ -87,7 +87,7 @@ impl App {
                 Mutation::check_version(if_match, shipment.resource_version, false)?;
                 let told = ShipmentAdvance::read(&body)?.report();
                 let told = ShipmentReportRequest::read(&told, work.now)?.into_report();
-                let (applied, shipment) = shipment_reports::report(work, &tenant, shipment, &told).await?;
+                let (applied, shipment) = shipment::reports::report(work, &tenant, shipment, &told).await?;
                 let result = AdvanceResult { applied, record: Named::Shipment(&shipment) };
                 Ok(Answer::record(200, &result)?.version(shipment.resource_version))
             })

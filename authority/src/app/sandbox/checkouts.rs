@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::payments::{Owed, attempt};
 use super::{Whose, run};
-use crate::app::{Answer, App, Mutation, checkout_ends, checkouts};
+use crate::app::{Answer, App, Mutation, checkout};
 
 impl App {
     /// `POST /checkouts`.
@@ -24,7 +24,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         run(self, whose, mutation, move |work, tenant, merchant| {
             Box::pin(async move {
-                let checkout = checkouts::open(work, &tenant, &merchant, &body).await?;
+                let checkout = checkout::create::open(work, &tenant, &merchant, &body).await?;
                 Ok(Answer::record(201, &checkout)?.version(checkout.resource_version))
             })
         })
@@ -78,7 +78,7 @@ impl App {
                 let checkout = work.tx.checkout_get(&tenant, &id).await?.ok_or_else(missing)?;
                 Mutation::check_version(if_match, checkout.resource_version, false)?;
                 no_members(&body)?;
-                let checkout = checkout_ends::end(work, &tenant, &merchant, checkout, how).await?;
+                let checkout = checkout::end::end(work, &tenant, &merchant, checkout, how).await?;
                 Ok(Answer::record(200, &checkout)?.version(checkout.resource_version))
             })
         })

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::payments::{Owed, attempt};
 use super::{PROCESSOR, Whose, processor_event_id, run};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, order_changes, order_ingest};
+use crate::app::{Answer, App, Mutation, order};
 
 impl App {
     /// `POST /orders`: the operator's body and `pay`.
@@ -77,7 +77,7 @@ impl App {
                 let order = find(work, &tenant, number).await?;
                 Mutation::check_version(if_match, order.resource_version, false)?;
                 let reason = OrderCancelRequest::read(&body)?.reason;
-                let order = order_changes::cancel(work, &tenant, &merchant, order, reason).await?;
+                let order = order::changes::cancel(work, &tenant, &merchant, order, reason).await?;
                 Ok(Answer::record(200, &order)?.version(order.resource_version))
             })
         })
@@ -132,5 +132,5 @@ pub(super) async fn ingest(
     let own =
         |(name, id): (String, String)| (PROCESSOR.to_owned(), format!("{}:{name}:{id}", tenant.merchant_id));
     let events: Vec<(String, String)> = request.processor_events().into_iter().map(own).collect();
-    order_ingest::ingest(work, tenant, merchant, request, &events).await
+    order::ingest::ingest(work, tenant, merchant, request, &events).await
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{PROCESSOR, processor_event_id};
 use crate::app::mutation::Work;
-use crate::app::{payment_reports, payments};
+use crate::app::payment;
 
 /// What an attempt is to pay.
 pub(super) struct Owed {
@@ -76,7 +76,7 @@ pub(super) async fn attempt(
         "processor": { "name": PROCESSOR },
         "processor_event_id": processor_event_id(work),
     });
-    let payment = payments::start(work, tenant, merchant, PaymentRequest::read(&start)?).await?;
+    let payment = payment::create::start(work, tenant, merchant, PaymentRequest::read(&start)?).await?;
     Ok(report(work, tenant, payment, pay.report()).await?.1)
 }
 
@@ -89,5 +89,5 @@ pub(super) async fn report(
 ) -> Result<(bool, Payment), Refusal> {
     told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = PaymentReportRequest::read(&Value::Object(told), work.now)?;
-    payment_reports::report(work, tenant, payment, request).await
+    payment::reports::report(work, tenant, payment, request).await
 }

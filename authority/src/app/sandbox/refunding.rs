@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::processor_event_id;
 use crate::app::mutation::{Work, on_its_own};
-use crate::app::{App, refund_reports};
+use crate::app::{App, refund};
 
 impl App {
     /// Open refunds that move by themselves, by id, behind `after`; at most `limit`.
@@ -59,7 +59,7 @@ pub(super) async fn report(
 ) -> Result<(bool, Refund), Refusal> {
     told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = RefundReportRequest::read(&Value::Object(told))?;
-    refund_reports::report(work, tenant, refund, &request.report).await
+    refund::reports::report(work, tenant, refund, &request.report).await
 }
 
 /// The processor takes a refund up and completes it.

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::orders::find;
 use super::{Whose, run};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, order_shares, partner_connections};
+use crate::app::{Answer, App, Mutation, partner};
 
 impl App {
     /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answered with the share.
@@ -36,7 +36,8 @@ impl App {
                 let order = find(work, &tenant, number).await?;
                 let terms = read_share_terms(&body)?;
                 let connection = connected(work, &tenant, &merchant).await?;
-                let share = order_shares::share(work, &tenant, &merchant, order, &connection, terms).await?;
+                let share =
+                    partner::shares::share(work, &tenant, &merchant, order, &connection, terms).await?;
                 Answer::record(201, &share)
             })
         })
@@ -57,10 +58,10 @@ async fn connected(
         return Ok(connection);
     }
     let side = |merchant: &Merchant| ConnectionSide { merchant: merchant.context(), label: None };
-    let (invited, _) = partner_connections::invite(work, tenant, side(merchant)).await?;
+    let (invited, _) = partner::connections::invite(work, tenant, side(merchant)).await?;
     let accepted = invited.accept(side(&counterpart), work.now).ok_or_else(Refusal::internal)?;
     let theirs = Tenant { merchant_id: counterpart.id.clone(), livemode: tenant.livemode };
-    partner_connections::accept(work, &theirs, &accepted).await?;
+    partner::connections::accept(work, &theirs, &accepted).await?;
     Ok(accepted)
 }
 

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use super::payments::{Owed, attempt};
 use super::{orders, refunding};
 use crate::app::mutation::Work;
-use crate::app::{checkouts, fulfillment, order_changes, refunds, shipment_reports, shipments};
+use crate::app::order::fulfillment;
+use crate::app::{checkout, order, refund, shipment};
 
 /// Who is told about.
 struct Teller<'w, 't> {
@@ -60,7 +61,7 @@ impl Teller<'_, '_> {
 
     /// A checkout and its attempts, up to the one that makes the order.
     async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber, Refusal> {
-        let checkout = checkouts::open(self.work, self.tenant, self.merchant, basket).await?;
+        let checkout = checkout::create::open(self.work, self.tenant, self.merchant, basket).await?;
         let owed = Owed::of_checkout(&checkout)?;
         let outcomes: &[&str] = match plot {
             Plot::Pending | Plot::Cancelled => &["pending"],
@@ -83,7 +84,7 @@ impl Teller<'_, '_> {
             Plot::Cancelled => {
                 let order = self.order(number).await?;
                 let reason = CancelReason::CustomerRequest;
-                order_changes::cancel(self.work, self.tenant, self.merchant, order, reason).await?;
+                order::changes::cancel(self.work, self.tenant, self.merchant, order, reason).await?;
             }
             Plot::Fulfilled => {
                 let order = self.order(number).await?;
@@ -129,7 +130,7 @@ impl Teller<'_, '_> {
         let mut parcel = self.ship(order, None).await?;
         for told in way {
             let told = ShipmentReportRequest::read(told, self.work.now)?.into_report();
-            (_, parcel) = shipment_reports::report(self.work, self.tenant, parcel, &told).await?;
+            (_, parcel) = shipment::reports::report(self.work, self.tenant, parcel, &told).await?;
         }
         Ok(())
     }
@@ -140,7 +141,7 @@ impl Teller<'_, '_> {
         if let (Some(line_items), Value::Object(parcel)) = (line_items, &mut parcel) {
             parcel.insert("line_items".to_owned(), line_items);
         }
-        shipments::create(self.work, self.tenant, self.merchant, order, &parcel).await
+        shipment::create::create(self.work, self.tenant, self.merchant, order, &parcel).await
     }
 
     async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {
@@ -152,7 +153,8 @@ impl Teller<'_, '_> {
     /// A refund that completes.
     async fn refund(&mut self, number: &OrderNumber, told: Value) -> Result<(), Refusal> {
         let order = self.order(number).await?;
-        let refund = refunds::make(self.work, self.tenant, self.merchant, order, system(), &told).await?;
+        let refund =
+            refund::create::make(self.work, self.tenant, self.merchant, order, system(), &told).await?;
         refunding::complete(self.work, self.tenant, refund).await
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::args::ModeName;
 use super::{by_command, named_merchant, page, print_record, refused, with_app};
-use crate::app::operator_deliveries::AllDeliveriesFilter;
+use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority delivery`

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::args::ModeName;
 use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
 use crate::app::App;
-use crate::app::endpoints::Holder;
-use crate::app::undelivered::UndeliveredFilter;
+use crate::app::delivery::undelivered::UndeliveredFilter;
+use crate::app::endpoint::merchant::Holder;
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority endpoint`

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
-use crate::app::merchants::MerchantFilter;
+use crate::app::merchant::manage::MerchantFilter;
 use crate::cli::{Exit, Failure, Process};
 
 const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];

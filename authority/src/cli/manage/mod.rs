@@ -37,7 +37,7 @@ use serde_json::Value;
 use super::serve::block_on;
 use super::{Failure, Process};
 use crate::app::lists::{List, ListRequest};
-use crate::app::merchants::MerchantFilter;
+use crate::app::merchant::manage::MerchantFilter;
 use crate::app::{Answer, App, Mutation};
 use crate::clock::SystemClock;
 use crate::config::Config;

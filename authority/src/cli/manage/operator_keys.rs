@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::args::{OperatorKey, OperatorKeyAction};
 use super::print_record;
-use crate::app::operator_keys::{
+use crate::app::merchant::operator_keys::{
     ShownOperatorKey, operator_key_create, operator_key_revoke, operator_keys_list,
 };
 use crate::cli::serve::block_on;

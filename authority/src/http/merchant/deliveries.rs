@@ -10,9 +10,9 @@ use axum::response::Response;
 
 use super::{ROWS, Segment, parsed, words};
 use crate::http::entry::{Entered, Reply, Roots, merchant};
-use crate::http::list_query::event_types;
-use crate::http::list_query::list_request_within;
-use crate::http::operation::{self, Operation, accepted, ok, page, text, time};
+use crate::http::list_query::{event_types, list_request_within};
+use crate::http::operation;
+use crate::http::operation::{Operation, accepted, ok, page, text, time};
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get(

@@ -9,7 +9,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 
-use crate::app::external_references::ReferenceAction;
+use crate::app::order::external_references::ReferenceAction;
 use crate::http::entry::{Reply, Roots, merchant};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, parsed};
-use crate::app::undelivered::UndeliveredFilter;
+use crate::app::delivery::undelivered::UndeliveredFilter;
 use crate::http::entry::{Entered, Reply, Roots, merchant};
 use crate::http::list_query::{event_types, list_request_within};
 use crate::http::operation::{self, Operation, accepted, ok, page, time};

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
-use crate::app::checkout_ends::CheckoutAction;
+use crate::app::checkout::end::CheckoutAction;
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, mode_filter, parsed};
-use crate::app::operator_deliveries::AllDeliveriesFilter;
+use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request, words};
 use crate::http::operation::{self, Operation, accepted, id, mode, ok, page};

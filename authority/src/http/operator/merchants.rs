@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::app::merchants::MerchantFilter;
+use crate::app::merchant::manage::MerchantFilter;
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::list_query::{ROWS, list_request, words};
 use crate::http::operation::{self, Operation, created, ok, page, text};

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{RecordSegments, TenantSegments, tenant, tenant_and};
-use crate::app::order_changes::OrderAction;
+use crate::app::order::changes::OrderAction;
 use crate::http::entry::{Reply, Roots, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;

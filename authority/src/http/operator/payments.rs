@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
-use crate::app::payment_reads::AllPaymentsFilter;
+use crate::app::payment::read::AllPaymentsFilter;
 use crate::http::entry::{Entered, Reply, Roots, operator};
 use crate::http::list_query::{ROWS, flag, list_request, words};
 use crate::http::operation::{self, Operation, created, ok, page};

@@ -1,0 +1,80 @@
+//! When keys were last used (contract 2.11), without a write in the way of a request.
+//!
+//! A request notes its key in memory; a task writes what was noted once a minute, so that a key's `last_used_at` is
+//! written at most that often, and once more when the service stops. What a process that dies had noted is lost: the
+//! time is for people who look for keys that nobody uses.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use authority_domain::id::KeyId;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+use tokio::sync::watch;
+
+use crate::app::App;
+
+/// Time between two rounds of writing.
+const ROUND: Duration = Duration::from_secs(60);
+
+/// Keys per transaction.
+const KEYS_MAX: usize = 256;
+
+/// The keys that were used since the last round.
+#[derive(Default)]
+pub struct KeyUse {
+    seen: Mutex<HashMap<KeyId, Timestamp>>,
+}
+
+impl fmt::Debug for KeyUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyUse").finish_non_exhaustive()
+    }
+}
+
+impl KeyUse {
+    /// Notes that a request came with this key.
+    pub fn note(&self, key: &KeyId, now: Timestamp) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.get_mut(key) {
+            Some(at) => *at = now.max(*at),
+            None => {
+                seen.insert(key.clone(), now);
+            }
+        }
+    }
+
+    fn take(&self) -> Vec<(KeyId, Timestamp)> {
+        std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+    }
+}
+
+impl App {
+    /// Writes the uses that were noted, now and once a minute, until `stop` turns true.
+    pub async fn write_key_use(self, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            self.flush_key_use().await;
+            tokio::select! {
+                () = tokio::time::sleep(ROUND) => {}
+                changed = stop.changed() => if changed.is_err() { break },
+            }
+        }
+    }
+
+    /// Writes the uses that were noted.
+    pub async fn flush_key_use(&self) {
+        for used in self.key_use.take().chunks(KEYS_MAX) {
+            let used = used.to_vec();
+            let written: Result<(), StoreError> = self
+                .store
+                .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.api_keys_used(&used).await }))
+                .await;
+            if let Err(error) = written {
+                tracing::warn!(error = %error, "the last use of keys could not be written");
+            }
+        }
+    }
+}

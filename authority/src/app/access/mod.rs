@@ -1,0 +1,203 @@
+//! Who is asking: from a key to a merchant and mode, or to an operator (contract 5.3, 6.1).
+//!
+//! The checksum and the kind of the key are judged before the database is asked; unknown, revoked and foreign keys are
+//! one answer. What the database said of a good key holds for a moment (`key_cache`); what this instance changes of
+//! keys and merchants holds at once (`forget_keys`).
+
+pub(crate) mod key_cache;
+pub mod key_use;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::KeyId;
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::merchant::{Merchant, MerchantStatus};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use super::App;
+use crate::app::access::key_cache::KeyCache;
+
+/// An authenticated merchant backend.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// Whose data it may see.
+    pub tenant: Tenant,
+    /// The merchant as it is now.
+    pub merchant: Merchant,
+    /// The key that was used.
+    pub key_id: KeyId,
+    scopes: Vec<Scope>,
+}
+
+/// An authenticated operator.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    /// The key that was used.
+    pub key_id: KeyId,
+    scopes: Vec<OperatorScope>,
+}
+
+/// The keys in use, by hash.
+pub struct KnownKeys {
+    /// With their expiry.
+    merchants: KeyCache<[u8; 32], (Option<Timestamp>, Caller)>,
+    operators: KeyCache<[u8; 32], Operator>,
+}
+
+impl Default for KnownKeys {
+    fn default() -> Self {
+        Self { merchants: KeyCache::new(), operators: KeyCache::new() }
+    }
+}
+
+impl App {
+    /// Says that a key or a merchant may have been changed by this instance. To be called after the commit, before the
+    /// answer.
+    pub(super) fn forget_keys(&self) {
+        self.known_keys.merchants.forget();
+        self.known_keys.operators.forget();
+    }
+
+    /// The merchant and mode behind a key.
+    ///
+    /// # Errors
+    /// `invalid_api_key`, `expired_api_key`.
+    pub async fn merchant_of(&self, key: &ApiKey) -> Result<Caller, Refusal> {
+        if key.kind() == KeyKind::Operator {
+            return Err(unknown_key());
+        }
+        let hash = key.hash();
+        let (expires_at, caller) = match self.known_keys.merchants.get(&hash, self.clock.monotonic()) {
+            Ok(known) => known,
+            Err(asked) => {
+                let known = self.merchant_key(hash).await?;
+                self.known_keys.merchants.keep(asked, hash, known.clone());
+                known
+            }
+        };
+        let now = self.now();
+        if expires_at.is_some_and(|at| at <= now) {
+            return Err(Refusal::new(ErrorCode::ExpiredApiKey, "The API key has expired."));
+        }
+        self.key_use.note(&caller.key_id, now);
+        Ok(caller)
+    }
+
+    /// What the database says of a merchant's key that is not revoked.
+    async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.api_key_by_hash(&hash).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let Some((record, merchant)) = found else { return Err(unknown_key()) };
+        if record.revoked_at.is_some() {
+            return Err(unknown_key());
+        }
+        let tenant = Tenant { merchant_id: record.merchant_id, livemode: record.livemode };
+        let caller = Caller { tenant, merchant, key_id: record.id, scopes: record.scopes };
+        Ok((record.expires_at, caller))
+    }
+
+    /// The operator behind a key.
+    ///
+    /// # Errors
+    /// `invalid_api_key`.
+    pub async fn operator_of(&self, key: &ApiKey) -> Result<Operator, Refusal> {
+        if key.kind() != KeyKind::Operator {
+            return Err(unknown_key());
+        }
+        let hash = key.hash();
+        match self.known_keys.operators.get(&hash, self.clock.monotonic()) {
+            Ok(known) => Ok(known),
+            Err(asked) => {
+                let known = self.operator_key(hash).await?;
+                self.known_keys.operators.keep(asked, hash, known.clone());
+                Ok(known)
+            }
+        }
+    }
+
+    /// What the database says of an operator's key that is not revoked.
+    async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        match found {
+            Some(record) if record.revoked_at.is_none() => {
+                Ok(Operator { key_id: record.id, scopes: record.scopes })
+            }
+            _ => Err(unknown_key()),
+        }
+    }
+}
+
+impl Caller {
+    /// Refuses a merchant that may not do this: closed merchants nothing, suspended ones no writes.
+    ///
+    /// # Errors
+    /// `merchant_closed`, `merchant_suspended`.
+    pub fn check_merchant(&self, writes: bool) -> Result<(), Refusal> {
+        match self.merchant.status {
+            MerchantStatus::Closed => Err(Refusal::new(ErrorCode::MerchantClosed, "The merchant is closed.")),
+            MerchantStatus::Suspended if writes => Err(Refusal::new(
+                ErrorCode::MerchantSuspended,
+                "The merchant is suspended and can only read.",
+            )),
+            MerchantStatus::Active | MerchantStatus::Suspended => Ok(()),
+        }
+    }
+
+    /// Refuses a live key: the sandbox makes test data alone (contract 6.3).
+    ///
+    /// # Errors
+    /// `test_mode_only`.
+    pub fn check_test_mode(&self) -> Result<(), Refusal> {
+        if self.tenant.livemode {
+            return Err(Refusal::new(ErrorCode::TestModeOnly, "The sandbox takes test keys only."));
+        }
+        Ok(())
+    }
+
+    /// Refuses a key that has none of `any_of`.
+    ///
+    /// # Errors
+    /// `insufficient_scope`.
+    pub fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
+        if any_of.iter().any(|scope| self.scopes.contains(scope)) {
+            return Ok(());
+        }
+        Err(missing_scope(any_of.iter().map(|scope| scope.as_str()).collect()))
+    }
+}
+
+impl Operator {
+    /// Refuses a key that has none of `any_of`.
+    ///
+    /// # Errors
+    /// `insufficient_scope`.
+    pub fn check_scope(&self, any_of: &[OperatorScope]) -> Result<(), Refusal> {
+        if any_of.iter().any(|scope| self.scopes.contains(scope)) {
+            return Ok(());
+        }
+        Err(missing_scope(any_of.iter().map(|scope| scope.as_str()).collect()))
+    }
+}
+
+fn unknown_key() -> Refusal {
+    Refusal::new(ErrorCode::InvalidApiKey, "The API key is not valid.")
+}
+
+fn missing_scope(required: Vec<&'static str>) -> Refusal {
+    Refusal::new(
+        ErrorCode::InsufficientScope,
+        format!("The API key lacks the scope that this operation needs: {}.", required.join(" or ")),
+    )
+    .with("required_scopes", required)
+}

@@ -1,0 +1,143 @@
+//! The operator's view of deliveries, and trying again now (contract 6.2, 15.3).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
+use authority_domain::endpoint::EndpointStatus;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{DeliveryId, MerchantId};
+use authority_domain::order::no_members;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{FoundDelivery, KeyScope, NewDelivery, Tx};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+pub use authority_store::ports::AllDeliveriesFilter;
+
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+
+/// The record of contract 2.9, with the merchant whose event it carries.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorDelivery"))]
+pub(in crate::app) struct Shown<'a> {
+    #[serde(flatten)]
+    delivery: &'a Delivery,
+    /// Whose event it carries.
+    merchant_id: &'a MerchantId,
+    /// The attempts, the first one first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<Vec<Attempt>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(found: &'a FoundDelivery) -> Self {
+        Self { delivery: &found.delivery, merchant_id: &found.merchant_id, attempts: None }
+    }
+}
+
+impl App {
+    /// `GET /deliveries`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn all_deliveries_list(
+        &self,
+        request: &ListRequest,
+        filter: AllDeliveriesFilter,
+    ) -> Result<List, Refusal> {
+        let show = |found: FoundDelivery| Ok((found.delivery.id.to_string(), written(Shown::new(&found))?));
+        self.operator_list(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.all_deliveries_page(&filter, of.before.as_deref(), of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `GET /deliveries/:id`, with every attempt.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn delivery_find(&self, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("delivery");
+        let id = id.ok_or_else(missing)?;
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let Some(found) = tx.delivery_find(&id).await? else { return Ok(None) };
+                    Ok(Some((found, tx.delivery_attempts_find(&id).await?)))
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (found, attempts) = found.ok_or_else(missing)?;
+        Answer::record(200, &Shown { attempts: Some(attempts), ..Shown::new(&found) })
+    }
+
+    /// `POST /deliveries/:id/retry`: what waits is tried now; what has failed or was cancelled is sent once more, as a
+    /// delivery of its own with an attempt budget of its own.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
+    /// `invalid_state_transition` for a delivery that succeeded.
+    pub async fn delivery_retry(
+        &self,
+        mutation: Mutation,
+        id: Option<DeliveryId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("delivery");
+                    let found = work.tx.delivery_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+                    no_members(&body)?;
+                    let delivery = retry(work, &found).await?;
+                    let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
+                    Ok(Answer::record(202, &Shown::new(&now))?.about(found.delivery.id.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// Returns the delivery that will be sent: the same one where it waits, else one that is made now.
+///
+/// # Errors
+/// `endpoint_disabled` when nothing would be sent; `invalid_state_transition` for one that succeeded.
+pub(in crate::app) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId, Refusal> {
+    let delivery = &found.delivery;
+    if delivery.status == DeliveryStatus::Succeeded {
+        return Err(Refusal::transition(
+            delivery.status.as_str(),
+            DeliveryStatus::Pending.as_str(),
+            "The delivery succeeded; the event can be replayed.",
+        ));
+    }
+    let endpoint = work.tx.endpoint_find(&delivery.endpoint_id).await?.ok_or_else(Refusal::internal)?;
+    if endpoint.deleted_at.is_some() || endpoint.endpoint.status == EndpointStatus::Disabled {
+        return Err(Refusal::new(
+            ErrorCode::EndpointDisabled,
+            "The endpoint gets nothing: it is disabled or deleted.",
+        ));
+    }
+    if delivery.status == DeliveryStatus::Pending {
+        work.tx.delivery_hasten(&delivery.id, work.now).await?;
+        work.tx.probe(&delivery.id, &delivery.endpoint_id, work.now);
+        return Ok(delivery.id.clone());
+    }
+    let event_type = EventType::parse(&delivery.event_type).ok_or_else(Refusal::internal)?;
+    let again = NewDelivery {
+        id: DeliveryId::generate(work.now, &mut work.dice),
+        event_id: delivery.event_id.clone(),
+        event_type: event_type.as_str(),
+        sequence: found.sequence,
+        endpoint_id: delivery.endpoint_id.clone(),
+        trigger: Trigger::Replay,
+    };
+    work.tx.deliveries_insert(&found.owner, std::slice::from_ref(&again), work.now).await?;
+    work.tx.probe(&again.id, &again.endpoint_id, work.now);
+    Ok(again.id)
+}

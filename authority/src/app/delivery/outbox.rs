@@ -1,0 +1,108 @@
+//! The operator's summary of what waits to be delivered (contract 6.2, 2.12 `outbox`).
+
+use authority_domain::delivery::integration_health::RECENT_MS;
+use authority_domain::endpoint::HealthState;
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::refusal::Refusal;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{Backlog, OutboxFigures, Tx};
+use serde::Serialize;
+
+use crate::app::{Answer, App};
+
+/// Endpoints that are named: those for which most waits.
+const NAMED: i64 = 20;
+
+/// What of all merchants' deliveries waits.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "outbox")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlatformOutbox"))]
+pub(in crate::app) struct Outbox<'a> {
+    /// When this was counted.
+    generated_at: Timestamp,
+    /// Deliveries that have not ended.
+    pending: i64,
+    /// Of these, those whose next attempt is due.
+    due_now: i64,
+    /// Of these, those whose next attempt is later.
+    scheduled_retries: i64,
+    /// Deliveries that failed within 24 hours.
+    failed_24h: i64,
+    /// When the oldest that has not ended was made.
+    oldest_pending_at: Option<Timestamp>,
+    /// How long ago that is, in seconds.
+    oldest_pending_age_seconds: Option<i64>,
+    /// The endpoints for which most waits, at most 20.
+    endpoints: Vec<OfEndpoint<'a>>,
+}
+
+/// What waits for one endpoint.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OutboxEndpoint"))]
+struct OfEndpoint<'a> {
+    /// The endpoint.
+    endpoint_id: &'a EndpointId,
+    /// Whose it is; null for the platform's own endpoint.
+    merchant_id: Option<&'a MerchantId>,
+    /// In which mode; null for the platform's own endpoint.
+    livemode: Option<bool>,
+    /// How it fares.
+    state: HealthState,
+    /// Attempts that failed since the last that succeeded.
+    consecutive_failures: i64,
+    /// Deliveries that have not ended.
+    pending: i64,
+    /// Of these, those whose next attempt is due.
+    due_now: i64,
+    /// When the oldest of them was made.
+    oldest_pending_at: Timestamp,
+}
+
+impl<'a> OfEndpoint<'a> {
+    fn new(backlog: &'a Backlog) -> Self {
+        let platform = backlog.owner.is_operator();
+        Self {
+            endpoint_id: &backlog.endpoint_id,
+            merchant_id: (!platform).then_some(&backlog.owner.merchant_id),
+            livemode: (!platform).then_some(backlog.owner.livemode),
+            state: backlog.state,
+            consecutive_failures: backlog.consecutive_failures,
+            pending: backlog.pending,
+            due_now: backlog.due,
+            oldest_pending_at: backlog.oldest_pending_at,
+        }
+    }
+}
+
+impl App {
+    /// `GET /outbox`.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn outbox(&self) -> Result<Answer, Refusal> {
+        let now = self.now();
+        let (figures, backlogs): (OutboxFigures, Vec<Backlog>) = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let figures = tx.outbox_figures(now, now.plus_ms(-RECENT_MS)).await?;
+                    Ok::<_, StoreError>((figures, tx.backlogs(now, NAMED).await?))
+                })
+            })
+            .await
+            .map_err(Refusal::from)?;
+        let age = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms()).max(0) / 1000;
+        let outbox = Outbox {
+            generated_at: now,
+            pending: figures.pending,
+            due_now: figures.due,
+            scheduled_retries: figures.pending - figures.due,
+            failed_24h: figures.failed,
+            oldest_pending_at: figures.oldest_pending_at,
+            oldest_pending_age_seconds: figures.oldest_pending_at.map(age),
+            endpoints: backlogs.iter().map(OfEndpoint::new).collect(),
+        };
+        Answer::record(200, &outbox)
+    }
+}

@@ -1,0 +1,130 @@
+//! Sending an event once more (contract 4.9, 7.7).
+//!
+//! A replay makes new deliveries of a stored event; they go the ordinary way, with an attempt budget of their own.
+//! The event stays as it is: same id, same bytes. A test event goes to the endpoint it was made for and nowhere else.
+
+use authority_domain::delivery::{DeliveryStatus, ReplayRequest, Trigger};
+use authority_domain::endpoint::{Endpoint, EndpointStatus};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::merchant::limits::ENDPOINTS_MAX;
+use authority_domain::refusal::Refusal;
+use authority_store::ports::{EventHead, KeyScope, NewDelivery};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use crate::app::access::Caller;
+use crate::app::{Answer, App, Mutation};
+
+/// An event that is sent once more.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "event_replay")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventReplay"))]
+pub(in crate::app) struct Replayed<'a> {
+    /// The event.
+    event_id: &'a EventId,
+    /// Whether it is of live mode.
+    livemode: bool,
+    /// The deliveries that were made.
+    deliveries: Vec<Made<'a>>,
+}
+
+/// A delivery that was made.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReplayedDelivery"))]
+struct Made<'a> {
+    /// Identifies it.
+    id: &'a DeliveryId,
+    /// Where it goes.
+    endpoint_id: &'a EndpointId,
+    /// `pending`.
+    status: DeliveryStatus,
+}
+
+impl App {
+    /// `POST /events/:event/replay`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members and for endpoints that do not exist; `endpoint_disabled` for a named one that
+    /// is disabled; `no_eligible_endpoint`.
+    pub async fn event_replay(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EventId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("event");
+                    let id = id.ok_or_else(missing)?;
+                    let head = work.tx.event_head(&tenant, &id).await?.ok_or_else(missing)?;
+                    let event_type = EventType::parse(&head.event_type).ok_or_else(Refusal::internal)?;
+                    let request = ReplayRequest::read(&body)?;
+                    let all = work.tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+                    let all: Vec<Endpoint> = all.into_iter().map(|(_, endpoint)| endpoint).collect();
+                    let addressees = addressees(&request, event_type, &head, &all)?;
+                    let deliveries: Vec<NewDelivery> = addressees
+                        .into_iter()
+                        .map(|endpoint_id| NewDelivery {
+                            id: DeliveryId::generate(work.now, &mut work.dice),
+                            event_id: id.clone(),
+                            event_type: event_type.as_str(),
+                            sequence: head.sequence,
+                            endpoint_id,
+                            trigger: Trigger::Replay,
+                        })
+                        .collect();
+                    work.tx.deliveries_insert(&tenant, &deliveries, work.now).await?;
+                    let made = deliveries.iter().map(|made| Made {
+                        id: &made.id,
+                        endpoint_id: &made.endpoint_id,
+                        status: DeliveryStatus::Pending,
+                    });
+                    let livemode = tenant.livemode;
+                    Answer::record(202, &Replayed { event_id: &id, livemode, deliveries: made.collect() })
+                })
+            })
+            .await
+    }
+}
+
+/// Who gets the event: the named endpoints, whatever their filters, or all enabled ones that want it.
+fn addressees(
+    request: &ReplayRequest,
+    event_type: EventType,
+    head: &EventHead,
+    all: &[Endpoint],
+) -> Result<Vec<EndpointId>, Refusal> {
+    let may_get = |endpoint: &Endpoint| {
+        event_type != EventType::WebhookTest || endpoint.id.as_str() == head.resource_id
+    };
+    let addressees: Vec<&Endpoint> = if request.endpoint_ids.is_some() {
+        let named = request.check_known(|id| all.iter().any(|endpoint| endpoint.id == *id))?;
+        let named = named.iter().filter_map(|id| all.iter().find(|endpoint| endpoint.id == *id));
+        let named: Vec<&Endpoint> = named.collect();
+        if let Some(disabled) = named.iter().find(|endpoint| endpoint.status == EndpointStatus::Disabled) {
+            let detail = format!("The endpoint {} is disabled.", disabled.id);
+            return Err(Refusal::new(ErrorCode::EndpointDisabled, detail));
+        }
+        if named.iter().all(|endpoint| may_get(endpoint)) { named } else { Vec::new() }
+    } else {
+        let wants = |endpoint: &&Endpoint| {
+            let asked = event_type == EventType::WebhookTest || endpoint.wants(event_type);
+            endpoint.status == EndpointStatus::Enabled && asked && may_get(endpoint)
+        };
+        all.iter().filter(wants).collect()
+    };
+    if addressees.is_empty() {
+        let detail = if event_type == EventType::WebhookTest {
+            "A test event goes to the endpoint it was made for, and to that one only while it is enabled."
+        } else {
+            "No enabled endpoint wants this event."
+        };
+        return Err(Refusal::new(ErrorCode::NoEligibleEndpoint, detail));
+    }
+    Ok(addressees.into_iter().map(|endpoint| endpoint.id.clone()).collect())
+}

@@ -1,0 +1,127 @@
+//! What has not reached an endpoint, and why (contract 15.1).
+//!
+//! The stream is walked from its end, a window at a time, and a request looks at so many events and no more. A page may
+//! therefore be short or empty and still have a next one: its cursor stands where the walk stopped.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{Stretch, Tx};
+
+use crate::app::App;
+use crate::app::endpoint::changes::addressed;
+use crate::app::lists::{List, ListRequest, rows_wanted};
+
+/// Events that one statement looks at.
+pub(in crate::app) const WINDOW: i64 = 2_000;
+
+/// Windows that one request looks at.
+const WINDOWS: usize = 5;
+
+/// Filters of the list (contract 15.1). Empty lists and `None` do not narrow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndeliveredFilter {
+    /// Created then or later.
+    pub since: Option<Timestamp>,
+    /// Created before.
+    pub until: Option<Timestamp>,
+    /// Any of these catalog names.
+    pub types: Vec<String>,
+}
+
+/// Where a walk stopped.
+struct Walked {
+    found: Vec<UndeliveredEvent>,
+    /// The walk goes on before this sequence; `None` at the beginning of the endpoint's stream.
+    next: Option<i64>,
+}
+
+impl App {
+    /// `GET /webhook-endpoints/:id/undelivered`: newest first. The request's filter names the endpoint.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_cursor`.
+    pub async fn undelivered_list(
+        &self,
+        tenant: &Tenant,
+        endpoint: Option<EndpointId>,
+        request: &ListRequest,
+        filter: UndeliveredFilter,
+    ) -> Result<List, Refusal> {
+        let before = self.position(ListKind::Undelivered, tenant, request)?;
+        let of = tenant.clone();
+        let wanted = rows_wanted(request);
+        let Walked { mut found, next } = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let endpoint = addressed(tx, &of, endpoint).await?;
+                    let types = Wanted::of(&endpoint.enabled_events, &filter.types);
+                    let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
+                    range.below = before.map_or(range.below, |before| before.min(range.below));
+                    Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted).await?)
+                })
+            })
+            .await?;
+        let limit = usize::from(request.limit);
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = if more { found.last().map(|last| last.sequence) } else { next };
+        let next_cursor = next.map(|place| self.cursor(ListKind::Undelivered, tenant, request, place));
+        let items = found
+            .iter()
+            .map(|event| serde_json::to_string(event).map_err(|_| Refusal::internal()))
+            .collect::<Result<_, _>>()?;
+        Ok(List { items, next_cursor, resume_cursor: None })
+    }
+}
+
+/// The part of its stream that an endpoint can have missed anything of, narrowed by time.
+pub(in crate::app) async fn range(
+    tx: &mut dyn Tx,
+    tenant: &Tenant,
+    endpoint: &EndpointId,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> Result<Stretch, StoreError> {
+    let stream = tx.stream_range(tenant).await?;
+    let mut above = tx.endpoint_begins_after(tenant, endpoint).await?.max(stream.oldest - 1);
+    let mut below = stream.latest + 1;
+    if let Some(since) = since {
+        above = above.max(tx.sequence_at(tenant, since).await? - 1);
+    }
+    if let Some(until) = until {
+        below = below.min(tx.sequence_at(tenant, until).await?);
+    }
+    Ok(Stretch { above, below })
+}
+
+async fn walk(
+    tx: &mut dyn Tx,
+    tenant: &Tenant,
+    endpoint: &EndpointId,
+    wanted: &Wanted,
+    range: Stretch,
+    limit: i64,
+) -> Result<Walked, StoreError> {
+    let mut found: Vec<UndeliveredEvent> = Vec::new();
+    let mut below = range.below;
+    for _ in 0..WINDOWS {
+        if below - 1 <= range.above {
+            return Ok(Walked { found, next: None });
+        }
+        let above = range.above.max(below - 1 - WINDOW);
+        let missing = limit - i64::try_from(found.len()).unwrap_or(limit);
+        found.extend(tx.undelivered_page(tenant, endpoint, wanted, Stretch { above, below }, missing).await?);
+        if i64::try_from(found.len()).unwrap_or(limit) >= limit {
+            break;
+        }
+        below = above + 1;
+    }
+    let next = (below - 1 > range.above).then_some(below);
+    Ok(Walked { found, next })
+}

@@ -1,0 +1,162 @@
+//! Changing and deleting webhook endpoints (contract 4.10, 7.5).
+//!
+//! An endpoint that is disabled or deleted gets nothing more: what waits for it is cancelled in the same transaction,
+//! up to a bound; the rest is put away by housekeeping, and until then the endpoint cannot be enabled again, so that
+//! nothing of it is ever sent. What is in flight at that moment is settled by its holder.
+
+use authority_domain::alert::AlertCode;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::Tx;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::endpoint::merchant::{Holder, shown};
+use crate::app::endpoint::url_check::UrlCheck;
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+
+/// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
+const CANCELLED_AT_ONCE: i64 = 10_000;
+
+/// An endpoint that is no more.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "webhook_endpoint")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DeletedWebhookEndpoint"))]
+pub(in crate::app) struct Deleted<'a> {
+    /// Identified it.
+    id: &'a EndpointId,
+    /// True.
+    deleted: bool,
+}
+
+/// The endpoint a request is about, at the version it was made for.
+pub(in crate::app) async fn addressed(
+    tx: &mut dyn Tx,
+    tenant: &Tenant,
+    id: Option<EndpointId>,
+) -> Result<Endpoint, Refusal> {
+    let missing = || Refusal::not_found("webhook endpoint");
+    tx.endpoint_get(tenant, &id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+impl App {
+    /// `PATCH /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members;
+    /// `endpoint_url_forbidden`; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
+    pub async fn endpoint_change(
+        &self,
+        holder: impl Into<Holder>,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let holder = holder.into();
+        self.checking_url(&holder.tenant, |check| {
+            self.endpoint_change_checked(holder.clone(), mutation.clone(), id.clone(), body.clone(), check)
+        })
+        .await
+    }
+
+    async fn endpoint_change_checked(
+        &self,
+        holder: Holder,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+        check: UrlCheck,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let Holder { tenant, scope, strict, .. } = holder;
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, scope, move |work| {
+                Box::pin(async move {
+                    let before = addressed(work.tx, &tenant, id).await?;
+                    Mutation::check_version(if_match, before.resource_version, strict)?;
+                    let patch = read_endpoint_patch(&body, &app.urls, tenant.livemode)?;
+                    let Some(after) = before.patched(patch, work.now)? else {
+                        return shown(before, work.now);
+                    };
+                    work.tx.endpoint_update(&tenant, &after).await?;
+                    after_switching(work, &before, &after).await?;
+                    check.of_body(&app.urls, &body, tenant.livemode)?;
+                    shown(after, work.now)
+                })
+            })
+            .await
+    }
+
+    /// `DELETE /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`.
+    pub async fn endpoint_delete(
+        &self,
+        holder: impl Into<Holder>,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+    ) -> Result<Answer, Refusal> {
+        let Holder { tenant, scope, strict, .. } = holder.into();
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, scope, move |work| {
+                Box::pin(async move {
+                    let endpoint = addressed(work.tx, &tenant, id).await?;
+                    let (id, version) = (&endpoint.id, endpoint.resource_version);
+                    Mutation::check_version(if_match, version, strict)?;
+                    work.tx.endpoint_delete(&tenant, id, version, work.now).await?;
+                    let reason = FailureReason::EndpointDeleted;
+                    work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;
+                    work.tx.alerts_close_about(std::slice::from_ref(id), AlertCode::ALL, work.now).await?;
+                    Ok(Answer::record(200, &Deleted { id, deleted: true })?.about(id.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// What goes with a change: of an endpoint that was switched off or on, what waits is cancelled, so that nothing of the
+/// time before is ever sent; alerts whose condition is over are closed.
+///
+/// # Errors
+/// `service_unavailable` for one that is to be enabled while there is more to cancel.
+pub(in crate::app) async fn after_switching(
+    work: &mut Work<'_>,
+    before: &Endpoint,
+    after: &Endpoint,
+) -> Result<(), Refusal> {
+    if before.status != after.status {
+        let reason = FailureReason::EndpointDisabled;
+        let cancelled = work.tx.deliveries_cancel(&after.id, reason, work.now, CANCELLED_AT_ONCE).await?;
+        let left = i64::try_from(cancelled).is_ok_and(|cancelled| cancelled == CANCELLED_AT_ONCE);
+        if after.status == EndpointStatus::Enabled && left {
+            return Err(Refusal::unavailable(1));
+        }
+    }
+    let over = conditions_over(before, after);
+    work.tx.alerts_close_about(std::slice::from_ref(&after.id), over, work.now).await?;
+    Ok(())
+}
+
+/// The alerts that say nothing any more: all, when the endpoint begins anew or its merchant wants nothing sent; those
+/// about the receiver's address, when there is another one.
+fn conditions_over(before: &Endpoint, after: &Endpoint) -> &'static [AlertCode] {
+    if before.status != after.status {
+        &[
+            AlertCode::EndpointFailing,
+            AlertCode::EndpointDisabled,
+            AlertCode::TlsCertificateInvalid,
+            AlertCode::BlockedAddress,
+        ]
+    } else if before.url != after.url {
+        &[AlertCode::TlsCertificateInvalid, AlertCode::BlockedAddress]
+    } else {
+        &[]
+    }
+}

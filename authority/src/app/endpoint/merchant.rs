@@ -1,0 +1,269 @@
+//! Webhook endpoints: make, list, read, test (contract 4.10).
+//!
+//! The name in a new URL is resolved when nothing else is wrong with the request, and outside its transaction: see
+//! `UrlCheck`. The signing secret is made here, sealed before it touches the store, and shown once.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record, WebhookTest};
+use authority_domain::id::EndpointId;
+use authority_domain::merchant::limits::Limits;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::{KeyScope, SealedSecret, Tx};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use crate::app::access::Caller;
+use crate::app::endpoint::url_check::UrlCheck;
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::merchant::keys::random;
+use crate::app::{Answer, App, Mutation};
+use crate::secret_box::SecretContext;
+
+/// An endpoint's first secret has this version; the context it is sealed under names it.
+const FIRST_SECRET: u32 = 1;
+
+/// The endpoint and the secret that is shown this once.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookEndpointWithSecret"))]
+pub(in crate::app) struct WithSecret<'a> {
+    #[serde(flatten)]
+    pub(crate) endpoint: &'a Endpoint,
+    /// The signing secret, `whsec_…`, shown this once.
+    pub(crate) secret: &'a str,
+}
+
+/// Whose endpoints a request is about, and what holds for them.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    pub(crate) tenant: Tenant,
+    /// Within what its idempotency keys count.
+    pub(crate) scope: KeyScope,
+    /// Changes need `If-Match`.
+    pub(crate) strict: bool,
+}
+
+impl From<&Caller> for Holder {
+    fn from(caller: &Caller) -> Self {
+        Self {
+            tenant: caller.tenant.clone(),
+            scope: KeyScope::Merchant(caller.tenant.clone()),
+            strict: caller.merchant.settings.require_if_match,
+        }
+    }
+}
+
+impl Holder {
+    /// A merchant, for the operator.
+    pub(crate) fn merchant(tenant: Tenant) -> Self {
+        let scope = KeyScope::OperatorFor(tenant.clone());
+        Self { tenant, scope, strict: false }
+    }
+
+    /// The platform, which has one endpoint of its own.
+    pub(in crate::app) fn operator() -> Self {
+        Self { tenant: Tenant::operator(), scope: KeyScope::Operator, strict: false }
+    }
+}
+
+/// What the operator allows the holder.
+async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
+    if tenant.is_operator() {
+        return Ok(Limits { endpoints: Some(1), ..Limits::default() });
+    }
+    let merchant = tx.merchant_get(&tenant.merchant_id).await?;
+    merchant.map(|merchant| merchant.limits).ok_or_else(Refusal::internal)
+}
+
+/// Refuses one endpoint more than there may be.
+async fn check_count(tx: &mut dyn Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
+    let limit = limits.endpoints_max();
+    if tx.endpoint_count(tenant).await? < limit {
+        return Ok(());
+    }
+    if tenant.is_operator() {
+        return Err(Refusal::new(ErrorCode::EndpointLimitReached, "The platform has its endpoint already."));
+    }
+    let detail =
+        format!("This merchant's limit endpoints is {limit} per mode; the platform's operator can raise it.");
+    Err(Refusal::new(ErrorCode::EndpointLimitReached, detail)
+        .with("limit", "endpoints")
+        .with("limit_value", limit))
+}
+
+/// The answer that shows an endpoint.
+pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusal> {
+    let (version, id) = (endpoint.resource_version, endpoint.id.clone());
+    Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
+}
+
+/// A test event that was made.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "webhook_test_request")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookTestRequest"))]
+pub(in crate::app) struct TestRequested<'a> {
+    /// The event.
+    event_id: &'a str,
+    /// Its delivery.
+    delivery_id: &'a str,
+    /// Where it goes.
+    endpoint_id: &'a EndpointId,
+    /// Whether it is of live mode.
+    livemode: bool,
+}
+
+impl App {
+    /// `POST /webhook-endpoints`.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached`.
+    pub async fn endpoint_create(
+        &self,
+        holder: impl Into<Holder>,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let holder = holder.into();
+        self.checking_url(&holder.tenant, |check| {
+            self.endpoint_create_checked(holder.clone(), mutation.clone(), body.clone(), check)
+        })
+        .await
+    }
+
+    async fn endpoint_create_checked(
+        &self,
+        holder: Holder,
+        mutation: Mutation,
+        body: Value,
+        check: UrlCheck,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let Holder { tenant, scope, .. } = holder;
+        mutation
+            .run(self, scope, move |work| {
+                Box::pin(async move {
+                    let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
+                    let limits = limits_of(work.tx, &tenant).await?;
+                    let request = request.within(limits.max_in_flight)?;
+                    check_count(work.tx, &tenant, &limits).await?;
+                    check.of_body(&app.urls, &body, tenant.livemode)?;
+                    let id = EndpointId::generate(work.now, &mut work.dice);
+                    let secret = verify_core::secret::generate(random(work));
+                    let context = SecretContext { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
+                    let sealed = app
+                        .secrets
+                        .seal(app.dice.as_ref(), context, &secret)
+                        .map_err(|_| Refusal::internal())?;
+                    let hint = verify_core::secret::hint(&secret);
+                    let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
+                    let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
+                    work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
+                    let created = WithSecret { endpoint: &endpoint, secret: &secret };
+                    Ok(Answer::record(201, &created)?
+                        .version(endpoint.resource_version)
+                        .location(app.location("webhook-endpoints", endpoint.id.as_str()))
+                        .about(endpoint.id.as_str())
+                        .confidential())
+                })
+            })
+            .await
+    }
+
+    /// `GET /webhook-endpoints/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn endpoint_get(
+        &self,
+        holder: impl Into<Holder>,
+        id: Option<EndpointId>,
+    ) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
+        let tenant = holder.into().tenant;
+        let endpoint = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?
+            .ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
+        shown(endpoint, self.now())
+    }
+
+    /// `GET /webhook-endpoints`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn endpoints_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        status: Vec<EndpointStatus>,
+    ) -> Result<List, Refusal> {
+        let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
+        let show = |endpoint: Endpoint| written(endpoint.seen_at(self.now()));
+        self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.endpoints_page(&of.tenant, &status, of.before, of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered to this endpoint alone.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
+    pub async fn endpoint_test(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Option<Value>,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.context();
+        let requested_by = caller.key_id.to_string();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("webhook endpoint");
+                    let id = id.ok_or_else(missing)?;
+                    let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    let request = EndpointTestRequest::read(body.as_ref())?;
+                    if endpoint.status == EndpointStatus::Disabled {
+                        return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
+                    }
+                    let test =
+                        WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
+                    let changes =
+                        [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
+                    let audience = Audience::Tested(id.clone());
+                    let done = commit_changes(
+                        work.tx,
+                        &tenant,
+                        &merchant,
+                        &changes,
+                        &audience,
+                        work.now,
+                        &mut work.dice,
+                    )
+                    .await?;
+                    let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
+                        return Err(Refusal::internal());
+                    };
+                    let requested = TestRequested {
+                        event_id: event.id.as_str(),
+                        delivery_id: delivery.id.as_str(),
+                        endpoint_id: &id,
+                        livemode: tenant.livemode,
+                    };
+                    Answer::record(202, &requested)
+                })
+            })
+            .await
+    }
+}

@@ -1,0 +1,134 @@
+//! The operator's view of webhook endpoints, and its hand on them (contract 6.2, 7.5).
+//!
+//! What the operator disables gets nothing more, like an endpoint that its merchant disabled; the reason says who it
+//! was, an alert tells the merchant, and the operator's own words go to the audit log.
+
+use authority_domain::alert::NewAlert;
+use authority_domain::body::read_reason;
+use authority_domain::endpoint::alerts::disabled;
+use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_limits};
+use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{FoundEndpoint, KeyScope, Tx};
+use serde_json::{Value, json};
+
+use crate::app::endpoint::changes::after_switching;
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `GET /webhook-endpoints/:id`, whosesoever it is, deleted ones too.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn endpoint_find(&self, id: Option<EndpointId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("webhook endpoint");
+        let id = id.ok_or_else(missing)?;
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_find(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?
+            .ok_or_else(missing)?;
+        shown(found, self.now())
+    }
+
+    /// `PATCH /webhook-endpoints/:id`: how many requests may be in flight to it.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
+    /// members.
+    pub async fn endpoint_limit(
+        &self,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let found = addressed(work.tx, id).await?;
+                    Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
+                    let patch = read_endpoint_limits(&body)?;
+                    let Some(after) = found.endpoint.patched(patch, work.now)? else {
+                        return shown(found, work.now);
+                    };
+                    work.tx.endpoint_update(&found.owner, &after).await?;
+                    shown(FoundEndpoint { endpoint: after, ..found }, work.now)
+                })
+            })
+            .await
+    }
+
+    /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is what it is to become. One that is so already
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
+    /// members; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
+    pub async fn endpoint_switch(
+        &self,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        status: EndpointStatus,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let found = addressed(work.tx, id).await?;
+                    Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
+                    work.reason = Some(read_reason(&body)?);
+                    let switched = match status {
+                        EndpointStatus::Disabled => {
+                            found.endpoint.disabled(DisabledReason::Operator, work.now)
+                        }
+                        EndpointStatus::Enabled => found.endpoint.enabled(work.now),
+                    };
+                    let Some(after) = switched else { return shown(found, work.now) };
+                    work.tx.endpoint_update(&found.owner, &after).await?;
+                    after_switching(work, &found.endpoint, &after).await?;
+                    let after = FoundEndpoint { endpoint: after, ..found };
+                    if status == EndpointStatus::Disabled {
+                        tell(work, &after).await?;
+                    }
+                    shown(after, work.now)
+                })
+            })
+            .await
+    }
+}
+
+/// The endpoint that a change is about: any merchant's, but no deleted one.
+async fn addressed(tx: &mut dyn Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
+    let missing = || Refusal::not_found("webhook endpoint");
+    let found = tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
+    if found.deleted_at.is_some() { Err(missing()) } else { Ok(found) }
+}
+
+/// Tells the endpoint's owner.
+async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal> {
+    let (code, severity, message) = disabled(DisabledReason::Operator, DisablePolicy::default());
+    let id = AlertId::generate(work.now, &mut work.dice);
+    let alert = NewAlert { id, code, severity, subject: found.endpoint.id.to_string(), message };
+    work.tx.alert_raise(Some(&found.owner), &alert, work.now).await?;
+    Ok(())
+}
+
+/// The record with whose it is. The platform's own is nobody's and has no mode.
+fn shown(found: FoundEndpoint, now: authority_domain::time::Timestamp) -> Result<Answer, Refusal> {
+    let FoundEndpoint { endpoint, owner, deleted_at } = found;
+    let (version, id) = (endpoint.resource_version, endpoint.id.clone());
+    let mut record = serde_json::to_value(endpoint.seen_at(now)).map_err(|_| Refusal::internal())?;
+    let platform = owner.is_operator();
+    if let Some(members) = record.as_object_mut() {
+        members.insert("merchant_id".to_owned(), json!((!platform).then_some(owner.merchant_id)));
+        members.insert("livemode".to_owned(), json!((!platform).then_some(owner.livemode)));
+        members.insert("deleted_at".to_owned(), json!(deleted_at));
+    }
+    Ok(Answer::new(200, record.to_string()).version(version).about(id.as_str()).volatile())
+}

@@ -1,0 +1,125 @@
+//! Rotating a webhook endpoint's signing secret (contract 4.10).
+//!
+//! From the rotation on deliveries are signed with the new secret first and, while the overlap is open, with the one
+//! before it. The overlap ends by the clock, by `retire-secret`, or by a forced rotation; the old secret is removed
+//! then, by housekeeping at the latest. What is shown and what signs goes by the clock, not by the removal.
+
+use authority_domain::alert::{AlertCode, NewAlert, Severity};
+use authority_domain::endpoint::{Endpoint, RotationRequest};
+use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::order::no_members;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{KeyScope, SealedSecret};
+use serde_json::Value;
+
+use crate::app::access::Caller;
+use crate::app::endpoint::changes::addressed;
+use crate::app::endpoint::merchant::{Holder, WithSecret, shown};
+use crate::app::merchant::keys::random;
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+use crate::secret_box::SecretContext;
+
+impl App {
+    /// `POST /webhook-endpoints/:id/rotate-secret`.
+    ///
+    /// # Errors
+    /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members;
+    /// `rotation_in_progress`.
+    pub async fn endpoint_rotate_secret(
+        &self,
+        holder: impl Into<Holder>,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let Holder { tenant, scope, strict, .. } = holder.into();
+        let if_match = mutation.if_match;
+        mutation
+            .run(self, scope, move |work| {
+                Box::pin(async move {
+                    let endpoint = addressed(work.tx, &tenant, id).await?;
+                    Mutation::check_version(if_match, endpoint.resource_version, strict)?;
+                    let request = RotationRequest::read(&body)?;
+                    let secret = verify_core::secret::generate(random(work));
+                    let hint = verify_core::secret::hint(&secret);
+                    let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
+                    app.seal_next(work, &tenant, &next, &secret).await?;
+                    work.tx.endpoint_update(&tenant, &next).await?;
+                    note_overlap(work, &tenant, &next).await?;
+                    let shown = WithSecret { endpoint: &next, secret: &secret };
+                    Ok(Answer::record(200, &shown)?
+                        .version(next.resource_version)
+                        .about(next.id.as_str())
+                        .confidential())
+                })
+            })
+            .await
+    }
+
+    /// `POST /webhook-endpoints/:id/retire-secret`: the overlap ends now; without one nothing changes.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for any member.
+    pub async fn endpoint_retire_secret(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<EndpointId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let endpoint = addressed(work.tx, &tenant, id).await?;
+                    no_members(&body)?;
+                    let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
+                    work.tx.secret_retire(&tenant, &next.id).await?;
+                    work.tx.endpoint_update(&tenant, &next).await?;
+                    note_overlap(work, &tenant, &next).await?;
+                    shown(next, work.now)
+                })
+            })
+            .await
+    }
+
+    /// Stores the newest secret of an endpoint and gives the one before it its end.
+    async fn seal_next(
+        &self,
+        work: &mut Work<'_>,
+        tenant: &Tenant,
+        endpoint: &Endpoint,
+        secret: &str,
+    ) -> Result<(), Refusal> {
+        let version = work.tx.secret_version(tenant, &endpoint.id).await? + 1;
+        let secret_version = u32::try_from(version).map_err(|_| Refusal::internal())?;
+        let context = SecretContext { endpoint_id: endpoint.id.as_str(), secret_version };
+        let sealed =
+            self.secrets.seal(self.dice.as_ref(), context, secret).map_err(|_| Refusal::internal())?;
+        let newest = SealedSecret { version, sealed, expires_at: None };
+        let previous_until = endpoint.previous_secret_expires_at.unwrap_or(work.now);
+        work.tx.secret_rotate(tenant, &endpoint.id, &newest, previous_until, work.now).await?;
+        Ok(())
+    }
+}
+
+/// Opens or closes the alert that says that two secrets are valid.
+async fn note_overlap(work: &mut Work<'_>, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), Refusal> {
+    let code = AlertCode::SecretOverlapOpen;
+    let Some(until) = endpoint.previous_secret_expires_at else {
+        work.tx.alert_close(Some(tenant), code, endpoint.id.as_str(), work.now).await?;
+        return Ok(());
+    };
+    let alert = NewAlert {
+        id: AlertId::generate(work.now, &mut work.dice),
+        code,
+        severity: Severity::Info,
+        subject: endpoint.id.to_string(),
+        message: format!("Two signing secrets are valid until {until}."),
+    };
+    work.tx.alert_raise(Some(tenant), &alert, work.now).await?;
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The platform's own endpoint, the sink: it gets the events of all merchants and modes, signed with its own secret
+//! (contract 6.2).
+//!
+//! It is an endpoint like those of merchants, and what can be done with it is done by the same functions; it belongs to
+//! the operator, and there is one.
+
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+use serde_json::Value;
+
+use crate::app::endpoint::merchant::Holder;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /sink`.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when there is one.
+    pub async fn sink_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+        let mut answer = self.endpoint_create(Holder::operator(), mutation, body).await?;
+        // It stands under no merchant's path.
+        answer.location = None;
+        of_platform(answer)
+    }
+
+    /// `GET /sink`.
+    ///
+    /// # Errors
+    /// `not_found` when there is none.
+    pub async fn sink_get(&self) -> Result<Answer, Refusal> {
+        let id = self.sink_id().await?;
+        of_platform(self.endpoint_get(Holder::operator(), id).await?)
+    }
+
+    /// `PATCH /sink`.
+    ///
+    /// # Errors
+    /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `endpoint_url_forbidden`.
+    pub async fn sink_change(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+        let id = self.sink_id().await?;
+        of_platform(self.endpoint_change(Holder::operator(), mutation, id, body).await?)
+    }
+
+    /// `DELETE /sink`.
+    ///
+    /// # Errors
+    /// `not_found` when there is none; `resource_version_conflict`.
+    pub async fn sink_delete(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+        let id = self.sink_id().await?;
+        self.endpoint_delete(Holder::operator(), mutation, id).await
+    }
+
+    /// `POST /sink/rotate-secret`.
+    ///
+    /// # Errors
+    /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `rotation_in_progress`.
+    pub async fn sink_rotate_secret(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+        let id = self.sink_id().await?;
+        of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id, body).await?)
+    }
+
+    async fn sink_id(&self) -> Result<Option<EndpointId>, Refusal> {
+        let found = self
+            .store
+            .read(|tx: &mut dyn Tx| {
+                Box::pin(async move { tx.endpoints_page(&Tenant::operator(), &[], None, 1).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(found.into_iter().next().map(|(_, endpoint)| endpoint.id))
+    }
+}
+
+/// The platform's endpoint has no mode.
+fn of_platform(mut answer: Answer) -> Result<Answer, Refusal> {
+    let mut record: Value = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
+    if let Some(livemode) = record.get_mut("livemode") {
+        *livemode = Value::Null;
+    }
+    answer.body = record.to_string();
+    Ok(answer)
+}

@@ -1,0 +1,116 @@
+//! Reading the event history (contract 4.9, 8).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use crate::app::access::Caller;
+use crate::app::lists::{List, ListRequest, rows_wanted};
+use crate::app::{Answer, App};
+
+impl App {
+    /// `GET /events/:event`: the stored bytes.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn event_get(&self, caller: &Caller, id: Option<EventId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
+        let tenant = caller.tenant.clone();
+        let body = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.event_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+    }
+
+    /// `GET /events`: oldest first, with `resume_cursor` on every page.
+    ///
+    /// # Errors
+    /// `invalid_cursor`; `cursor_expired` when the position is older than the history that is kept.
+    pub async fn events_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: EventFilter,
+    ) -> Result<List, Refusal> {
+        let after = self.position(ListKind::Events, &caller.tenant, request)?;
+        let tenant = caller.tenant.clone();
+        let wanted = rows_wanted(request);
+        let filtered = filter != EventFilter::default();
+        let (walked, rows, range) = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    // Before the rows: up to here a filtered page has looked when it finds no more.
+                    let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
+                    let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
+                    // After the rows: what is removed in between is then missed by nobody unnoticed.
+                    // Where the event behind the cursor is there, nothing was removed.
+                    let goes_on =
+                        rows.first().is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
+                    let asked = !goes_on;
+                    let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
+                    Ok::<_, StoreError>((walked, rows, range))
+                })
+            })
+            .await
+            .map_err(Refusal::from)?;
+        let oldest = range.map_or(1, |range| range.oldest);
+        if after.is_some_and(|after| after + 1 < oldest) {
+            return Err(Refusal::new(
+                ErrorCode::CursorExpired,
+                "The cursor is older than the history that is kept.",
+            )
+            .with("oldest_retained_sequence", oldest));
+        }
+        let (mut list, last) = self.page(ListKind::Events, &caller.tenant, request, rows);
+        // A page with nothing on it leaves the reader where it is, and never before what is kept.
+        let mut resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
+        // The last page has looked at all there was, whatever of it matched.
+        if list.next_cursor.is_none() {
+            resume = resume.max(walked);
+        }
+        list.resume_cursor = Some(self.cursor(ListKind::Events, &caller.tenant, request, resume));
+        Ok(list)
+    }
+
+    /// The last sequence of a stream; 0 when it has no events.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
+        let tenant = tenant.clone();
+        let range = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.stream_range(&tenant).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(range.latest)
+    }
+
+    /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for whoever has the database, and
+    /// so needs no cursor.
+    ///
+    /// # Errors
+    /// `service_unavailable`.
+    pub async fn events_after(
+        &self,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, Refusal> {
+        let tenant = tenant.clone();
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.events_page(&tenant, &EventFilter::default(), after, limit).await })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))
+    }
+}

@@ -1,0 +1,59 @@
+//! The operator's view of events: of all merchants, for support (contract 6.2).
+//!
+//! Newest first, because support asks what has just happened; whoever must not miss an event uses the platform's own
+//! endpoint. Over all merchants the list goes by the events' ids; within one stream by its sequence, and there it can be
+//! narrowed, since only there an index helps.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use crate::app::lists::{List, ListRequest};
+use crate::app::{Answer, App};
+
+impl App {
+    /// `GET /events` of everybody.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn all_events_list(&self, request: &ListRequest) -> Result<List, Refusal> {
+        self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `GET /events?merchant=…&mode=…`.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn stream_list(
+        &self,
+        request: &ListRequest,
+        tenant: Tenant,
+        filter: EventFilter,
+    ) -> Result<List, Refusal> {
+        self.list(ListKind::OperatorEvents, &tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.stream_page_newest(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `GET /events/:id` of any merchant: the stored bytes.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn event_find(&self, id: Option<EventId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
+        let body = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.event_find(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+    }
+}

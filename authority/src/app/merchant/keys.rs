@@ -1,0 +1,232 @@
+//! Keys: issued, replaced, revoked (contract 1.2, 2.11, 6.1, 6.2).
+//!
+//! A key is shown once, in the answer that made it; the database holds its hash.
+
+use authority_domain::audit_log::Author;
+use authority_domain::body::read_reason;
+use authority_domain::cursor::ListKind;
+use authority_domain::id::{KeyId, MerchantId};
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::key_record::{ApiKeyRecord, KeyStatus};
+use authority_domain::merchant::scope::Scope;
+use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation, Merchant};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::ports::KeyScope;
+use rand_core::Rng;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::mutation::{Work, operator_scope};
+use crate::app::{Answer, App, Mutation};
+
+/// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "api_key")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ApiKey"))]
+pub(in crate::app) struct ShownKey<'a> {
+    /// Identifies the record; it is not the key.
+    id: &'a KeyId,
+    /// Whose key it is.
+    merchant_id: &'a MerchantId,
+    /// What it is for.
+    name: &'a str,
+    /// The beginning of the key, to recognise it by.
+    display: &'a str,
+    /// What it may do.
+    scopes: Vec<Scope>,
+    /// Whether it works.
+    status: KeyStatus,
+    /// When it stops to work; null where it does not by itself.
+    expires_at: Option<Timestamp>,
+    /// When it was ended.
+    revoked_at: Option<Timestamp>,
+    /// When it was used last, to the minute.
+    last_used_at: Option<Timestamp>,
+    /// The key that takes its place.
+    replaced_by: Option<&'a KeyId>,
+    /// The operator key that made it, or `cli`.
+    created_by: &'a str,
+    /// Whether it is for live data.
+    livemode: bool,
+    /// When it was made.
+    created_at: Timestamp,
+    /// The key itself, in the answer that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+}
+
+impl App {
+    /// `POST /merchants/:m/api-keys`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `merchant_closed`.
+    pub async fn api_key_issue(
+        &self,
+        mutation: Mutation,
+        merchant: Option<MerchantId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
+        mutation
+            .run(
+                self,
+                operator_scope(merchant.clone().map(|merchant_id| Tenant { merchant_id, livemode: false })),
+                move |work| {
+                    Box::pin(async move {
+                        let merchant = find_merchant(work, merchant).await?;
+                        let request = ApiKeyRequest::read(&body, work.now)?;
+                        merchant.check_not_closed()?;
+                        let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+                        let key = ApiKey::generate(kind, &random(work));
+                        let record = ApiKeyRecord {
+                            id: KeyId::generate(work.now, &mut work.dice),
+                            merchant_id: merchant.id,
+                            livemode: request.livemode,
+                            hash: key.hash(),
+                            name: request.name,
+                            display: key.display(),
+                            scopes: request.scopes,
+                            expires_at: request.expires_at,
+                            revoked_at: None,
+                            last_used_at: None,
+                            replaced_by: None,
+                            created_by: by,
+                            created_at: work.now,
+                        };
+                        work.tx.api_key_insert(&record).await?;
+                        issued(&record, &key, work.now)
+                    })
+                },
+            )
+            .await
+    }
+
+    /// `POST /api-keys/:id/rotate`: a new key takes over; the old one works until the overlap's end.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); 422 for wrong members; `rotation_in_progress`;
+    /// `invalid_state_transition` for a key that has ended; `merchant_closed`.
+    pub async fn api_key_rotate(
+        &self,
+        mutation: Mutation,
+        id: Option<KeyId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let before = find_key(work, id).await?;
+                    let rotation = ApiKeyRotation::read(&body, work.now)?;
+                    find_merchant(work, Some(before.merchant_id.clone())).await?.check_not_closed()?;
+                    let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
+                    let key = ApiKey::generate(kind, &random(work));
+                    let id = KeyId::generate(work.now, &mut work.dice);
+                    let (old, new) = before.replace(id, &key, rotation, by, work.now)?;
+                    work.tx.api_key_insert(&new).await?;
+                    work.tx.api_key_end(&old).await?;
+                    Ok(issued(&new, &key, work.now)?.about(old.id.as_str()))
+                })
+            })
+            .await;
+        self.forget_keys();
+        answered
+    }
+
+    /// `POST /api-keys/:id/revoke`: the key opens nothing any more, at once.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); 422 for wrong members.
+    pub async fn api_key_revoke(
+        &self,
+        mutation: Mutation,
+        id: Option<KeyId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let before = find_key(work, id).await?;
+                    work.reason = Some(read_reason(&body)?);
+                    let after = before.clone().revoke(work.now);
+                    if after != before {
+                        work.tx.api_key_end(&after).await?;
+                    }
+                    Ok(Answer::record(200, &shown(&after, None, work.now))?.about(after.id.as_str()))
+                })
+            })
+            .await;
+        self.forget_keys();
+        answered
+    }
+
+    /// `GET /merchants/:m/api-keys`: newest first.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `invalid_cursor`.
+    pub async fn api_keys_list(
+        &self,
+        request: &ListRequest,
+        merchant: Option<MerchantId>,
+    ) -> Result<List, Refusal> {
+        let merchant = merchant.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
+        self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move {
+                tx.merchant_get(&merchant).await?.ok_or_else(|| Refusal::not_found("merchant"))?;
+                Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
+            })
+        })
+        .await
+    }
+}
+
+/// The answer that shows a new key, this once.
+fn issued(record: &ApiKeyRecord, key: &ApiKey, now: Timestamp) -> Result<Answer, Refusal> {
+    let shown = shown(record, Some(key), now);
+    Ok(Answer::record(201, &shown)?.about(record.id.as_str()).confidential())
+}
+
+fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) -> ShownKey<'a> {
+    ShownKey {
+        id: &record.id,
+        merchant_id: &record.merchant_id,
+        name: &record.name,
+        display: &record.display,
+        scopes: record.scopes.clone(),
+        status: record.status(now),
+        expires_at: record.expires_at,
+        revoked_at: record.revoked_at,
+        last_used_at: record.last_used_at,
+        replaced_by: record.replaced_by.as_ref(),
+        created_by: &record.created_by,
+        livemode: record.livemode,
+        created_at: record.created_at,
+        key: key.map(ApiKey::expose),
+    }
+}
+
+/// The key that an operator's path names; `None` is a malformed id.
+async fn find_key(work: &mut Work<'_>, id: Option<KeyId>) -> Result<ApiKeyRecord, Refusal> {
+    let missing = || Refusal::not_found("API key");
+    work.tx.api_key_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// The merchant that an operator's path names; `None` is a malformed id.
+pub(in crate::app) async fn find_merchant(
+    work: &mut Work<'_>,
+    id: Option<MerchantId>,
+) -> Result<Merchant, Refusal> {
+    let missing = || Refusal::not_found("merchant");
+    work.tx.merchant_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
+}
+
+/// 32 bytes for a key or a secret, from a generator that the operating system seeded for this request.
+pub(in crate::app) fn random(work: &mut Work<'_>) -> [u8; 32] {
+    let mut random = [0; 32];
+    work.dice.fill_bytes(&mut random);
+    random
+}

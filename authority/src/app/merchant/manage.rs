@@ -1,0 +1,131 @@
+//! Merchants, as the operator manages them (contract 2.16, 6.2).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::id::MerchantId;
+use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
+use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_store::ports::{KeyScope, Tx};
+use authority_store::{Constraint, StoreError};
+use serde::Serialize;
+use serde_json::Value;
+
+pub use authority_store::ports::MerchantFilter;
+
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::{Answer, App, Mutation};
+
+/// A merchant as the operator reads it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorMerchant"))]
+pub(in crate::app) struct OperatorView<'a> {
+    #[serde(flatten)]
+    merchant: &'a Merchant,
+    /// The limits that hold: those that were set, and the platform's defaults for the rest.
+    effective_limits: EffectiveLimits,
+}
+
+impl<'a> OperatorView<'a> {
+    fn new(merchant: &'a Merchant, rates: Option<&DefaultRates>) -> Self {
+        Self { merchant, effective_limits: merchant.limits.effective(rates) }
+    }
+}
+
+impl App {
+    /// `POST /merchants`.
+    ///
+    /// # Errors
+    /// 422 for wrong members and for a slug that is taken.
+    pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+        let rates = self.rates;
+        mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let request = MerchantRequest::read(&body)?;
+                    let merchant =
+                        request.into_merchant(MerchantId::generate(work.now, &mut work.dice), work.now);
+                    match work.tx.merchant_insert(&merchant).await {
+                        Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
+                            return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
+                        }
+                        other => other?,
+                    }
+                    answer(201, &merchant, rates.as_ref())
+                })
+            })
+            .await
+    }
+
+    /// `PATCH /merchants/:m`. What it changes holds for the merchant's next request.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed id); `resource_version_conflict`; 422 for wrong members;
+    /// `invalid_state_transition` for a closed merchant that is to act again.
+    pub async fn merchant_update(
+        &self,
+        mutation: Mutation,
+        id: Option<MerchantId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let (if_match, rates) = (mutation.if_match, self.rates);
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("merchant");
+                    let id = id.ok_or_else(missing)?;
+                    let before = work.tx.merchant_get(&id).await?.ok_or_else(missing)?;
+                    Mutation::check_version(if_match, before.resource_version, false)?;
+                    let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
+                    if merchant != before {
+                        work.tx.merchant_update(&merchant).await?;
+                        if merchant.status == MerchantStatus::Closed {
+                            // Closing is for ever: nobody shares anything with it any more, nor it with others.
+                            work.tx.connections_end(&id, work.now).await?;
+                        }
+                    }
+                    answer(200, &merchant, rates.as_ref())
+                })
+            })
+            .await;
+        self.forget_keys();
+        answered
+    }
+
+    /// `GET /merchants/:m`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn merchant_get(&self, id: Option<MerchantId>) -> Result<Answer, Refusal> {
+        let id = id.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let merchant = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.merchant_get(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?
+            .ok_or_else(|| Refusal::not_found("merchant"))?;
+        answer(200, &merchant, self.rates.as_ref())
+    }
+
+    /// `GET /merchants`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn merchants_list(
+        &self,
+        request: &ListRequest,
+        filter: MerchantFilter,
+    ) -> Result<List, Refusal> {
+        let show = |merchant: Merchant| {
+            Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, self.rates.as_ref()))?))
+        };
+        self.operator_list(ListKind::OperatorMerchants, MerchantId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?) })
+        })
+        .await
+    }
+}
+
+fn answer(status: u16, merchant: &Merchant, rates: Option<&DefaultRates>) -> Result<Answer, Refusal> {
+    let shown = OperatorView::new(merchant, rates);
+    Ok(Answer::record(status, &shown)?.version(merchant.resource_version).about(merchant.id.as_str()))
+}

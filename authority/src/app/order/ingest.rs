@@ -1,0 +1,116 @@
+//! Taking in an order from elsewhere: a till, an import, the platform itself (contract 3.9 row 7, 6.2).
+//!
+//! The order, its payments and all their events are one transaction. The processors' ids of the payments are kept for
+//! ever, as those of payments that are started and reported one by one: an order that is told twice is refused the
+//! second time by its number or by its payments.
+
+use authority_domain::event::change::Record;
+use authority_domain::merchant::Merchant;
+use authority_domain::order;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{Order, OrderRequest};
+use authority_domain::payment::Payment;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{MessageId, ProcessorMessage};
+use serde_json::Value;
+
+use crate::app::checkout::create::find_tenant;
+use crate::app::mutation::{Work, operator_scope};
+use crate::app::order::read::free_order_number;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /merchants/:m/:mode/orders`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members, for a number or a processor's event that was used before, and the refusals of
+    /// [`order::flow::ingest`]; `merchant_closed`.
+    pub async fn order_ingest(
+        &self,
+        mutation: Mutation,
+        tenant: Option<Tenant>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, operator_scope(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let (tenant, merchant) = find_tenant(work, tenant).await?;
+                    let request = OrderRequest::read(&body, work.now)?;
+                    merchant.check_not_closed()?;
+                    let events = request.processor_events();
+                    let order = ingest(work, &tenant, &merchant, request, &events).await?;
+                    Ok(Answer::record(201, &order)?
+                        .version(order.resource_version)
+                        .about(order.order_number.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// Takes the order in and gives it as it is then. `events` are the processors and their ids of the payments, in order.
+pub(in crate::app) async fn ingest(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    request: OrderRequest,
+    events: &[(String, String)],
+) -> Result<Order, Refusal> {
+    let number = match &request.order_number {
+        Some(number) => own_number(work, tenant, number.clone()).await?,
+        None => free_order_number(work, tenant, merchant).await?,
+    };
+    let (new, payments) = request.into_new(number, work.now, &mut work.dice)?;
+    let confirm_on = merchant.settings.confirm_on;
+    let changes = order::flow::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
+    let mut order = None;
+    let mut made: Vec<&Payment> = Vec::new();
+    for change in &changes {
+        match &change.record {
+            Record::Order(version) => order = Some(version),
+            Record::Payment(payment) if payment.resource_version == 1 => made.push(payment),
+            _ => {}
+        }
+    }
+    for (index, (payment, (processor, event_id))) in made.into_iter().zip(events).enumerate() {
+        claim(work, tenant, index, (processor, event_id), payment).await?;
+    }
+    work.commit(tenant, merchant, &changes).await?;
+    order.map(|order| (**order).clone()).ok_or_else(Refusal::internal)
+}
+
+/// A number is never used twice, not even after its order has ended (contract 1.1).
+pub(in crate::app) async fn own_number(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    number: OrderNumber,
+) -> Result<OrderNumber, Refusal> {
+    match work.tx.order_body(tenant, &number).await? {
+        None => Ok(number),
+        Some(_) => Err(Refusal::member("/order_number", MemberCode::Duplicate, "is another order's number")),
+    }
+}
+
+/// The processor's event is the start of the payment and its outcome at once, so that neither can be told again.
+async fn claim(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    index: usize,
+    (processor, event_id): (&str, &str),
+    payment: &Payment,
+) -> Result<(), Refusal> {
+    for kind in [ProcessorMessage::Start, ProcessorMessage::Report] {
+        let message = MessageId::new(tenant, processor, kind, event_id);
+        let claimed = work.tx.processor_report_claim(&message, payment.id.as_str(), None, work.now).await?;
+        if claimed.is_some() {
+            let pointer = format!("/payments/{index}/processor_event_id");
+            return Err(Refusal::member(
+                pointer,
+                MemberCode::Duplicate,
+                "was used before, for another payment",
+            ));
+        }
+    }
+    Ok(())
+}

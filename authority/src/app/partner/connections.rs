@@ -1,0 +1,206 @@
+//! Inviting a partner, accepting, ending (contract 4.14).
+//!
+//! The code is made here, hashed before it touches the store, and shown once. Whoever names a code that does not work is
+//! told the same for every reason.
+
+use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::ConnectionId;
+use authority_domain::list_filter::ConnectionFilter;
+use authority_domain::order::no_members;
+use authority_domain::partner::connection::{ConnectionSide, PartnerConnection, SeenConnection};
+use authority_domain::partner::invite_code::InviteCode;
+use authority_domain::partner::{AcceptRequest, read_label};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::ports::{KeyScope, Tx};
+use authority_store::{Constraint, StoreError};
+use rand::Rng as _;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::access::Caller;
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::mutation::Work;
+use crate::app::partner::share_ends::end_shares_at_once;
+use crate::app::{Answer, App, Mutation};
+
+/// The connection and the code that is shown this once.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PartnerConnectionWithCode"))]
+pub(in crate::app) struct WithCode<'a> {
+    #[serde(flatten)]
+    connection: SeenConnection,
+    /// The code that the partner accepts with; shown in this answer alone.
+    invite_code: &'a str,
+}
+
+impl App {
+    /// `POST /partner-connections`.
+    ///
+    /// # Errors
+    /// 422 for wrong members.
+    pub async fn connection_create(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let app = self.clone();
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.context();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let side = ConnectionSide { merchant, label: read_label(&body)? };
+                    let (connection, code) = invite(work, &tenant, side).await?;
+                    let location = app.location("partner-connections", connection.id.as_str());
+                    let shown = WithCode {
+                        connection: connection.seen_by(&tenant.merchant_id, work.now),
+                        invite_code: code.expose(),
+                    };
+                    Ok(Answer::record(201, &shown)?.location(location).confidential())
+                })
+            })
+            .await
+    }
+
+    /// `POST /partner-connections/accept`.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `not_found` for every code that does not work; `connection_exists`.
+    pub async fn connection_accept(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.context();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("invite code");
+                    let AcceptRequest { invite_code, label } = AcceptRequest::read(&body)?;
+                    let hash = invite_code.ok_or_else(missing)?.hash();
+                    let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
+                    let side = ConnectionSide { merchant, label };
+                    let accepted =
+                        invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
+                    accept(work, &tenant, &accepted).await?;
+                    answer(200, &accepted, &tenant, work.now)
+                })
+            })
+            .await
+    }
+
+    /// `POST /partner-connections/:id/revoke`, by either side. What is shared on it is not readable any more from this
+    /// commit on, however much it is.
+    ///
+    /// # Errors
+    /// `not_found`; `invalid_state_transition` for an invitation that has run out.
+    pub async fn connection_revoke(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<ConnectionId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("partner connection");
+                    let id = id.ok_or_else(missing)?;
+                    let found = work.tx.connection_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    no_members(&body)?;
+                    let Some(ended) = found.clone().revoke(work.now)? else {
+                        return answer(200, &found, &tenant, work.now);
+                    };
+                    work.tx.connection_revoke(&ended).await?;
+                    end_shares_at_once(work, &ended.id).await?;
+                    answer(200, &ended, &tenant, work.now)
+                })
+            })
+            .await
+    }
+
+    /// `GET /partner-connections/:id`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn connection_get(&self, caller: &Caller, id: Option<ConnectionId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("partner connection");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        answer(200, &found.ok_or_else(missing)?, &caller.tenant, self.now())
+    }
+
+    /// `GET /partner-connections`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn connections_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: ConnectionFilter,
+    ) -> Result<List, Refusal> {
+        let now = self.now();
+        let show =
+            |connection: PartnerConnection| written(connection.seen_by(&caller.tenant.merchant_id, now));
+        self.list(ListKind::PartnerConnections, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(
+                async move { Ok(tx.connections_page(&of.tenant, &filter, now, of.before, of.rows).await?) },
+            )
+        })
+        .await
+    }
+}
+
+/// Makes an invitation and its code.
+pub(in crate::app) async fn invite(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    side: ConnectionSide,
+) -> Result<(PartnerConnection, InviteCode), Refusal> {
+    let mut random = [0; 16];
+    work.dice.fill_bytes(&mut random);
+    let code = InviteCode::generate(random);
+    let id = ConnectionId::generate(work.now, &mut work.dice);
+    let connection = PartnerConnection::invite(id, tenant.livemode, side, work.now);
+    work.tx.connection_insert(&connection, &code.hash()).await?;
+    Ok((connection, code))
+}
+
+/// Writes a connection that `tenant` has accepted, unless the two are connected already.
+pub(in crate::app) async fn accept(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    accepted: &PartnerConnection,
+) -> Result<(), Refusal> {
+    let exists = || Refusal::new(ErrorCode::ConnectionExists, "The two merchants are already connected.");
+    let inviter = &accepted.inviter.merchant.id;
+    if let Some(id) = work.tx.connection_between(tenant, inviter).await? {
+        return Err(exists().with("connection_id", id.as_str()));
+    }
+    match work.tx.connection_accept(accepted).await {
+        Err(StoreError::Conflict(Constraint::ConnectedPair)) => Err(exists()),
+        done => Ok(done?),
+    }
+}
+
+fn answer(
+    status: u16,
+    connection: &PartnerConnection,
+    reader: &Tenant,
+    now: Timestamp,
+) -> Result<Answer, Refusal> {
+    Answer::record(status, &connection.seen_by(&reader.merchant_id, now))
+}

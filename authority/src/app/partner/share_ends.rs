@@ -1,0 +1,116 @@
+//! The last events of shares whose connection was ended (contract 4.14).
+//!
+//! Ending a connection ends all its shares in that moment: nothing is readable by them and nothing is told by them any
+//! more. What is left to do is to say so in the rows and in the two streams, `order.share_revoked` for each of them. The
+//! first hundred get theirs in the transaction that ends the connection; of more, the rest follows a hundred at a time
+//! (`crate::share_worker`), so that no transaction grows with the number of shares. Whatever ends the worker half way,
+//! the connection remembers that it is not done.
+//!
+//! An order may have changed by the time its late event is written, and the partner may not see that. So a late copy
+//! shows what the partner was shown last, which is in its own stream.
+
+use std::collections::BTreeMap;
+
+use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::id::ConnectionId;
+use authority_domain::partner::order_view::SharedOrder;
+use authority_domain::partner::share::OrderShare;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::{MerchantContext, Tenant};
+use authority_store::StoreError;
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::Tx;
+use serde::Deserialize;
+use verify_core::catalog::EventType;
+
+use crate::app::App;
+use crate::app::mutation::{Work, on_its_own};
+
+/// Shares that get their last events in one transaction.
+const AT_ONCE: i64 = 100;
+
+/// Connections that are looked for at a time.
+const CONNECTIONS: i64 = 20;
+
+impl App {
+    /// One step of everything that is left: of each connection that was ended, up to a hundred shares. Whether there
+    /// was anything.
+    ///
+    /// # Errors
+    /// What the store reports; nothing is half done.
+    pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
+        let connections = self
+            .store
+            .read(|tx: &mut dyn Tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let any = !connections.is_empty();
+        for connection in connections {
+            on_its_own(self, move |work| {
+                Box::pin(async move { end_shares(work, &connection, When::Later).await })
+            })
+            .await?;
+        }
+        Ok(any)
+    }
+}
+
+/// Whether orders may have changed since the connection was ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// In the transaction that ended it.
+    Now,
+    Later,
+}
+
+/// Gives the first shares of a connection that this transaction has ended their last events.
+pub(in crate::app) async fn end_shares_at_once(
+    work: &mut Work<'_>,
+    connection: &ConnectionId,
+) -> Result<(), Refusal> {
+    end_shares(work, connection, When::Now).await
+}
+
+async fn end_shares(work: &mut Work<'_>, connection: &ConnectionId, when: When) -> Result<(), Refusal> {
+    let ended = work.tx.shares_to_end(connection, AT_ONCE).await?;
+    let all = i64::try_from(ended.len()).is_ok_and(|count| count < AT_ONCE);
+    let mut of_owner: BTreeMap<Tenant, (MerchantContext, Vec<Change>)> = BTreeMap::new();
+    for (share, at) in ended {
+        let owner = Tenant { merchant_id: share.owner.id.clone(), livemode: share.livemode };
+        let order = work.tx.order_get(&owner, &share.order_number).await?.ok_or_else(Refusal::internal)?;
+        let shown = match when {
+            When::Now => Shown::Present,
+            When::Later => last_shown(work, &share).await?,
+        };
+        let context = share.owner.clone();
+        let sharing = Sharing { share: share.revoked(at), order, shown };
+        let change = Change::share(EventType::OrderShareRevoked, sharing);
+        of_owner.entry(owner).or_insert_with(|| (context, Vec::new())).1.push(change);
+    }
+    for (owner, (context, changes)) in of_owner {
+        let audience = Audience::Subscribers;
+        commit_changes(work.tx, &owner, &context, &changes, &audience, work.now, &mut work.dice).await?;
+    }
+    if all {
+        work.tx.connection_ended(connection).await?;
+    }
+    Ok(())
+}
+
+/// An event as far as it is read here.
+#[derive(Deserialize)]
+struct Event {
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    object: SharedOrder,
+}
+
+/// What the partner was shown of the order last; nothing when that event is older than the retention.
+async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<Shown, Refusal> {
+    let Some(body) = work.tx.share_last_shown(share).await? else { return Ok(Shown::Nothing) };
+    let event: Event = serde_json::from_str(&body).map_err(|_| Refusal::internal())?;
+    Ok(Shown::Last(Box::new(event.data.object)))
+}

@@ -1,0 +1,206 @@
+//! Sharing orders with partners, and what the partners read (contract 4.14).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::list_filter::ShareFilter;
+use authority_domain::merchant::Merchant;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::order::{Order, no_members};
+use authority_domain::partner::ShareRequest;
+use authority_domain::partner::connection::{ConnectionStatus, PartnerConnection};
+use authority_domain::partner::order_view::{PartnerOrder, SharedOrder};
+use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{KeyScope, SeenOrder, Tx};
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use crate::app::access::Caller;
+use crate::app::lists::{Item, List, ListRequest, written};
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /orders/:order/shares`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members and for a connection that is not the merchant's; `connection_not_active`;
+    /// `share_exists`.
+    pub async fn share_create(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        number: Option<OrderNumber>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("order");
+                    let number = number.ok_or_else(missing)?;
+                    let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
+                    let request = ShareRequest::read(&body)?;
+                    let connection = named(work, &tenant, &request.connection_id).await?;
+                    let made = share(work, &tenant, &merchant, order, &connection, request.terms).await?;
+                    Answer::record(201, &made)
+                })
+            })
+            .await
+    }
+
+    /// `POST /order-shares/:id/revoke`, by the owner.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for a body with members.
+    pub async fn share_revoke(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        id: Option<ShareId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let tenant = caller.tenant.clone();
+        let merchant = caller.merchant.clone();
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("order share");
+                    let id = id.ok_or_else(missing)?;
+                    let found = work.tx.share_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    no_members(&body)?;
+                    if found.status == ShareStatus::Revoked {
+                        return Answer::record(200, &found);
+                    }
+                    let order = work.tx.order_get(&tenant, &found.order_number).await?;
+                    let order = order.ok_or_else(Refusal::internal)?;
+                    let share = found.revoked(work.now);
+                    let sharing = Sharing { share: share.clone(), order, shown: Shown::Present };
+                    let change = Change::share(EventType::OrderShareRevoked, sharing);
+                    work.commit(&tenant, &merchant, &[change]).await?;
+                    Answer::record(200, &share)
+                })
+            })
+            .await
+    }
+
+    /// `GET /order-shares`: those that the merchant owns, newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn shares_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: ShareFilter,
+    ) -> Result<List, Refusal> {
+        self.list(ListKind::OrderShares, &caller.tenant, request, written, move |tx, of| {
+            Box::pin(async move { Ok(tx.shares_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `GET /partner-orders/:share`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn partner_order_get(&self, caller: &Caller, id: Option<ShareId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("partner order");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.partner_order(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        Ok(Answer::new(200, shown(&found.ok_or_else(missing)?)?))
+    }
+
+    /// `GET /partner-orders`: what is shared with the merchant, newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn partner_orders_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: ShareFilter,
+    ) -> Result<List, Refusal> {
+        let show = |seen: SeenOrder| Ok(Item::made_of(seen.bytes, shown(&seen)?));
+        self.list(ListKind::PartnerOrders, &caller.tenant, request, show, move |tx, of| {
+            Box::pin(async move {
+                let found = tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?;
+                Ok(found.into_iter().map(|seen| (seen.position, seen)).collect())
+            })
+        })
+        .await
+    }
+}
+
+/// The connection that a body names.
+async fn named(work: &mut Work<'_>, tenant: &Tenant, text: &str) -> Result<PartnerConnection, Refusal> {
+    let found = match ConnectionId::parse(text) {
+        Some(id) => work.tx.connection_get(tenant, &id).await?,
+        None => None,
+    };
+    found.ok_or_else(|| {
+        let detail = "There is no such partner connection.";
+        Refusal::member("/connection_id", MemberCode::UnknownReference, detail)
+    })
+}
+
+/// Shares an order on a connection.
+pub(in crate::app) async fn share(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    connection: &PartnerConnection,
+    terms: ShareTerms,
+) -> Result<OrderShare, Refusal> {
+    let status = connection.status(work.now);
+    let partner = connection.other_side(&tenant.merchant_id).filter(|_| status == ConnectionStatus::Active);
+    let Some(partner) = partner else {
+        let detail = format!("The partner connection is {status}.");
+        return Err(
+            Refusal::new(ErrorCode::ConnectionNotActive, detail).with("current_status", status.as_str())
+        );
+    };
+    let shared = work.tx.share_on_connection(tenant, &order.order_number, &connection.id).await?;
+    if let Some(id) = shared {
+        let detail = "The order is already shared on this connection.";
+        return Err(Refusal::new(ErrorCode::ShareExists, detail).with("share_id", id.as_str()));
+    }
+    let share = OrderShare::new(
+        ShareId::generate(work.now, &mut work.dice),
+        connection.id.clone(),
+        order.order_number.clone(),
+        (merchant.context(), partner.merchant.clone()),
+        terms,
+        tenant.livemode,
+        work.now,
+    );
+    let sharing = Sharing { share: share.clone(), order, shown: Shown::Present };
+    work.commit(tenant, merchant, &[Change::share(EventType::OrderShared, sharing)]).await?;
+    Ok(share)
+}
+
+/// What the partner reads.
+fn shown(seen: &SeenOrder) -> Result<String, Refusal> {
+    let unreadable = |_| Refusal::internal();
+    let order: Order = serde_json::from_str(&seen.order).map_err(unreadable)?;
+    let parcels: Vec<Shipment> = seen
+        .shipments
+        .iter()
+        .map(|body| serde_json::from_str(body))
+        .collect::<Result<_, _>>()
+        .map_err(unreadable)?;
+    let order = SharedOrder::of(&order, &parcels, &seen.share);
+    serde_json::to_string(&PartnerOrder { share: seen.share.clone(), order }).map_err(unreadable)
+}

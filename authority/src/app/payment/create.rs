@@ -1,0 +1,141 @@
+//! Payment attempts on checkouts and orders (contract 3.5, 3.9 rows 2 and 7a, 6.2).
+//!
+//! A start is idempotent for ever by the processor's own event id: the claim is a row of the same transaction. What
+//! becomes of an attempt is reported ([`super::payment_reports`]).
+
+use authority_domain::event::change::{Change, Record};
+use authority_domain::id::{CheckoutId, PaymentId};
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
+use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarget};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::tenant::Tenant;
+use authority_domain::{order, payment};
+use authority_store::ports::{MessageId, ProcessorMessage};
+use serde_json::Value;
+
+use crate::app::checkout::create::find_tenant;
+use crate::app::mutation::{Work, operator_scope};
+use crate::app::subscriptions::order_to_pay;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout, on an unpaid order, or on the latest order
+    /// of a subscription.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `invalid_state_transition`, `currency_mismatch`.
+    pub async fn payment_start(
+        &self,
+        mutation: Mutation,
+        tenant: Option<Tenant>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        mutation
+            .run(self, operator_scope(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let (tenant, merchant) = find_tenant(work, tenant).await?;
+                    let request = PaymentRequest::read(&body)?;
+                    let message = start_message(&tenant, &request);
+                    if let Some(known) = work.tx.processor_report_get(&message).await? {
+                        let known = PaymentId::from_store(known.resource_id);
+                        return started_before(work, &tenant, &known, &request).await;
+                    }
+                    let payment = start(work, &tenant, &merchant, request).await?;
+                    Ok(Answer::record(201, &payment)?
+                        .version(payment.resource_version)
+                        .about(payment.id.as_str()))
+                })
+            })
+            .await
+    }
+}
+
+/// What the message of a start said; what it asked for is compared with the payment.
+const STARTED: &str = "created";
+
+fn start_message(tenant: &Tenant, request: &PaymentRequest) -> MessageId {
+    let (processor, event_id) = (request.processor_name(), &request.processor_event_id);
+    MessageId::new(tenant, processor, ProcessorMessage::Start, event_id)
+}
+
+/// A repeated start answers with the payment of the first one; an id that was used for another start is refused.
+async fn started_before(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    known: &PaymentId,
+    request: &PaymentRequest,
+) -> Result<Answer, Refusal> {
+    match work.tx.payment_get(tenant, known).await? {
+        Some(payment) if request.is_start_of(&payment) => {
+            Ok(Answer::record(200, &payment)?.version(payment.resource_version).about(known.as_str()))
+        }
+        _ => Err(Refusal::member(
+            "/processor_event_id",
+            MemberCode::Duplicate,
+            "was used before, for another payment",
+        )),
+    }
+}
+
+/// Starts an attempt and keeps the processor's id of it for ever.
+pub(in crate::app) async fn start(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    request: PaymentRequest,
+) -> Result<Payment, Refusal> {
+    let message = start_message(tenant, &request);
+    let target = request.target.clone();
+    let new = request.into_new(work.now, &mut work.dice);
+    let id = new.id.clone();
+    let changes = match target {
+        PaymentTarget::Checkout(checkout) => start_on_checkout(work, tenant, &checkout, new).await?,
+        PaymentTarget::Order(number) => {
+            let missing = || unknown("/order_number", "is no order of this merchant and mode");
+            let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
+            start_on_order(work, tenant, merchant, order, new).await?
+        }
+        PaymentTarget::Subscription(subscription) => {
+            let order = order_to_pay(work, tenant, &subscription).await?;
+            start_on_order(work, tenant, merchant, order, new).await?
+        }
+    };
+    work.commit(tenant, merchant, &changes).await?;
+    work.tx.processor_report_keep(&message, id.as_str(), Some(STARTED), work.now).await?;
+    last_version(changes, &id).ok_or_else(Refusal::internal)
+}
+
+/// The payment as these changes leave it.
+pub(in crate::app) fn last_version(changes: Vec<Change>, id: &PaymentId) -> Option<Payment> {
+    changes.into_iter().rev().find_map(|change| match change.record {
+        Record::Payment(payment) if payment.id == *id => Some(*payment),
+        _ => None,
+    })
+}
+
+async fn start_on_checkout(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    checkout: &CheckoutId,
+    new: NewPayment,
+) -> Result<Vec<Change>, Refusal> {
+    let missing = || unknown("/checkout_id", "is no checkout of this merchant and mode");
+    let (checkout, under_way) = work.tx.checkout_to_pay(tenant, checkout).await?.ok_or_else(missing)?;
+    Ok(vec![payment::flow::start(&checkout, under_way, new, work.now)?])
+}
+
+async fn start_on_order(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    order: Order,
+    new: NewPayment,
+) -> Result<Vec<Change>, Refusal> {
+    let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
+    order::further_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)
+}
+
+fn unknown(pointer: &str, detail: &str) -> Refusal {
+    Refusal::member(pointer, MemberCode::UnknownReference, detail)
+}

@@ -1,0 +1,107 @@
+//! Reading payments: the merchant's own, and those of all merchants for the operator (contract 2.3, 4.1, 4.5, 18.3).
+//!
+//! What is read is the stored text. It is stated anew whenever a refund changes what it reserves, so that
+//! `amount_refund_pending` is always that of the open refunds (contract 3.6).
+
+use authority_domain::cursor::ListKind;
+use authority_domain::id::{MerchantId, PaymentId};
+use authority_domain::list_filter::PaymentFilter;
+use authority_domain::payment::Payment;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{FoundPayment, Tx};
+use serde::Serialize;
+
+pub use authority_store::ports::AllPaymentsFilter;
+
+use crate::app::access::Caller;
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::{Answer, App};
+
+/// A payment as the operator reads it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorPayment"))]
+pub(in crate::app) struct OperatorView<'a> {
+    #[serde(flatten)]
+    payment: &'a Payment,
+    /// Whose payment it is.
+    merchant_id: &'a MerchantId,
+}
+
+impl<'a> From<&'a FoundPayment> for OperatorView<'a> {
+    fn from(found: &'a FoundPayment) -> Self {
+        Self { payment: &found.payment, merchant_id: &found.tenant.merchant_id }
+    }
+}
+
+impl App {
+    /// `GET /payments/:payment`.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn payment_get(&self, caller: &Caller, id: Option<PaymentId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("payment");
+        let id = id.ok_or_else(missing)?;
+        let tenant = caller.tenant.clone();
+        let found: Option<(String, i64)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_body(&tenant, &id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (body, version) = found.ok_or_else(missing)?;
+        // What open refunds reserve of it is stated without a version.
+        Ok(Answer::new(200, body).version(version).volatile())
+    }
+
+    /// `GET /payments`: newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn payments_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        filter: PaymentFilter,
+    ) -> Result<List, Refusal> {
+        self.list(ListKind::Payments, &caller.tenant, request, Ok, move |tx, of| {
+            Box::pin(async move { Ok(tx.payments_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        })
+        .await
+    }
+
+    /// `GET /payments/:payment` of the operator API.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn payment_find(&self, id: Option<PaymentId>) -> Result<Answer, Refusal> {
+        let missing = || Refusal::not_found("payment");
+        let id = id.ok_or_else(missing)?;
+        let found: Option<(Tenant, Payment)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_find(&id).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (tenant, payment) = found.ok_or_else(missing)?;
+        let version = payment.resource_version;
+        let found = FoundPayment { tenant, payment };
+        Ok(Answer::record(200, &OperatorView::from(&found))?.version(version).volatile())
+    }
+
+    /// `GET /payments` of the operator API: of all merchants, newest first.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn payments_everywhere(
+        &self,
+        request: &ListRequest,
+        filter: AllPaymentsFilter,
+    ) -> Result<List, Refusal> {
+        let show =
+            |found: FoundPayment| Ok((found.payment.id.to_string(), written(OperatorView::from(&found))?));
+        self.operator_list(ListKind::OperatorPayments, PaymentId::PREFIX, request, show, move |tx, of| {
+            Box::pin(async move { Ok(tx.payments_everywhere(&filter, of.before.as_deref(), of.rows).await?) })
+        })
+        .await
+    }
+}

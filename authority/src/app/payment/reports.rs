@@ -1,0 +1,205 @@
+//! What processors report about payments (contract 3.5, 3.9 rows 2 to 5, 6.2).
+//!
+//! A report is idempotent for ever by the processor's own event id: the claim is a row of the same transaction, so that
+//! a report counts exactly when its changes are committed. Somebody has to look at a report that is refused, and at
+//! money that comes when there is nothing left to pay for (contract 18.3): both raise an alert of the operator's.
+
+use authority_domain::checkout::CheckoutStatus;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::PaymentId;
+use authority_domain::merchant::Merchant;
+use authority_domain::payment;
+use authority_domain::payment::flow::{PaidFor, Surroundings};
+use authority_domain::payment::{Payment, PaymentReport, PaymentReportRequest, Reported};
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::ports::{KeyScope, KnownMessage, MessageId, ProcessorMessage};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::mutation::{Work, on_its_own};
+use crate::app::order::read::free_order_number;
+use crate::app::payment::create::last_version;
+use crate::app::subscriptions::founding;
+use crate::app::{Answer, App, Mutation, alerts};
+
+/// What a report did: the payment as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PaymentReportResult"))]
+pub(in crate::app) struct ReportResult<'a> {
+    /// Whether the report changed it.
+    applied: bool,
+    /// As it is now.
+    payment: &'a Payment,
+}
+
+impl App {
+    /// `POST /payments/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `currency_mismatch`, `processor_conflict`.
+    pub async fn payment_report(
+        &self,
+        mutation: Mutation,
+        payment: Option<PaymentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let id = payment.clone();
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("payment");
+                    let id = payment.ok_or_else(missing)?;
+                    let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
+                    let request = PaymentReportRequest::read(&body, work.now)?;
+                    request.check(&payment)?;
+                    let (applied, payment) = report(work, &tenant, payment, request).await?;
+                    let result = ReportResult { applied, payment: &payment };
+                    Ok(Answer::record(200, &result)?
+                        .version(payment.resource_version)
+                        .about(payment.id.as_str()))
+                })
+            })
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && violates_a_rule(refusal)
+        {
+            self.alert_refused(id, refusal.clone()).await;
+        }
+        answered
+    }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move { alerts::report_refused(work, "payment", id.as_str(), &refusal).await })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Currency, amounts and transitions (contract 6.2); a body that cannot be read is its sender's own business.
+fn violates_a_rule(refusal: &Refusal) -> bool {
+    match refusal.code {
+        ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch => true,
+        ErrorCode::ValidationFailed => {
+            refusal.members.iter().any(|member| member.pointer.starts_with("/amount_"))
+        }
+        _ => false,
+    }
+}
+
+/// Counts a processor's message once, and applies it; whether it said anything new, and the payment as it is then. What
+/// is repeated exactly changes nothing; the same message with other contents contradicts itself.
+pub(in crate::app) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    payment: Payment,
+    request: PaymentReportRequest,
+) -> Result<(bool, Payment), Refusal> {
+    let event_id = &request.processor_event_id;
+    let message = MessageId::new(tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
+    let said = request.report.said();
+    let known = work.tx.processor_report_claim(&message, payment.id.as_str(), Some(&said), work.now).await?;
+    if let Some(known) = known {
+        check_repetition(&known, payment.id.as_str(), &said, "payment")?;
+        if known.said.is_none() {
+            check_against_record(&payment, &request.report, work.now)?;
+        }
+        return Ok((false, payment));
+    }
+    let before = payment.clone();
+    let reported = if payment.may_be_late(&request.report) && was_given_up(work, tenant, &payment).await? {
+        payment.report_late(&request.report, work.now)?
+    } else {
+        payment.report(&request.report, work.now)?
+    };
+    let Reported::Changed(next) = reported else { return Ok((false, before)) };
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let surroundings = surroundings(work, tenant, &merchant, &next).await?;
+    let (id, reported) = (next.id.clone(), next.status);
+    let changes = payment::flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
+    work.commit(tenant, &merchant, &changes).await?;
+    let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
+    if stored.late && !before.late {
+        alerts::late_payment(work, &stored).await?;
+    }
+    Ok((stored.status == reported, stored))
+}
+
+/// Refuses a repeated message of which nothing is kept but its id, because it was taken in with its order or is old, unless
+/// the payment shows what it says.
+fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+    match payment.clone().report(report, now)? {
+        Reported::Unchanged => Ok(()),
+        Reported::Changed(_) => Err(Refusal::new(
+            ErrorCode::ProcessorConflict,
+            format!("This processor_event_id was used before; now it says {}.", report.said()),
+        )),
+    }
+}
+
+/// Refuses a message whose id an earlier one had, unless it says the same of the same record. What an earlier one said
+/// may be unknown: it was not always kept.
+pub(in crate::app) fn check_repetition(
+    known: &KnownMessage,
+    record: &str,
+    said: &str,
+    what: &str,
+) -> Result<(), Refusal> {
+    if known.resource_id != record {
+        let detail = format!("was used before, for another {what}");
+        return Err(Refusal::member("/processor_event_id", MemberCode::Duplicate, detail));
+    }
+    match &known.said {
+        Some(before) if before != said => Err(Refusal::new(
+            ErrorCode::ProcessorConflict,
+            format!("This processor_event_id was used before and said {before}; now it says {said}."),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the payment was cancelled because what it was to pay for had ended.
+async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
+    if let Some(number) = &payment.order_number {
+        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        return Ok(payment::flow::was_given_up(payment, PaidFor::Order(&order)));
+    }
+    let Some(checkout) = &payment.checkout_id else { return Ok(false) };
+    let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(Refusal::internal)?;
+    Ok(payment::flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
+}
+
+/// Loads what the payment stands in, and reserves an order number when it is about to make an order.
+async fn surroundings(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    merchant: &Merchant,
+    payment: &Payment,
+) -> Result<Surroundings, Refusal> {
+    if let Some(number) = &payment.order_number {
+        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        let payments = work.tx.payments_of_order(tenant, number).await?;
+        return Ok(Surroundings::Order { order: Box::new(order), payments });
+    }
+    let Some(checkout_id) = &payment.checkout_id else { return Ok(Surroundings::Ended) };
+    let checkout = work.tx.checkout_get(tenant, checkout_id).await?.ok_or_else(Refusal::internal)?;
+    if checkout.status != CheckoutStatus::Open {
+        return Ok(Surroundings::Ended);
+    }
+    // The scheduler may not have come by yet; when the report arrives decides, not when it happened.
+    if checkout.is_overdue(work.now) {
+        return Ok(Surroundings::Overdue(Box::new(checkout)));
+    }
+    if !payment::flow::completes(payment.status) {
+        return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
+    }
+    let order_number = free_order_number(work, tenant, merchant).await?;
+    let subscription = founding(work, tenant, checkout_id).await?.map(Box::new);
+    Ok(Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription })
+}

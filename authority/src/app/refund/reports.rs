@@ -1,0 +1,122 @@
+//! What processors report about refunds (contract 3.6, 3.9 rows 15 to 18, 6.2).
+//!
+//! A report is idempotent for ever by the name of the payment's processor and the processor's own event id. A report
+//! that contradicts what was reported before is refused, and somebody has to look at it: the operator gets an alert.
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::RefundId;
+use authority_domain::refund;
+use authority_domain::refund::flow::Standing;
+use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::ports::{FoundRefund, KeyScope, MessageId, ProcessorMessage};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::mutation::{Work, on_its_own};
+use crate::app::payment::reports::check_repetition;
+use crate::app::{self, Answer, App, Mutation, alerts};
+
+/// What a report did: the refund as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RefundReportResult"))]
+pub(in crate::app) struct ReportResult<'a> {
+    /// Whether the report changed it.
+    applied: bool,
+    /// As it is now.
+    refund: &'a Refund,
+}
+
+impl App {
+    /// `POST /refunds/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `processor_conflict`.
+    pub async fn refund_report(
+        &self,
+        mutation: Mutation,
+        refund: Option<RefundId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let id = refund.clone();
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("refund");
+                    let id = refund.ok_or_else(missing)?;
+                    let found = work.tx.refund_find(&id).await?.ok_or_else(missing)?;
+                    let request = RefundReportRequest::read(&body)?;
+                    let (applied, refund) = reported(work, found, request).await?;
+                    Ok(Answer::record(200, &ReportResult { applied, refund: &refund })?
+                        .version(refund.resource_version)
+                        .about(refund.id.as_str()))
+                })
+            })
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && refusal.code == ErrorCode::ProcessorConflict
+        {
+            self.alert_refused_refund(id, refusal.clone()).await;
+        }
+        answered
+    }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused_refund(&self, id: RefundId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move { alerts::report_refused(work, "refund", id.as_str(), &refusal).await })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Counts a processor's message once, and applies it.
+async fn reported(
+    work: &mut Work<'_>,
+    found: FoundRefund,
+    request: RefundReportRequest,
+) -> Result<(bool, Refund), Refusal> {
+    let FoundRefund { tenant, refund, payment } = found;
+    let (processor, event_id) = (&payment.processor.name, &request.processor_event_id);
+    let message = MessageId::new(&tenant, processor, ProcessorMessage::RefundReport, event_id);
+    let said = request.report.status.as_str();
+    match work.tx.processor_report_claim(&message, refund.id.as_str(), Some(said), work.now).await? {
+        Some(known) => {
+            check_repetition(&known, refund.id.as_str(), said, "refund")?;
+            Ok((false, refund))
+        }
+        None => report(work, &tenant, refund, &request.report).await,
+    }
+}
+
+/// Applies a report to a refund of `tenant`; whether it said anything new, and the refund as it is then.
+pub(in crate::app) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    refund: Refund,
+    told: &RefundReport,
+) -> Result<(bool, Refund), Refusal> {
+    let standing = match &refund.order_number {
+        Some(number) => {
+            let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+            app::refund::create::standing(work, tenant, order).await?
+        }
+        None => {
+            let payment = work.tx.payment_get(tenant, &refund.payment_id).await?;
+            Standing::without_order(payment.ok_or_else(Refusal::internal)?)
+        }
+    };
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    let before = refund.clone();
+    match refund::flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
+        None => Ok((false, before)),
+        Some(outcome) => {
+            app::refund::create::commit(work, tenant, &merchant, &outcome).await?;
+            Ok((true, outcome.refund))
+        }
+    }
+}

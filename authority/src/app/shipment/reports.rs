@@ -1,0 +1,100 @@
+//! What carriers report about parcels (contract 3.7, 3.9 rows 12 and 13, 6.2).
+//!
+//! A report has no id of its own: what it says again changes nothing. Somebody has to look at a report that contradicts
+//! what is known; it raises an alert of the operator's.
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::ShipmentId;
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment;
+use authority_domain::shipment::report::ShipmentReport;
+use authority_domain::shipment::{Shipment, ShipmentReportRequest};
+use authority_domain::tenant::Tenant;
+use authority_store::ports::KeyScope;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::mutation::{Work, on_its_own};
+use crate::app::{Answer, App, Mutation, alerts};
+
+/// What a report did: the shipment as it is now, and whether this report changed it.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "report_result")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ShipmentReportResult"))]
+pub(in crate::app) struct ReportResult<'a> {
+    /// Whether the report changed it.
+    applied: bool,
+    /// As it is now.
+    shipment: &'a Shipment,
+}
+
+impl App {
+    /// `POST /shipments/:id/reports`.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; the refusals of [`shipment::flow::report`].
+    pub async fn shipment_report(
+        &self,
+        mutation: Mutation,
+        shipment: Option<ShipmentId>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let id = shipment.clone();
+        let answered = mutation
+            .run(self, KeyScope::Operator, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("shipment");
+                    let id = shipment.ok_or_else(missing)?;
+                    let (tenant, shipment) = work.tx.shipment_find(&id).await?.ok_or_else(missing)?;
+                    let told = ShipmentReportRequest::read(&body, work.now)?.into_report();
+                    let (applied, shipment) = report(work, &tenant, shipment, &told).await?;
+                    let result = ReportResult { applied, shipment: &shipment };
+                    Ok(Answer::record(200, &result)?
+                        .version(shipment.resource_version)
+                        .about(shipment.id.as_str()))
+                })
+            })
+            .await;
+        if let (Err(refusal), Some(id)) = (&answered, id)
+            && contradicts(refusal)
+        {
+            self.alert_refused_shipment(id, refusal.clone()).await;
+        }
+        answered
+    }
+
+    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    async fn alert_refused_shipment(&self, id: ShipmentId, refusal: Refusal) {
+        let raised = on_its_own(self, move |work| {
+            Box::pin(async move { alerts::report_refused(work, "shipment", id.as_str(), &refusal).await })
+        });
+        if let Err(error) = raised.await {
+            tracing::error!(%error, "the alert about a refused report could not be raised");
+        }
+    }
+}
+
+/// Transitions and tracking numbers (contract 6.2); a body that cannot be read is its sender's own business.
+fn contradicts(refusal: &Refusal) -> bool {
+    matches!(refusal.code, ErrorCode::InvalidStateTransition | ErrorCode::ShipmentExists)
+}
+
+/// Applies a report to a parcel of `tenant`; whether it said anything new, and the parcel as it is then.
+pub(in crate::app) async fn report(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    shipment: Shipment,
+    told: &ShipmentReport,
+) -> Result<(bool, Shipment), Refusal> {
+    let number = shipment.order_number.clone();
+    let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
+    let parcels = work.tx.shipments_of_order(tenant, &number).await?;
+    let marked = work.tx.fulfillment_marks(tenant, &number).await?;
+    let (shipment, changes) = shipment::flow::report(order, &parcels, &marked, shipment, told, work.now)?;
+    if changes.is_empty() {
+        return Ok((false, shipment));
+    }
+    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
+    work.commit(tenant, &merchant, &changes).await?;
+    Ok((true, shipment))
+}

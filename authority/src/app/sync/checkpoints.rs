@@ -1,0 +1,109 @@
+//! What consumers say they have processed (contract 4.12).
+
+use authority_domain::cursor::{ListKind, Owner};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::CheckpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::sync::CheckpointRequest;
+use authority_domain::sync::checkpoint::{
+    Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
+};
+use authority_domain::tenant::Tenant;
+use authority_store::ports::KeyScope;
+use serde_json::Value;
+
+use crate::app::access::Caller;
+use crate::app::lists::{List, ListRequest, written};
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation};
+
+impl App {
+    /// `POST /sync/checkpoints`: the checkpoint as it is then, moved or not.
+    ///
+    /// # Errors
+    /// 422 for wrong members; `invalid_cursor`; `checkpoint_regression`; `checkpoint_limit_reached`.
+    pub async fn checkpoint_acknowledge(
+        &self,
+        caller: &Caller,
+        mutation: Mutation,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let (app, tenant) = (self.clone(), caller.tenant.clone());
+        mutation
+            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let request = CheckpointRequest::read(&body)?;
+                    let latest = work.tx.stream_range(&tenant).await?.latest;
+                    let position = app.acknowledged_position(&tenant, &request, latest)?;
+                    let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
+                    let id = checkpoint.id.clone();
+                    Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
+                })
+            })
+            .await
+    }
+
+    /// Where the cursor stands, which must be one of the named feed. One that was given out under a filter stands for a
+    /// place in the whole feed as well. One behind the end of the stream was given out by a history that a restore has
+    /// taken back: its consumer would be told that it lags behind nothing, while others' events take those places.
+    fn acknowledged_position(
+        &self,
+        tenant: &Tenant,
+        request: &CheckpointRequest,
+        latest: i64,
+    ) -> Result<i64, Refusal> {
+        let list = match request.stream {
+            CheckpointStream::Events => ListKind::Events,
+            CheckpointStream::Orders => ListKind::SyncOrders,
+        };
+        let position = self.cursors.decode_any_filter(&request.cursor, list, Owner::Tenant(tenant)).ok();
+        let position = position.and_then(|position| i64::try_from(position).ok());
+        position.filter(|position| *position <= latest).ok_or_else(|| {
+            let detail = format!("The cursor was not given out by the feed {} as it is.", request.stream);
+            Refusal::new(ErrorCode::InvalidCursor, detail)
+        })
+    }
+
+    /// `GET /sync/checkpoints`: newest first. Empty `streams` are both.
+    ///
+    /// # Errors
+    /// `invalid_cursor`.
+    pub async fn checkpoints_list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+        streams: Vec<String>,
+        name: Option<String>,
+    ) -> Result<List, Refusal> {
+        self.list(ListKind::Checkpoints, &caller.tenant, request, written, move |tx, of| {
+            Box::pin(async move {
+                let found =
+                    tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
+                // After the rows: none of them then stands behind the end.
+                let latest = tx.stream_range(&of.tenant).await?.latest;
+                Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect())
+            })
+        })
+        .await
+    }
+}
+
+/// Moves the checkpoint to what is acknowledged, or makes it.
+async fn acknowledge(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    said: Acknowledged,
+) -> Result<Checkpoint, Refusal> {
+    if let Some(before) = work.tx.checkpoint_get(tenant, said.stream, &said.name).await? {
+        let Some(moved) = before.clone().moved(said, work.now)? else { return Ok(before) };
+        work.tx.checkpoint_put(tenant, &moved).await?;
+        return Ok(moved);
+    }
+    if work.tx.checkpoint_count(tenant).await? >= CHECKPOINTS_MAX {
+        return Err(too_many_checkpoints());
+    }
+    let id = CheckpointId::generate(work.now, &mut work.dice);
+    let checkpoint = Checkpoint::begin(id, said, tenant.livemode, work.now);
+    work.tx.checkpoint_put(tenant, &checkpoint).await?;
+    Ok(checkpoint)
+}

@@ -1,0 +1,243 @@
+//! `authority dev` (contract 16): the whole way of an order on this machine, shown as it happens.
+//!
+//! Standard output begins with the ready line, in both modes, when the listeners accept and the merchant `demo` is set
+//! up. With `--json` exactly one more line follows, the summary; keys are then found in `dev.json` of the data
+//! directory. Without it a person reads along: each event as it arrives verified, the answers to what `dev` sends
+//! itself, the summary, and, when the command stays up, the keys and a few lines to paste.
+//!
+//! The listeners are 127.0.0.1:8080 and :8081; with `--once`, which must never be in anybody's way, free ports.
+//! `AUTHORITY_LISTEN`, `AUTHORITY_OPERATOR_LISTEN`, `AUTHORITY_LOG` and `AUTHORITY_LOG_FORMAT` are understood as `serve`
+//! understands them; everything else is fixed. A second run in one directory goes on with the same merchant, keys and
+//! endpoint, and its summary speaks of its own events only.
+
+mod screen;
+
+use std::ffi::OsString;
+use std::future::Future;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use authority_store::StoreError;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::serve::{Signals, block_on, print_ready, stop_on_signal};
+use super::{Exit, Failure, Process, args};
+use crate::clock::{Clock, SystemClock};
+use crate::config::{Config, Logging, Lookup};
+use crate::dev::client::CallError;
+use crate::dev::data_dir::{DataDir, DataDirError};
+use crate::dev::demo::SetUpError;
+use crate::dev::probes::{ProbeError, Sample};
+use crate::dev::receiver::Arrival;
+use crate::dev::stage::{Stage, StageError};
+use crate::dev::tally::Tally;
+use crate::dev::{feed, probes, scenario};
+use crate::dice::SystemDice;
+use crate::service::StartError;
+use crate::telemetry;
+use screen::Screen;
+
+/// How long the events of the order may be under way. They take milliseconds; the second attempt of one that failed
+/// comes after 5 s (contract 7.2).
+const ARRIVAL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Shows everything, and stays up unless it is told to end.
+pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    let logging = Logging::read(process.environment)?;
+    let mut data = DataDir::open(&arguments.data, &SystemDice)?;
+    let config = configuration(&data, arguments.once, process.environment)?;
+    telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
+    block_on(async {
+        let mut signals = Signals::listen()?;
+        let clock = Arc::new(SystemClock::new());
+        let set = Stage::set(config, &mut data, clock.clone(), Arc::new(SystemDice)).await;
+        let (stage, arrivals) = set.map_err(|error| not_set(&error, &data))?;
+        print_ready(&stage.service, process)?;
+        let mut house =
+            House { screen: Screen::new(process, arguments.json), tally: Tally::default(), arrivals };
+        let played = tokio::select! {
+            played = play(&stage, &mut data, clock.as_ref(), &mut house) => played.map(Some),
+            () = signals.next() => Ok(None),
+        };
+        match played {
+            Ok(Some(order_number)) if !arguments.once => {
+                house.screen.invite(&stage, &data, &order_number).await?;
+                stay(stage, signals, house).await
+            }
+            ended => {
+                // What still arrives is answered, and told to nobody.
+                drop(house);
+                tokio::select! {
+                    () = stage.stop() => {}
+                    () = signals.next() => {}
+                }
+                match ended? {
+                    None if arguments.once => {
+                        Err(Failure::Failed("interrupted before the summary".to_owned()))
+                    }
+                    _ => Ok(Exit::Done),
+                }
+            }
+        }
+    })
+}
+
+/// The configuration of `serve`, with everything decided except where to listen.
+fn configuration(data: &DataDir, once: bool, environment: Lookup<'_>) -> Result<Config, Failure> {
+    let ports = if once { (0, 0) } else { (8080, 8081) };
+    let lookup = |name: &str| -> Option<OsString> {
+        match name {
+            "AUTHORITY_ENV" => Some("development".into()),
+            "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS" => Some("true".into()),
+            "AUTHORITY_DATABASE_URL" => Some(data.database_url().into()),
+            "AUTHORITY_SECRET_KEK" => Some(data.kek.to_base64().as_str().into()),
+            "AUTHORITY_LISTEN" => environment(name).or(Some(format!("127.0.0.1:{}", ports.0).into())),
+            "AUTHORITY_OPERATOR_LISTEN" => {
+                environment(name).or(Some(format!("127.0.0.1:{}", ports.1).into()))
+            }
+            _ => None,
+        }
+    };
+    Ok(Config::read(&lookup)?)
+}
+
+/// One order, its events, and the forgeries. Returns the order's number when everything held.
+async fn play(
+    stage: &Stage,
+    data: &mut DataDir,
+    clock: &dyn Clock,
+    house: &mut House<'_, '_>,
+) -> Result<String, Failure> {
+    let merchant = &stage.demo.merchant;
+    let cursor = data.kept.events_cursor.clone().unwrap_or_default();
+    let before = house.beside(feed::read(merchant, &cursor)).await??;
+    house.screen.open(data, &stage.demo.endpoint)?;
+    let order_number = house.beside(scenario::play(&stage.demo)).await??;
+    let run = house.beside(feed::read(merchant, &before.cursor)).await??;
+    data.kept.events_cursor = Some(run.cursor);
+    data.keep()?;
+    house.await_claims(&run.ids).await?;
+    let deliveries = house.tally.deliveries(&run.ids);
+
+    let Some(event_id) = run.ids.first() else {
+        return Err(Failure::Failed("GET /events lists no event of this run".to_owned()));
+    };
+    let body = merchant.get(&format!("/events/{event_id}")).await?.body;
+    let now = clock.now_ms().div_euclid(1000);
+    let sample = Sample { event_id, body, endpoint: &stage.demo.endpoint, now };
+    let answers = house.beside(probes::send_all(&stage.http, &sample, &SystemDice)).await??;
+    house.screen.answers(&answers)?;
+
+    let summary = house.tally.summary(deliveries);
+    house.screen.summary(&summary)?;
+    let mut shortcomings = summary.shortcomings();
+    for answered in answers.iter().filter(|answered| !answered.is_expected()) {
+        shortcomings.push(format!("{} got another answer", answered.probe.name()));
+    }
+    if house.tally.effects(event_id) > 1 {
+        shortcomings.push("the duplicate had a second effect".to_owned());
+    }
+    if shortcomings.is_empty() {
+        Ok(order_number)
+    } else {
+        Err(Failure::Failed(format!("not everything held: {}", shortcomings.join("; "))))
+    }
+}
+
+/// Goes on showing what arrives until a signal has stopped the service.
+async fn stay(stage: Stage, signals: Signals, mut house: House<'_, '_>) -> Result<Exit, Failure> {
+    let Stage { service, receiver, .. } = stage;
+    house.beside(stop_on_signal(service, signals)).await?;
+    drop(house);
+    receiver.stop().await;
+    Ok(Exit::Done)
+}
+
+/// The audience: sees and counts what arrives while other things happen.
+struct House<'s, 'e> {
+    screen: Screen<'s, 'e>,
+    tally: Tally,
+    arrivals: mpsc::Receiver<Arrival>,
+}
+
+impl House<'_, '_> {
+    /// Shows arrivals while `work` is done, and those that it brought about when it is.
+    async fn beside<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        tokio::pin!(work);
+        let done = loop {
+            tokio::select! {
+                Some(arrival) = self.arrivals.recv() => self.note(&arrival)?,
+                done = &mut work => break done,
+            }
+        };
+        while let Ok(arrival) = self.arrivals.try_recv() {
+            self.note(&arrival)?;
+        }
+        Ok(done)
+    }
+
+    /// Waits until each of these events was claimed, or until it is clear that one will not be.
+    async fn await_claims(&mut self, ids: &[String]) -> Result<(), Failure> {
+        let claims = async {
+            while !self.tally.has_claimed(ids) {
+                let Some(arrival) = self.arrivals.recv().await else { break };
+                self.note(&arrival)?;
+            }
+            Ok(())
+        };
+        // What did not arrive in time is what the summary calls lost.
+        timeout(ARRIVAL_DEADLINE, claims).await.unwrap_or(Ok(()))
+    }
+
+    fn note(&mut self, arrival: &Arrival) -> Result<(), Failure> {
+        self.tally.note(arrival);
+        Ok(self.screen.arrival(arrival)?)
+    }
+}
+
+/// Why the stage could not be set, in words that help: most often somebody else has the port or the directory.
+fn not_set(error: &StageError, data: &DataDir) -> Failure {
+    let path = data.path().display();
+    Failure::Failed(match error {
+        StageError::Service(StartError::Listen { variable, address, source })
+            if source.kind() == ErrorKind::AddrInUse =>
+        {
+            format!("{address} is taken: stop what listens there, or set {variable} to another address")
+        }
+        StageError::Service(StartError::Store(StoreError::Locked)) => {
+            format!("another `authority` works in {path}: stop it, or give --data another directory")
+        }
+        StageError::Listen { port: Some(port), .. } => format!(
+            "port {port}, which the endpoint in {path} delivers to, is taken: stop what listens there (another \
+             `authority dev`?), or give --data another directory"
+        ),
+        // The key does not open the database, or the database does not know what was kept.
+        StageError::Service(StartError::Configuration(_))
+        | StageError::SetUp(SetUpError::Call(CallError::Refused { .. }))
+            if data.used =>
+        {
+            format!("{error}: what {path} holds does not fit together, remove it to start anew")
+        }
+        other => other.to_string(),
+    })
+}
+
+impl From<DataDirError> for Failure {
+    fn from(error: DataDirError) -> Self {
+        Self::Usage(format!("--data: {error}"))
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
