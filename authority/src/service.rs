@@ -24,7 +24,7 @@ use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimit
 use crate::dispatch::engine::Dispatcher;
 use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
-use crate::http::entry::Roots;
+use crate::http::entry::AppState;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
@@ -139,7 +139,7 @@ impl Service {
         // Before the first request, so that it is counted from its first one on.
         let presence = Presence::announce(&app.store, dice.as_ref(), Arc::clone(&limiter)).await?;
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
-        let roots = Roots {
+        let roots = AppState {
             app: app.clone(),
             limiter,
             proxies: Arc::new(config.trusted_proxies.clone()),

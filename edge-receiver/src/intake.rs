@@ -43,7 +43,7 @@ pub(crate) async fn accept(
         return Ok(Claimed::Duplicate);
     }
     if decides == Dedup::Kv {
-        return hand_over_at_once(env, envelope, now_ms, ttl_seconds).await;
+        return hand_off_at_once(env, envelope, now_ms, ttl_seconds).await;
     }
     let claimed = inbox::claim(env, &envelope.id, envelope.text.as_bytes()).await.map_err(|error| {
         console_error!("event {} could not be claimed: {error}", envelope.id);
@@ -55,14 +55,14 @@ pub(crate) async fn accept(
     Ok(claimed)
 }
 
-async fn hand_over_at_once(
+async fn hand_off_at_once(
     env: &Env,
     envelope: &Envelope<'_>,
     now_ms: i64,
     ttl_seconds: u32,
 ) -> Result<Claimed, Answer> {
     if let Some(sink) = Sink::bound(env).map_err(unusable)? {
-        settled(hand_over(sink, envelope.text.as_bytes().to_vec(), now_ms)).await.map_err(|failure| {
+        settled(hand_off(sink, envelope.text.as_bytes().to_vec(), now_ms)).await.map_err(|failure| {
             let failure = failure.as_string().unwrap_or_default();
             console_warn!("event {} was not taken: {failure}", envelope.id);
             Answer::ProcessingFailed
@@ -76,7 +76,7 @@ async fn hand_over_at_once(
 }
 
 /// A promise of its own, because sink and deadline are awaited together. It is rejected with the failure's text.
-fn hand_over(sink: Sink, body: Vec<u8>, now_ms: i64) -> Promise {
+fn hand_off(sink: Sink, body: Vec<u8>, now_ms: i64) -> Promise {
     future_to_promise(async move {
         let outcome = within_deadline(sink.take(&body, 1, now_ms)).await;
         outcome.map(|()| JsValue::UNDEFINED).map_err(|failure| failure.to_string().into())

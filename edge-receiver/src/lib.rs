@@ -12,7 +12,7 @@
 //!    (contract 11.2).
 //! 5. [`answer`]: the status and code of contract 11.1, and nothing else.
 //!
-//! Behind the answer, when the inbox's alarm rings: `inbox::hand_over` brings each recorded event to its [`sink`] until
+//! Behind the answer, when the inbox's alarm rings: `inbox::hand_off` brings each recorded event to its [`sink`] until
 //! it is taken, and removes records that have become too old.
 //!
 //! Beside the deliveries: the cron trigger runs [`reconciliation`], which brings in what they missed, and `look_inside`

@@ -12,21 +12,21 @@ use crate::inbox::{self, stored::Summary};
 use crate::reconciliation::{self, Command};
 
 /// What is said to somebody.
-pub(crate) struct Told {
+pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: String,
     pub(crate) header: Option<(&'static str, &'static str)>,
 }
 
 /// Answers a request for `route`.
-pub(crate) async fn answer(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Told {
+pub(crate) async fn answer(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Reply {
     tell(head, env, route).await.unwrap_or_else(|error| {
         console_error!("nothing could be looked at: {error}");
-        Told::code(Answer::Verdict(Verdict::StorageUnavailable))
+        Reply::code(Answer::Verdict(Verdict::StorageUnavailable))
     })
 }
 
-impl Told {
+impl Reply {
     fn code(answer: Answer) -> Self {
         Self { status: answer.status(), body: answer.body().into_owned(), header: None }
     }
@@ -36,21 +36,21 @@ impl Told {
     }
 }
 
-async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Told> {
+async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Reply> {
     let access = configuration::variable(env, ADMIN_TOKEN)
         .and_then(|token| admin::access(token.as_deref(), head.authorization));
     match access {
         Ok(Access::Granted) => {}
         Ok(Access::Refused) => {
             let header = Some(("www-authenticate", "Bearer realm=\"edge-receiver\""));
-            return Ok(Told { status: 401, body: r#"{"code":"unauthorized"}"#.into(), header });
+            return Ok(Reply { status: 401, body: r#"{"code":"unauthorized"}"#.into(), header });
         }
-        Ok(Access::Off) => return Ok(Told::code(Answer::NotFound)),
+        Ok(Access::Off) => return Ok(Reply::code(Answer::NotFound)),
         Err(variable) => return Ok(unusable(variable)),
     }
     if head.method != route.method() {
-        let refused = Told::code(Answer::Verdict(Verdict::MethodNotAllowed));
-        return Ok(Told { header: Some(("allow", route.method())), ..refused });
+        let refused = Reply::code(Answer::Verdict(Verdict::MethodNotAllowed));
+        return Ok(Reply { header: Some(("allow", route.method())), ..refused });
     }
     let has_inbox = match configuration::dedup(env) {
         Ok(decides) => decides == Dedup::Inbox,
@@ -58,29 +58,29 @@ async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Tol
     };
     match route {
         Route::Health => health(env, has_inbox).await,
-        Route::Event(_) | Route::Retry(_) if !has_inbox => Ok(Told::code(Answer::NotFound)),
+        Route::Event(_) | Route::Retry(_) if !has_inbox => Ok(Reply::code(Answer::NotFound)),
         Route::Event(id) => Ok(match inbox::look_up(env, id).await? {
-            Some(record) => Told::new(200, record),
-            None => Told::code(Answer::NotFound),
+            Some(record) => Reply::new(200, record),
+            None => Reply::code(Answer::NotFound),
         }),
         Route::Retry(id) => Ok(match inbox::retry(env, id).await? {
-            Retried::Scheduled => Told::new(202, r#"{"code":"scheduled"}"#),
-            Retried::AlreadyProcessed => Told::new(409, r#"{"code":"already_processed"}"#),
-            Retried::Unknown => Told::code(Answer::NotFound),
+            Retried::Scheduled => Reply::new(202, r#"{"code":"scheduled"}"#),
+            Retried::AlreadyProcessed => Reply::new(409, r#"{"code":"already_processed"}"#),
+            Retried::Unknown => Reply::code(Answer::NotFound),
         }),
-        Route::Reconcile => Ok(Told::new(200, reconciliation::tell(env, Command::Run).await?)),
-        Route::Restart => Ok(Told::new(200, reconciliation::tell(env, Command::Restart).await?)),
+        Route::Reconcile => Ok(Reply::new(200, reconciliation::tell(env, Command::Run).await?)),
+        Route::Restart => Ok(Reply::new(200, reconciliation::tell(env, Command::Restart).await?)),
     }
 }
 
 /// Events are `null` where KV alone decides, reconciliation where it is off.
-async fn health(env: &Env, has_inbox: bool) -> Result<Told> {
+async fn health(env: &Env, has_inbox: bool) -> Result<Reply> {
     let events = if has_inbox { events(&inbox::summary(env).await?) } else { "null".to_owned() };
     let reconciliation = match reconciliation::configured(env) {
         Ok(None) => "null".to_owned(),
         _ => reconciliation::tell(env, Command::Show).await?,
     };
-    Ok(Told::new(200, format!(r#"{{"events":{events},"reconciliation":{reconciliation}}}"#)))
+    Ok(Reply::new(200, format!(r#"{{"events":{events},"reconciliation":{reconciliation}}}"#)))
 }
 
 fn events(summary: &Summary) -> String {
@@ -91,7 +91,7 @@ fn events(summary: &Summary) -> String {
     )
 }
 
-fn unusable(InvalidVariable(name): InvalidVariable) -> Told {
+fn unusable(InvalidVariable(name): InvalidVariable) -> Reply {
     console_error!("the value of {name} cannot be used");
-    Told::code(Answer::InvalidConfiguration)
+    Reply::code(Answer::InvalidConfiguration)
 }

@@ -27,7 +27,7 @@ use tokio::sync::watch;
 
 use crate::eventually::{eventually, within};
 use crate::http::{Api, Reply};
-use crate::merchant::Roots;
+use crate::merchant::ServiceUrls;
 
 /// A key-encryption key: 32 bytes, base64.
 pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
@@ -374,7 +374,7 @@ impl Authority {
     }
 }
 
-impl Roots for Authority {
+impl ServiceUrls for Authority {
     fn operator(&self) -> Api {
         self.operator()
     }

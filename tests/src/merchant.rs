@@ -26,7 +26,7 @@ pub const SCOPES: [&str; 13] = [
 ];
 
 /// A running service, by its roots: a process of its own or one inside the test.
-pub trait Roots {
+pub trait ServiceUrls {
     /// The operator root.
     fn operator(&self) -> Api;
     /// The merchant root, asked with `key`.
@@ -57,7 +57,7 @@ pub struct Endpoint {
 
 /// What one event says where it stands in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct EventPosition {
     /// Its position.
     pub sequence: u64,
     /// Its name.
@@ -68,12 +68,12 @@ pub struct Told {
 
 impl Merchant {
     /// Makes one, with a key.
-    pub async fn create(authority: &impl Roots, slug: &str) -> Self {
+    pub async fn create(authority: &impl ServiceUrls, slug: &str) -> Self {
         Self::with_settings(authority, slug, json!({})).await
     }
 
     /// Makes one with these settings.
-    pub async fn with_settings(authority: &impl Roots, slug: &str, settings: Value) -> Self {
+    pub async fn with_settings(authority: &impl ServiceUrls, slug: &str, settings: Value) -> Self {
         let operator = authority.operator();
         let body = json!({ "slug": slug, "name": slug, "default_currency": "USD", "settings": settings });
         let made = operator.post("/merchants", &body).await.expect(201);
@@ -84,7 +84,7 @@ impl Merchant {
 
     /// The same merchant where the service answers now.
     #[must_use]
-    pub fn at(&self, authority: &impl Roots) -> Self {
+    pub fn at(&self, authority: &impl ServiceUrls) -> Self {
         Self { api: authority.merchant(&self.key), operator: authority.operator(), ..self.clone() }
     }
 
@@ -203,15 +203,15 @@ impl Merchant {
     }
 
     /// The events behind the first `known`, in short.
-    pub async fn told_after(&self, known: usize) -> Vec<Told> {
+    pub async fn told_after(&self, known: usize) -> Vec<EventPosition> {
         self.events().await.split_off(known).iter().map(told).collect()
     }
 }
 
 /// An event in short.
 #[must_use]
-pub fn told(event: &Value) -> Told {
-    Told {
+pub fn told(event: &Value) -> EventPosition {
+    EventPosition {
         sequence: event["sequence"].as_u64().unwrap(),
         event_type: text(event, "type"),
         version: event["resource_version"].as_u64(),

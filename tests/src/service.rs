@@ -25,7 +25,7 @@ use crate::authority::{Database, KEK};
 use crate::clock::HandClock;
 use crate::eventually::eventually;
 use crate::http::{Address, Api, Reply};
-use crate::merchant::Roots;
+use crate::merchant::ServiceUrls;
 
 /// What names lead to, as the test says; an address leads to itself.
 #[derive(Debug, Default)]
@@ -158,7 +158,7 @@ impl InProcess {
     }
 }
 
-impl Roots for InProcess {
+impl ServiceUrls for InProcess {
     fn operator(&self) -> Api {
         Api::new(self.operator_address(), "/v1/operator", &self.operator_key)
     }

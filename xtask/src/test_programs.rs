@@ -47,7 +47,7 @@ struct Job {
 }
 
 /// How a job ended.
-struct Ended {
+struct JobResult {
     line: String,
     /// All that it printed, when it failed.
     failure: Option<String>,
@@ -155,14 +155,14 @@ fn side_by_side(jobs: Vec<Job>, workers: usize) -> Result<Vec<String>> {
     Ok(failed)
 }
 
-fn end(job: &mut Job) -> Result<Ended> {
+fn end(job: &mut Job) -> Result<JobResult> {
     let (output, time) = timed(|| job.command.stdin(Stdio::null()).output());
     let output = output.with_context(|| format!("{} could not be started", job.name))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let (outcome, seconds) = (if output.status.success() { "passed" } else { "FAILED" }, time.as_secs_f64());
     let line = format!("{outcome} {seconds:>6.1} s  {}: {}", job.name, counts(&text));
     let whole = || format!("{text}{}\n{}", String::from_utf8_lossy(&output.stderr), output.status);
-    Ok(Ended { line, failure: (!output.status.success()).then(whole) })
+    Ok(JobResult { line, failure: (!output.status.success()).then(whole) })
 }
 
 /// What the test harness counted, of all its reports.

@@ -1,6 +1,8 @@
 //! Endpoint URLs against contract 7.6 rules 1 to 3.
 
-use authority_domain::endpoint::url::{MAX_URL_BYTES, Reach, TargetUrl, UrlPolicy, UrlRefusal, UrlRules};
+use authority_domain::endpoint::url::{
+    MAX_URL_BYTES, NetworkScope, TargetUrl, UrlPolicy, UrlRefusal, UrlRules,
+};
 use proptest::prelude::*;
 
 const LIVE: bool = true;
@@ -37,7 +39,7 @@ fn what_is_allowed_comes_out_normalised() {
     for (text, normalised) in table {
         let target = public(text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
         assert_eq!(target.as_str(), normalised);
-        assert_eq!(target.reach(), Reach::Public);
+        assert_eq!(target.reach(), NetworkScope::Public);
         assert_eq!(public(target.as_str()).as_ref(), Ok(&target), "normalising {text} twice changes nothing");
     }
 }
@@ -211,7 +213,7 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
     ];
     for (text, normalised) in table {
         let target = development(text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
-        assert_eq!((target.as_str(), target.reach()), (normalised, Reach::Loopback));
+        assert_eq!((target.as_str(), target.reach()), (normalised, NetworkScope::Loopback));
         assert!(public(text).is_err(), "{text} in production");
         assert!(
             UrlRules::new(UrlPolicy::Public).parse(text, TEST).is_err(),
@@ -238,7 +240,7 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
     for (text, refusal) in refused {
         assert_eq!(development(text), Err(refusal), "{text}");
     }
-    assert_eq!(development("https://example.com/").unwrap().reach(), Reach::Public);
+    assert_eq!(development("https://example.com/").unwrap().reach(), NetworkScope::Public);
 }
 
 #[test]
@@ -259,11 +261,11 @@ proptest! {
             let url = url::Url::parse(target.as_str()).unwrap();
             prop_assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none());
             match target.reach() {
-                Reach::Public => {
+                NetworkScope::Public => {
                     prop_assert_eq!(url.scheme(), "https");
                     prop_assert!(url.domain().is_some_and(|name| name.contains('.') && !name.ends_with('.')));
                 }
-                Reach::Loopback => {
+                NetworkScope::Loopback => {
                     prop_assert!(matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost")));
                 }
             }

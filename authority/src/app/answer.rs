@@ -33,7 +33,7 @@ pub struct Answer {
 
 /// The form in the idempotency record.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredAnswer {
     status: u16,
     version: Option<i64>,
     location: Option<String>,
@@ -119,7 +119,7 @@ impl Answer {
         } else {
             None
         };
-        let kept = Kept {
+        let kept = StoredAnswer {
             status: self.status,
             version: self.version,
             location: self.location.clone(),
@@ -135,7 +135,7 @@ impl Answer {
         key: &str,
         secrets: &SecretBox,
     ) -> Result<SealedUnder, SecretBoxError> {
-        secrets.sealed_under(context(key), &Kept::read_sealed(text)?.1)
+        secrets.sealed_under(context(key), &StoredAnswer::read_sealed(text)?.1)
     }
 
     /// A kept answer under the current key; `None` when it is already.
@@ -145,14 +145,14 @@ impl Answer {
         secrets: &SecretBox,
         dice: &dyn Dice,
     ) -> Result<Option<String>, SecretBoxError> {
-        let (kept, sealed) = Kept::read_sealed(text)?;
+        let (kept, sealed) = StoredAnswer::read_sealed(text)?;
         let Some(sealed) = secrets.rewrap(dice, context(key), &sealed)? else { return Ok(None) };
-        let kept = Kept { sealed: Some(STANDARD.encode(sealed)), ..kept };
+        let kept = StoredAnswer { sealed: Some(STANDARD.encode(sealed)), ..kept };
         serde_json::to_string(&kept).map(Some).map_err(|_| SecretBoxError::UnknownForm)
     }
 
     pub(super) fn replay(text: &str, key: &str, secrets: &SecretBox) -> Result<Self, Refusal> {
-        let kept: Kept = serde_json::from_str(text).map_err(|_| Refusal::internal())?;
+        let kept: StoredAnswer = serde_json::from_str(text).map_err(|_| Refusal::internal())?;
         let confidential = kept.sealed.is_some();
         let body = match (kept.body, kept.sealed) {
             (Some(body), _) => body,
@@ -167,7 +167,7 @@ impl Answer {
     }
 }
 
-impl Kept {
+impl StoredAnswer {
     /// The kept form and the bytes of its sealed body.
     fn read_sealed(text: &str) -> Result<(Self, Vec<u8>), SecretBoxError> {
         let kept: Self = serde_json::from_str(text).map_err(|_| SecretBoxError::UnknownForm)?;

@@ -15,7 +15,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::{Ahead, IdempotencyRecord, KeyScope, MadeUnderKey, Tx};
+use authority_store::ports::{IdempotencyRecord, KeyScope, MadeUnderKey, Prefetch, Tx};
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -95,7 +95,7 @@ impl Mutation {
     where
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
     {
-        let ahead = Ahead {
+        let ahead = Prefetch {
             tenant: match &scope {
                 KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
                 KeyScope::Operator => None,

@@ -7,7 +7,7 @@
 
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{AnswerPlace, Sealed, SealedSecret, SecretPlace, Tx};
+use authority_store::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition, Tx};
 use serde::Serialize;
 
 use super::{Answer, App};
@@ -81,10 +81,10 @@ fn secret_context<'a>(endpoint_id: &'a str, secret: &SealedSecret) -> SecretCont
 }
 
 /// A signing secret to be written anew: its place, what was read, what it becomes.
-type SecretMove = (SecretPlace, Vec<u8>, Vec<u8>);
+type SecretMove = (SecretPosition, Vec<u8>, Vec<u8>);
 
 /// The same of a kept answer.
-type AnswerMove = (AnswerPlace, String, String);
+type AnswerMove = (AnswerPosition, String, String);
 
 impl App {
     /// Moves everything that is sealed to the current key-encryption key.
@@ -104,7 +104,7 @@ impl App {
 
     async fn rewrap_secrets(&self) -> Result<u64, Refusal> {
         let mut moved = 0;
-        let mut after: Option<SecretPlace> = None;
+        let mut after: Option<SecretPosition> = None;
         loop {
             let from = after.clone();
             let page = self
@@ -147,7 +147,7 @@ impl App {
 
     async fn rewrap_answers(&self) -> Result<u64, Refusal> {
         let mut moved = 0;
-        let mut after: Option<AnswerPlace> = None;
+        let mut after: Option<AnswerPosition> = None;
         loop {
             let from = after.clone();
             let page = self

@@ -12,10 +12,12 @@ use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::subscription;
-use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::renewal::Renewing;
-use authority_domain::subscription::{Ongoing, Subscription, SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::{
+    AnchoredSubscription, Subscription, SubscriptionReportRequest, SubscriptionRequest,
+};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::{KeyScope, Tx};
@@ -69,7 +71,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of
-    /// [`Ongoing::report`](authority_domain::subscription::Ongoing::report).
+    /// [`AnchoredSubscription::report`](authority_domain::subscription::AnchoredSubscription::report).
     pub async fn subscription_report(
         &self,
         mutation: Mutation,
@@ -100,7 +102,7 @@ impl App {
     pub async fn subscription_find(&self, id: Option<SubscriptionId>) -> Result<Answer, Refusal> {
         let missing = || Refusal::not_found("subscription");
         let id = id.ok_or_else(missing)?;
-        let found: Option<(Tenant, Ongoing)> = self
+        let found: Option<(Tenant, AnchoredSubscription)> = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.subscription_find(&id).await }))
             .await
@@ -153,7 +155,7 @@ pub(super) async fn open(
     tenant: &Tenant,
     merchant: &Merchant,
     body: &Value,
-) -> Result<Ongoing, Refusal> {
+) -> Result<AnchoredSubscription, Refusal> {
     let new = SubscriptionRequest::read(body, work.now)?.into_new(work.now, &mut work.dice)?;
     merchant.check_not_closed()?;
     let made = subscription::flow::open(new, tenant.livemode, work.now)?;
@@ -165,19 +167,21 @@ pub(super) async fn open(
 pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
-    before: Ongoing,
+    before: AnchoredSubscription,
     request: SubscriptionReportRequest,
-) -> Result<(bool, Ongoing), Refusal> {
+) -> Result<(bool, AnchoredSubscription), Refusal> {
     let report = request.into_report(work.now, &mut work.dice)?;
     let unchanged = before.clone();
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let (next, changes) = match before.report(report, work.now)? {
-        Reported::Unchanged => return Ok((false, unchanged)),
-        Reported::Changed(next) => {
+        SubscriptionOutcome::Unchanged => return Ok((false, unchanged)),
+        SubscriptionOutcome::Changed(next) => {
             let told = next.told();
             (*next, vec![told])
         }
-        Reported::Renewing(renewing) => renew(work, tenant, &merchant, *renewing, &unchanged).await?,
+        SubscriptionOutcome::Renewing(renewing) => {
+            renew(work, tenant, &merchant, *renewing, &unchanged).await?
+        }
     };
     work.commit(tenant, &merchant, &changes).await?;
     Ok((true, next))
@@ -189,8 +193,8 @@ async fn renew(
     tenant: &Tenant,
     merchant: &Merchant,
     renewing: Renewing,
-    before: &Ongoing,
-) -> Result<(Ongoing, Vec<Change>), Refusal> {
+    before: &AnchoredSubscription,
+) -> Result<(AnchoredSubscription, Vec<Change>), Refusal> {
     merchant.check_not_closed()?;
     let number = match renewing.chosen_number() {
         Some(chosen) => {

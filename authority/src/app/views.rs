@@ -39,7 +39,7 @@ pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<endpoint::merchant::WithSecret<'static>>();
     generator.subschema_for::<keys::ShownKey<'static>>();
     generator.subschema_for::<merchant::manage::OperatorView<'static>>();
-    generator.subschema_for::<delivery::operator::Shown<'static>>();
+    generator.subschema_for::<delivery::operator::OperatorDeliveryView<'static>>();
     generator.subschema_for::<outbox::Outbox<'static>>();
     generator.subschema_for::<partner::connections::WithCode<'static>>();
     generator.subschema_for::<payment::read::OperatorView<'static>>();

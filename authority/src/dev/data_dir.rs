@@ -60,7 +60,7 @@ pub(crate) enum DataDirError {
 
 /// What one run leaves for the next. Has no `Debug`: it holds keys.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct SavedState {
     /// The operator key.
     pub(crate) operator_key: Option<String>,
     /// The merchant `demo`.
@@ -68,14 +68,14 @@ pub(crate) struct Kept {
     /// The merchant's test key.
     pub(crate) merchant_key: Option<String>,
     /// The endpoint of the built-in receiver.
-    pub(crate) endpoint: Option<KeptEndpoint>,
+    pub(crate) endpoint: Option<SavedEndpoint>,
     /// Behind the events of the last run, so that the next one need not read the whole history.
     pub(crate) events_cursor: Option<String>,
 }
 
 /// The endpoint of the built-in receiver. Has no `Debug`: it holds the signing secret.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct KeptEndpoint {
+pub(crate) struct SavedEndpoint {
     /// Its id.
     pub(crate) id: String,
     /// Its signing secret, which the receiver verifies with.
@@ -92,7 +92,7 @@ pub(crate) struct DataDir {
     /// The key-encryption key.
     pub(crate) kek: Kek,
     /// What the run before left; to be written with [`DataDir::keep`] after a change.
-    pub(crate) kept: Kept,
+    pub(crate) kept: SavedState,
 }
 
 impl DataDir {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{Api, CallError, Http};
-use super::data_dir::{DataDir, DataDirError, KeptEndpoint};
+use super::data_dir::{DataDir, DataDirError, SavedEndpoint};
 use crate::app::merchant::operator_keys::operator_key_create;
 use crate::service::Service;
 
@@ -43,11 +43,11 @@ pub(crate) struct Demo {
     /// The merchant's id.
     pub(crate) merchant_id: String,
     /// The receiver's endpoint and its secret.
-    pub(crate) endpoint: KeptEndpoint,
+    pub(crate) endpoint: SavedEndpoint,
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct CreatedRecord {
     id: String,
 }
 
@@ -57,7 +57,7 @@ struct IssuedKey {
 }
 
 #[derive(Deserialize)]
-struct MadeEndpoint {
+struct CreatedEndpoint {
     id: String,
     secret: String,
 }
@@ -98,7 +98,7 @@ impl Demo {
 fn keep<T: Clone>(
     data: &mut DataDir,
     made: T,
-    place: impl FnOnce(&mut super::data_dir::Kept) -> &mut Option<T>,
+    place: impl FnOnce(&mut super::data_dir::SavedState) -> &mut Option<T>,
 ) -> Result<T, DataDirError> {
     *place(&mut data.kept) = Some(made.clone());
     data.keep()?;
@@ -115,7 +115,7 @@ async fn make_operator_key(service: &Service) -> Result<String, StoreError> {
 
 async fn make_merchant(operator: &Api) -> Result<String, CallError> {
     let body = json!({ "slug": "demo", "name": "Demo", "default_currency": "USD" });
-    let merchant: Made = operator.post("/merchants", &body, &[]).await?;
+    let merchant: CreatedRecord = operator.post("/merchants", &body, &[]).await?;
     Ok(merchant.id)
 }
 
@@ -126,11 +126,11 @@ async fn issue_key(operator: &Api, merchant_id: &str) -> Result<String, CallErro
     Ok(issued.key)
 }
 
-async fn make_endpoint(merchant: &Api, port: u16) -> Result<KeptEndpoint, CallError> {
+async fn make_endpoint(merchant: &Api, port: u16) -> Result<SavedEndpoint, CallError> {
     let body =
         json!({ "url": super::receiver::url(port), "description": "The receiver inside authority dev" });
-    let made: MadeEndpoint = merchant.post("/webhook-endpoints", &body, &[]).await?;
-    Ok(KeptEndpoint { id: made.id, secret: made.secret, port })
+    let made: CreatedEndpoint = merchant.post("/webhook-endpoints", &body, &[]).await?;
+    Ok(SavedEndpoint { id: made.id, secret: made.secret, port })
 }
 
 fn at(address: SocketAddr) -> String {

@@ -13,7 +13,7 @@ use verify_core::secret::{self, Secret, UnusableSecret};
 use verify_core::sign::signature_header;
 
 use super::client::{CallError, Http};
-use super::data_dir::KeptEndpoint;
+use super::data_dir::SavedEndpoint;
 use super::receiver;
 use crate::dice::Dice;
 
@@ -83,7 +83,7 @@ pub(crate) struct Sample<'a> {
     /// Its exact bytes.
     pub(crate) body: Bytes,
     /// The receiver's endpoint.
-    pub(crate) endpoint: &'a KeptEndpoint,
+    pub(crate) endpoint: &'a SavedEndpoint,
     /// The time, Unix seconds.
     pub(crate) now: i64,
 }

@@ -15,12 +15,12 @@ use super::demo::Demo;
 const TOTAL: u32 = 2 * 2_400 + 500;
 
 #[derive(Deserialize)]
-struct Made {
+struct CreatedRecord {
     id: String,
 }
 
 #[derive(Deserialize)]
-struct Reported {
+struct ReportedRecord {
     payment: ReportedPayment,
 }
 
@@ -50,7 +50,7 @@ async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
         "shipping": 500,
         "customer": { "reference": "c-77", "email": "ada@example.com", "name": "Ada" },
     });
-    let checkout: Made =
+    let checkout: CreatedRecord =
         operator.post(&format!("/merchants/{merchant_id}/test/checkouts"), &checkout, &[]).await?;
     // A processor's event ids are unique for ever, so they carry the checkout's.
     let payment = json!({
@@ -61,10 +61,10 @@ async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
         "processor": { "name": "dev" },
         "processor_event_id": format!("{}-created", checkout.id),
     });
-    let payment: Made =
+    let payment: CreatedRecord =
         operator.post(&format!("/merchants/{merchant_id}/test/payments"), &payment, &[]).await?;
     let report = json!({ "status": "succeeded", "processor_event_id": format!("{}-succeeded", checkout.id) });
-    let reported: Reported =
+    let reported: ReportedRecord =
         operator.post(&format!("/payments/{}/reports", payment.id), &report, &[]).await?;
     Ok(reported.payment.order_number)
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::id::{DeliveryId, EndpointId};
-use authority_store::hand_over::HandedOver;
+use authority_store::hand_off::HandedOff;
 use authority_store::ports::Tx;
 use authority_store::slots::Moment;
 use authority_store::{Store, StoreError};
@@ -24,7 +24,7 @@ pub(super) struct Attempts(Arc<Mutex<State>>);
 
 /// The same, for those who hand over, give back and go on.
 #[derive(Clone)]
-pub(super) struct Begin(Arc<Mutex<State>>);
+pub(super) struct AttemptsHandle(Arc<Mutex<State>>);
 
 enum State {
     Running {
@@ -47,8 +47,8 @@ impl Attempts {
     }
 
     /// What takes deliveries over.
-    pub(super) fn beginning(&self) -> Begin {
-        Begin(Arc::clone(&self.0))
+    pub(super) fn beginning(&self) -> AttemptsHandle {
+        AttemptsHandle(Arc::clone(&self.0))
     }
 
     /// Gives back what has waited too long.
@@ -87,9 +87,9 @@ impl Drop for Attempts {
     }
 }
 
-impl Begin {
+impl AttemptsHandle {
     /// Takes over a delivery whose lease was committed.
-    pub(super) fn hand_over(&self, delivery: HandedOver) {
+    pub(super) fn hand_off(&self, delivery: HandedOff) {
         match &mut *locked(&self.0) {
             State::Running { tasks, queue, sender } => {
                 while tasks.try_join_next().is_some() {}
@@ -122,7 +122,7 @@ impl Begin {
         }
     }
 
-    fn spawn(&self, tasks: &mut JoinSet<()>, sender: &Arc<Sender>, begun: Vec<HandedOver>) {
+    fn spawn(&self, tasks: &mut JoinSet<()>, sender: &Arc<Sender>, begun: Vec<HandedOff>) {
         for delivery in begun {
             let (sender, begin) = (Arc::clone(sender), self.clone());
             tasks.spawn(async move { sender.send(delivery, &begin).await });
@@ -134,7 +134,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn leases(deliveries: Vec<HandedOver>) -> Leases {
+fn leases(deliveries: Vec<HandedOff>) -> Leases {
     let mut leases = Leases::new();
     for delivery in &deliveries {
         note(&mut leases, delivery);
@@ -142,12 +142,12 @@ fn leases(deliveries: Vec<HandedOver>) -> Leases {
     leases
 }
 
-fn note(leases: &mut Leases, delivery: &HandedOver) {
+fn note(leases: &mut Leases, delivery: &HandedOff) {
     leases.entry(delivery.token.clone()).or_default().push(delivery.delivery.id.clone());
 }
 
 /// Gives back what waited, for whoever may send it next.
-async fn give_back(sender: &Sender, waiting: Vec<HandedOver>) {
+async fn give_back(sender: &Sender, waiting: Vec<HandedOff>) {
     let mut endpoints: Vec<EndpointId> =
         waiting.iter().map(|waiting| waiting.delivery.endpoint_id.clone()).collect();
     endpoints.dedup();

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use authority_domain::delivery::outcome::{
     AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after,
 };
-use authority_domain::endpoint::url::Reach;
+use authority_domain::endpoint::url::NetworkScope;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};
@@ -32,9 +32,9 @@ use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::connection_count::ConnectionCount;
 use super::connector::{CheckedConnector, DeadlineConnector};
 use super::exchange::{exchange, innermost, outcome_of};
-use super::kept::Keeping;
 use super::pool::{LeasedBody, Origin, Pool, PoolLimits};
 use super::transport::{AttemptReport, AttemptRequest, Transport};
 use super::{response, tls};
@@ -163,15 +163,15 @@ impl DeliveryClient {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, DeliveryClientError> {
         let tls = tls::client_config(extra_roots_pem)?;
-        let keeping = Keeping::new(limits.kept_connections);
+        let connection_count = ConnectionCount::new(limits.kept_connections);
         let connect_timeout = limits.connect_timeout;
         let pool_of = |reach| {
             let connector = CheckedConnector::new(Arc::clone(&resolver), reach, connect_timeout, proxy);
-            pool(reach, &tls, connector, limits, keeping.clone(), Arc::clone(&clock))
+            pool(reach, &tls, connector, limits, connection_count.clone(), Arc::clone(&clock))
         };
         Ok(Self {
-            public: pool_of(Reach::Public),
-            loopback: pool_of(Reach::Loopback),
+            public: pool_of(NetworkScope::Public),
+            loopback: pool_of(NetworkScope::Loopback),
             limits,
             clock,
             reading_on: Arc::new(Semaphore::new(READING_ON_MAX)),
@@ -223,8 +223,8 @@ impl Transport for DeliveryClient {
     /// whatever the receiver does. A future that is dropped closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = match request.url.reach() {
-            Reach::Public => &self.public,
-            Reach::Loopback => &self.loopback,
+            NetworkScope::Public => &self.public,
+            NetworkScope::Loopback => &self.loopback,
         };
         let started = self.clock.monotonic();
         let answer = match http_request(request) {
@@ -259,27 +259,27 @@ fn whole_ms(duration: Duration) -> u64 {
 }
 
 fn pool(
-    reach: Reach,
+    reach: NetworkScope,
     tls: &ClientConfig,
     connector: CheckedConnector,
     limits: DeliveryLimits,
-    keeping: Keeping,
+    connection_count: ConnectionCount,
     clock: Arc<dyn Clock>,
 ) -> Arc<Pool> {
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
     let builder = match reach {
-        Reach::Public => builder.https_only(),
-        Reach::Loopback => builder.https_or_http(),
+        NetworkScope::Public => builder.https_only(),
+        NetworkScope::Loopback => builder.https_or_http(),
     };
     let connector = builder.enable_all_versions().wrap_connector(connector);
-    let connector = DeadlineConnector::new(connector, limits.connect_timeout, keeping.clone());
+    let connector = DeadlineConnector::new(connector, limits.connect_timeout, connection_count.clone());
     let limits = PoolLimits {
         age: limits.connection_age,
         idle: CONNECTION_IDLE,
         ping_interval: limits.ping_interval,
         ping_timeout: limits.ping_timeout,
     };
-    Pool::new(connector, limits, keeping, clock)
+    Pool::new(connector, limits, connection_count, clock)
 }
 
 /// The request with the headers that every delivery has (contract 7.1).

@@ -5,7 +5,7 @@
 //! a name server that changes its answer in between (DNS rebinding) gains nothing. IP literals take the same way:
 //! a filter inside the resolver would not see them. The TLS layer comes around this, with one deadline over both.
 //!
-//! What is allowed depends on the [`Reach`] the connector was built for; the client keeps one connector, and with it
+//! What is allowed depends on the [`NetworkScope`] the connector was built for; the client keeps one connector, and with it
 //! one connection pool, for each.
 //!
 //! Where the operator has set an egress proxy ([`EgressProxy`]), public receivers are reached through it and it alone
@@ -21,7 +21,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use authority_domain::delivery::outcome::AttemptOutcome;
-use authority_domain::endpoint::url::Reach;
+use authority_domain::endpoint::url::NetworkScope;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
@@ -30,7 +30,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use super::kept::{Keeping, Kept};
+use super::connection_count::{ConnectionCount, CountedConnection};
 use crate::config::EgressProxy;
 use crate::names;
 pub use crate::names::Resolve;
@@ -79,7 +79,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 #[derive(Clone)]
 pub(super) struct CheckedConnector {
     resolver: Arc<dyn Resolve>,
-    reach: Reach,
+    reach: NetworkScope,
     connect_timeout: Duration,
     proxy: Option<Tunnel<HttpConnector>>,
 }
@@ -88,11 +88,11 @@ impl CheckedConnector {
     /// `proxy` is asked for every connection to a public receiver.
     pub(super) fn new(
         resolver: Arc<dyn Resolve>,
-        reach: Reach,
+        reach: NetworkScope,
         connect_timeout: Duration,
         proxy: Option<&EgressProxy>,
     ) -> Self {
-        let proxy = proxy.filter(|_| reach == Reach::Public).map(tunnel);
+        let proxy = proxy.filter(|_| reach == NetworkScope::Public).map(tunnel);
         Self { resolver, reach, connect_timeout, proxy }
     }
 
@@ -186,12 +186,12 @@ impl Service<Uri> for CheckedConnector {
 pub(super) struct DeadlineConnector<C> {
     inner: C,
     connect_timeout: Duration,
-    keeping: Keeping,
+    connection_count: ConnectionCount,
 }
 
 impl<C> DeadlineConnector<C> {
-    pub(super) fn new(inner: C, connect_timeout: Duration, keeping: Keeping) -> Self {
-        Self { inner, connect_timeout, keeping }
+    pub(super) fn new(inner: C, connect_timeout: Duration, connection_count: ConnectionCount) -> Self {
+        Self { inner, connect_timeout, connection_count }
     }
 }
 
@@ -200,7 +200,7 @@ where
     C: Service<Uri, Error = BoxError>,
     C::Future: Send + 'static,
 {
-    type Response = Kept<C::Response>;
+    type Response = CountedConnection<C::Response>;
     type Error = ConnectFailure;
     type Future = BoxFuture<Result<Self::Response, Self::Error>>;
 
@@ -210,10 +210,12 @@ where
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         let connecting = timeout(self.connect_timeout, self.inner.call(uri));
-        let keeping = self.keeping.clone();
+        let connection_count = self.connection_count.clone();
         Box::pin(async move {
             match connecting.await {
-                Ok(connected) => connected.map(|stream| keeping.count(stream)).map_err(connect_failure),
+                Ok(connected) => {
+                    connected.map(|stream| connection_count.count(stream)).map_err(connect_failure)
+                }
                 Err(_) => Err(ConnectFailure::Timeout),
             }
         })
@@ -233,7 +235,7 @@ mod tests {
     use super::*;
     use crate::names::SystemResolver;
 
-    async fn connect(reach: Reach, uri: &str) -> Result<TokioIo<TcpStream>, ConnectFailure> {
+    async fn connect(reach: NetworkScope, uri: &str) -> Result<TokioIo<TcpStream>, ConnectFailure> {
         let names = Arc::new(SystemResolver::default());
         let connector = CheckedConnector::new(names, reach, Duration::from_secs(5), None);
         connector.connect(uri.parse().unwrap()).await
@@ -259,7 +261,7 @@ mod tests {
             "localhost",
         ];
         for host in hosts {
-            let connected = connect(Reach::Public, &format!("https://{host}:{port}/")).await;
+            let connected = connect(NetworkScope::Public, &format!("https://{host}:{port}/")).await;
             // What is no address as it stands is no name either.
             let refused = matches!(connected, Err(ConnectFailure::Blocked | ConnectFailure::Dns(_)));
             assert!(refused, "{host}: {:?}", connected.err());
@@ -273,10 +275,10 @@ mod tests {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let uri = format!("http://127.0.0.1:{port}/");
-        let (connected, accepted) = tokio::join!(connect(Reach::Loopback, &uri), listener.accept());
+        let (connected, accepted) = tokio::join!(connect(NetworkScope::Loopback, &uri), listener.accept());
         assert_eq!(connected.unwrap().inner().local_addr().unwrap(), accepted.unwrap().1);
         for host in ["8.8.8.8", "10.0.0.1", "0.0.0.0", "[2001:4860:4860::8888]", "[::]"] {
-            let connected = connect(Reach::Loopback, &format!("http://{host}:{port}/")).await;
+            let connected = connect(NetworkScope::Loopback, &format!("http://{host}:{port}/")).await;
             assert!(matches!(connected, Err(ConnectFailure::Blocked)), "{host}: {:?}", connected.err());
         }
     }

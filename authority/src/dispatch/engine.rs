@@ -17,7 +17,7 @@ use authority_domain::delivery::retry::RetryPolicy;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::url::UrlRules;
 use authority_domain::time::Timestamp;
-use authority_store::hand_over::{Among, Desk, claim};
+use authority_store::hand_off::{Among, DispatchHandle, claim};
 use authority_store::ports::Tx;
 use authority_store::slots::{Capacity, Slots};
 use authority_store::{Store, StoreError};
@@ -104,13 +104,13 @@ impl Dispatcher {
         settling.spawn(settler.run(outcomes));
         let (recall, dice) = (begin.clone(), self.dice);
         let instance = hex::encode(random::<8>(dice.as_ref()));
-        let desk = Desk {
+        let desk = DispatchHandle {
             slots: Arc::clone(&slots),
             token: token(&instance, dice.as_ref()),
             lease_ms: LEASE_MS,
             max_in_flight: i64::from(self.max_in_flight),
             new_token: Box::new(move || token(&instance, dice.as_ref())),
-            begin: Box::new(move |delivery| begin.hand_over(delivery)),
+            begin: Box::new(move |delivery| begin.hand_off(delivery)),
             recall: Box::new(move |endpoint| recall.recall(endpoint)),
         };
         let open = self.store.put_up(Arc::new(desk));

@@ -1,6 +1,6 @@
 //! One request and its response's headers, or why there are none (contract 7.3, 18.4-4).
 //!
-//! A request may go out again within its attempt, under the attempt's deadline, where [`Again`] says that this makes no
+//! A request may go out again within its attempt, under the attempt's deadline, where [`SendAgain`] says that this makes no
 //! second delivery, or no more of one than the closed connection has.
 
 use std::error::Error as StdError;
@@ -13,7 +13,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 
 use super::connector::ConnectFailure;
-use super::pool::{Again, LeasedBody, Origin, Pool};
+use super::pool::{LeasedBody, Origin, Pool, SendAgain};
 
 /// How often a request is sent within one attempt, at most.
 const TRIES_MAX: usize = 3;
@@ -36,8 +36,8 @@ pub(super) async fn exchange(
             Err(failed) => failed,
         };
         after = match failed.again {
-            Again::Fresh if tries < TRIES_MAX => Some(failed.number),
-            Again::Elsewhere if tries < TRIES_MAX => None,
+            SendAgain::Fresh if tries < TRIES_MAX => Some(failed.number),
+            SendAgain::Elsewhere if tries < TRIES_MAX => None,
             _ => return Err(Arc::new(failed.error)),
         };
         tries += 1;

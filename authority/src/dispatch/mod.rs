@@ -8,10 +8,10 @@
 
 mod attempts;
 pub mod client;
+mod connection_count;
 pub mod connector;
 pub mod engine;
 mod exchange;
-mod kept;
 mod pool;
 mod queue;
 mod response;

@@ -10,7 +10,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use authority_domain::id::{EndpointId, MerchantId};
-use authority_store::hand_over::HandedOver;
+use authority_store::hand_off::HandedOff;
 use authority_store::slots::{Blocked, Moment};
 
 /// What waits longer than this is given back, in milliseconds: its URL and its secrets are to be those of the moment.
@@ -25,7 +25,7 @@ pub(super) struct SendQueue {
 
 struct Waiting {
     since_ms: u64,
-    delivery: HandedOver,
+    delivery: HandedOff,
 }
 
 /// Endpoints that wait for a place of the instance.
@@ -37,14 +37,14 @@ struct Line {
 
 impl SendQueue {
     /// Adds what was handed over.
-    pub(super) fn push(&mut self, delivery: HandedOver, now: Moment) {
+    pub(super) fn push(&mut self, delivery: HandedOff, now: Moment) {
         let waiting = Waiting { since_ms: now.monotonic_ms, delivery };
         self.endpoints.entry(waiting.delivery.delivery.endpoint_id.clone()).or_default().push_back(waiting);
     }
 
     /// Whatever may begin now that something was added for this endpoint, or a request to it has ended. With a line, it
     /// stands at its end, and the line is asked.
-    pub(super) fn begin(&mut self, endpoint: &EndpointId, now: Moment) -> Vec<HandedOver> {
+    pub(super) fn begin(&mut self, endpoint: &EndpointId, now: Moment) -> Vec<HandedOff> {
         let mut begun = Vec::new();
         if self.line.is_empty() {
             while let Some(delivery) = self.begin_one(endpoint, now) {
@@ -72,7 +72,7 @@ impl SendQueue {
         begun
     }
 
-    fn begin_one(&mut self, endpoint: &EndpointId, now: Moment) -> Option<HandedOver> {
+    fn begin_one(&mut self, endpoint: &EndpointId, now: Moment) -> Option<HandedOff> {
         match self.begin_front(endpoint, now) {
             Ok(begun) => begun,
             Err(Blocked::Endpoint) => None,
@@ -83,7 +83,7 @@ impl SendQueue {
         }
     }
 
-    fn begin_front(&mut self, endpoint: &EndpointId, now: Moment) -> Result<Option<HandedOver>, Blocked> {
+    fn begin_front(&mut self, endpoint: &EndpointId, now: Moment) -> Result<Option<HandedOff>, Blocked> {
         let Some(waiting) = self.endpoints.get_mut(endpoint) else { return Ok(None) };
         let Some(front) = waiting.front_mut() else { return Ok(None) };
         front.delivery.slot.begin(now)?;
@@ -102,13 +102,13 @@ impl SendQueue {
     }
 
     /// Everything of one endpoint.
-    pub(super) fn take(&mut self, endpoint: &EndpointId) -> Vec<HandedOver> {
+    pub(super) fn take(&mut self, endpoint: &EndpointId) -> Vec<HandedOff> {
         let waiting = self.endpoints.remove(endpoint).unwrap_or_default();
         waiting.into_iter().map(|waiting| waiting.delivery).collect()
     }
 
     /// What has waited too long.
-    pub(super) fn take_stale(&mut self, now: Moment) -> Vec<HandedOver> {
+    pub(super) fn take_stale(&mut self, now: Moment) -> Vec<HandedOff> {
         let mut stale = Vec::new();
         self.endpoints.retain(|_, waiting| {
             // They came one after the other.
@@ -123,7 +123,7 @@ impl SendQueue {
     }
 
     /// Everything.
-    pub(super) fn take_all(&mut self) -> Vec<HandedOver> {
+    pub(super) fn take_all(&mut self) -> Vec<HandedOff> {
         let all = std::mem::take(&mut self.endpoints).into_values().flatten();
         all.map(|waiting| waiting.delivery).collect()
     }

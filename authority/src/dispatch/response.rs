@@ -38,9 +38,9 @@ where
     let mut rest = Rest { body, left: max_bytes };
     let mut start = Start { bytes: Vec::new(), cut: false };
     // Running out of time is one of the ordinary ends.
-    let ended = timeout(moment, rest.fill(&mut start)).await.unwrap_or(Ended::No);
+    let ended = timeout(moment, rest.fill(&mut start)).await.unwrap_or(BodyEnd::No);
     let excerpt = (!start.bytes.is_empty()).then(|| excerpt(&start.bytes, start.cut));
-    (excerpt, (ended == Ended::No).then_some(rest))
+    (excerpt, (ended == BodyEnd::No).then_some(rest))
 }
 
 /// The first bytes of a body.
@@ -51,7 +51,7 @@ struct Start {
 
 /// Whether nothing more is to be read.
 #[derive(PartialEq, Eq)]
-enum Ended {
+enum BodyEnd {
     Yes,
     No,
 }
@@ -67,7 +67,7 @@ where
     }
 
     /// Reads until there is enough for the excerpt, and then what has arrived already.
-    async fn fill(&mut self, start: &mut Start) -> Ended {
+    async fn fill(&mut self, start: &mut Start) -> BodyEnd {
         loop {
             let room = EXCERPT_BYTES - start.bytes.len();
             let next = if room > 0 {
@@ -75,10 +75,10 @@ where
             } else {
                 match self.next().now_or_never() {
                     Some(next) => next,
-                    None => return Ended::No,
+                    None => return BodyEnd::No,
                 }
             };
-            let Some(data) = next else { return Ended::Yes };
+            let Some(data) = next else { return BodyEnd::Yes };
             start.cut |= data.len() > room;
             start.bytes.extend(data.iter().take(room));
         }

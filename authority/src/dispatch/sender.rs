@@ -8,14 +8,14 @@ use authority_domain::delivery::outcome::{AttemptOutcome, classify};
 use authority_domain::endpoint::url::UrlRules;
 use authority_domain::time::Timestamp;
 use authority_store::Store;
-use authority_store::hand_over::HandedOver;
+use authority_store::hand_off::HandedOff;
 use authority_store::ports::LeasedDelivery;
-use authority_store::slots::{Ended, Moment, SLOW_AFTER, Slot, Slots};
+use authority_store::slots::{AttemptEnd, Moment, SLOW_AFTER, Slot, Slots};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::attempts::{Begin, moment, release};
-use super::settle::Finished;
+use super::attempts::{AttemptsHandle, moment, release};
+use super::settle::SentAttempt;
 use super::signing;
 use super::transport::{AttemptReport, AttemptRequest, Transport};
 use crate::clock::Clock;
@@ -36,7 +36,7 @@ pub(super) struct Sender {
     pub(super) metrics: Arc<Metrics>,
     /// Those of the dispatcher.
     pub(super) slots: Arc<Slots>,
-    pub(super) finished: mpsc::Sender<Finished>,
+    pub(super) finished: mpsc::Sender<SentAttempt>,
 }
 
 impl Sender {
@@ -44,8 +44,8 @@ impl Sender {
         moment(self.clock.as_ref())
     }
 
-    pub(super) async fn send(&self, handed_over: HandedOver, begin: &Begin) {
-        let HandedOver { mut delivery, token, until, mut slot, .. } = handed_over;
+    pub(super) async fn send(&self, handed_off: HandedOff, begin: &AttemptsHandle) {
+        let HandedOff { mut delivery, token, until, mut slot, .. } = handed_off;
         let number = delivery.attempt_count + 1;
         let started_at = Timestamp::from_ms(self.clock.now_ms());
         if until.as_ms().saturating_sub(started_at.as_ms()) < LONGEST_ATTEMPT_MS {
@@ -64,12 +64,12 @@ impl Sender {
             .attempt(classify(report.outcome, report.status), Duration::from_millis(report.duration_ms));
         let at = self.now();
         let AttemptReport { outcome, status, retry_after_ms, .. } = report;
-        slot.ended(&Ended { at, outcome, status, retry_after_ms });
+        slot.ended(&AttemptEnd { at, outcome, status, retry_after_ms });
         // The next one leaves before this one's outcome is written.
         begin.go_on(&delivery.endpoint_id);
         // The settler outlives every sender.
         let Ok(place) = self.finished.reserve().await else { return };
-        place.send(Finished {
+        place.send(SentAttempt {
             delivery,
             token,
             leased_until: until,

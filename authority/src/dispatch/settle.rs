@@ -19,14 +19,14 @@ use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::hold::{Hold, hold_reason};
 use authority_domain::id::{AttemptId, EndpointId};
 use authority_domain::time::Timestamp;
-use authority_store::hand_over::{Among, claim};
+use authority_store::hand_off::{Among, claim};
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
 use authority_store::slots::{Slot, Slots, Want};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
 use tokio::sync::mpsc;
 
-use super::attempts::Begin;
+use super::attempts::AttemptsHandle;
 use super::transport::AttemptReport;
 use super::verdict::Verdict;
 use crate::clock::Clock;
@@ -39,7 +39,7 @@ const RETRY_WRITE: Duration = Duration::from_secs(1);
 
 /// An attempt that has ended.
 #[derive(Debug)]
-pub(super) struct Finished {
+pub(super) struct SentAttempt {
     pub(super) delivery: LeasedDelivery,
     pub(super) token: String,
     pub(super) leased_until: Timestamp,
@@ -61,7 +61,7 @@ pub(super) struct Settler {
     /// Those of the dispatcher.
     pub(super) slots: Arc<Slots>,
     /// What waits in its queue.
-    pub(super) begin: Begin,
+    pub(super) begin: AttemptsHandle,
 }
 
 /// What a batch has of one endpoint.
@@ -73,14 +73,14 @@ struct OfEndpoint {
 
 impl Settler {
     /// Settles until every sender is gone.
-    pub(super) async fn run(mut self, mut finished: mpsc::Receiver<Finished>) {
+    pub(super) async fn run(mut self, mut finished: mpsc::Receiver<SentAttempt>) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
             self.settle(std::mem::take(&mut batch)).await;
         }
     }
 
-    async fn settle(&mut self, batch: Vec<Finished>) {
+    async fn settle(&mut self, batch: Vec<SentAttempt>) {
         let verdict = self.judge(&batch);
         if self.written(verdict, &batch).await || batch.len() < 2 {
             return;
@@ -93,10 +93,10 @@ impl Settler {
     }
 
     /// Tries until the verdict is written or its leases are over. False when the database refuses it as it is.
-    async fn written(&self, verdict: Verdict, batch: &[Finished]) -> bool {
+    async fn written(&self, verdict: Verdict, batch: &[SentAttempt]) -> bool {
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
         let mut ended: BTreeMap<EndpointId, OfEndpoint> = BTreeMap::new();
-        for Finished { delivery, report, .. } in batch {
+        for SentAttempt { delivery, report, .. } in batch {
             let of = ended.entry(delivery.endpoint_id.clone()).or_default();
             of.outcomes += 1;
             of.refusals += usize::from(hold_reason(report.outcome, report.status).is_some());
@@ -145,7 +145,7 @@ impl Settler {
         }
     }
 
-    fn judge(&mut self, batch: &[Finished]) -> Verdict {
+    fn judge(&mut self, batch: &[SentAttempt]) -> Verdict {
         let mut verdict = Verdict::new(self.disable, &mut self.dice);
         for finished in batch {
             let class = classify(finished.report.outcome, finished.report.status);
@@ -156,7 +156,7 @@ impl Settler {
         verdict
     }
 
-    fn settlement(&mut self, finished: &Finished, class: OutcomeClass) -> Settlement {
+    fn settlement(&mut self, finished: &SentAttempt, class: OutcomeClass) -> Settlement {
         let test = finished.delivery.trigger == "test";
         let policy = if test { &self.retry.for_test_deliveries() } else { &self.retry };
         let next = match finished.report.wish {
@@ -211,8 +211,8 @@ async fn lease_next(
     Ok(())
 }
 
-fn log(finished: &Finished, class: OutcomeClass) {
-    let Finished { delivery, report, number, .. } = finished;
+fn log(finished: &SentAttempt, class: OutcomeClass) {
+    let SentAttempt { delivery, report, number, .. } = finished;
     let (delivery_id, event_id, endpoint_id) = (&delivery.id, &delivery.event_id, &delivery.endpoint_id);
     let outcome = report.outcome.as_str();
     if class == OutcomeClass::Success {

@@ -10,7 +10,7 @@ use authority_domain::alert::NewAlert;
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
-use authority_domain::endpoint::condition::{DisablePolicy, Ended};
+use authority_domain::endpoint::condition::{DisablePolicy, EndedAttempt};
 use authority_domain::endpoint::hold::Hold;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
 use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
@@ -20,7 +20,7 @@ use authority_store::ports::{ConditionOf, SettledAs, Settlement, Tx};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use super::settle::Finished;
+use super::settle::SentAttempt;
 use super::symptoms::Symptoms;
 
 /// Waiting deliveries that are cancelled at once with their endpoint; housekeeping cancels the rest. A longer
@@ -54,7 +54,7 @@ pub(super) struct Attempted {
 }
 
 /// What a batch made of one endpoint.
-struct Judged {
+struct EndpointVerdict {
     of: ConditionOf,
     symptoms: Symptoms,
     /// When the last attempt of the batch ended.
@@ -69,7 +69,7 @@ impl Verdict {
         Self { settlements: Vec::new(), attempts: BTreeMap::new(), policy, seed }
     }
 
-    pub(super) fn add(&mut self, finished: &Finished, class: OutcomeClass, settlement: Settlement) {
+    pub(super) fn add(&mut self, finished: &SentAttempt, class: OutcomeClass, settlement: Settlement) {
         let attempts = self.attempts.entry(finished.delivery.endpoint_id.clone()).or_default();
         attempts.push(Attempted::new(finished, class, &settlement));
         // In the order they ended; of the same moment, in the order they were told.
@@ -91,7 +91,7 @@ impl Verdict {
         let mut judged = Vec::with_capacity(ids.len());
         for of in tx.conditions(&ids).await? {
             if let Some(attempts) = touched.get(&of.endpoint_id) {
-                judged.push(Judged::new(of, attempts, self.policy));
+                judged.push(EndpointVerdict::new(of, attempts, self.policy));
             }
         }
         let conditions: Vec<ConditionOf> = judged.iter().map(|judged| judged.of.clone()).collect();
@@ -101,7 +101,7 @@ impl Verdict {
     }
 
     /// Disables whom the batch disables, and opens and closes alerts.
-    async fn act(&self, tx: &mut dyn Tx, judged: &[Judged]) -> Result<(), StoreError> {
+    async fn act(&self, tx: &mut dyn Tx, judged: &[EndpointVerdict]) -> Result<(), StoreError> {
         let mut dice = StdRng::from_seed(self.seed);
         let mut closing = BTreeMap::new();
         for one in judged {
@@ -140,7 +140,7 @@ impl Verdict {
 }
 
 impl Attempted {
-    fn new(finished: &Finished, class: OutcomeClass, settlement: &Settlement) -> Self {
+    fn new(finished: &SentAttempt, class: OutcomeClass, settlement: &Settlement) -> Self {
         let (delivery, report) = (&finished.delivery, &finished.report);
         Self {
             id: settlement.attempt_id.clone(),
@@ -158,11 +158,11 @@ impl Attempted {
     }
 }
 
-impl Judged {
+impl EndpointVerdict {
     fn new(mut of: ConditionOf, attempts: &[&Attempted], policy: DisablePolicy) -> Self {
         let mut symptoms = Symptoms::default();
         for attempt in attempts {
-            of.condition.note(&Ended {
+            of.condition.note(&EndedAttempt {
                 event_id: &attempt.event_id,
                 started_at: attempt.started_at,
                 ended_at: attempt.ended_at,

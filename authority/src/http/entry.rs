@@ -34,7 +34,7 @@ use super::page::Page;
 use super::pages_at_once::PagesAtOnce;
 use super::problem::Problem;
 use super::query::Query;
-use super::rate_limit::{Failure, Policy, RateLimiter, Standing};
+use super::rate_limit::{Failure, Policy, RateLimitStatus, RateLimiter};
 use super::request_id::RequestId;
 use super::server::PeerAddress;
 use super::unsent::Unsent;
@@ -50,7 +50,7 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// What both roots' handlers work with.
 #[derive(Clone)]
-pub struct Roots {
+pub struct AppState {
     /// The use cases.
     pub app: App,
     /// The merchants' buckets, and those of failed authentication on both roots.
@@ -68,7 +68,7 @@ pub struct Roots {
 }
 
 /// A request that passed the shared checks.
-pub(super) struct Entered<C> {
+pub(super) struct AuthorizedRequest<C> {
     /// Who asks.
     pub(super) who: C,
     /// The parameters, to be read by the handler.
@@ -100,7 +100,7 @@ impl Actor for Operator {
     }
 }
 
-impl<C: Actor> Entered<C> {
+impl<C: Actor> AuthorizedRequest<C> {
     /// Rows 10 and 11 for an operation that writes: no parameter, readable JSON; then what names the logical write.
     pub(super) fn write(self) -> Result<(C, Mutation, Value), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
@@ -142,9 +142,9 @@ pub(super) enum Reply {
 }
 
 /// Runs an operation of the merchant API, or one of the sandbox, which asks for a test key and for no scope.
-pub(super) async fn merchant<F, Fut>(roots: Roots, request: Request, act: F) -> Response
+pub(super) async fn merchant<F, Fut>(roots: AppState, request: Request, act: F) -> Response
 where
-    F: FnOnce(App, Entered<Caller>) -> Fut,
+    F: FnOnce(App, AuthorizedRequest<Caller>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
     let (parts, body) = request.into_parts();
@@ -178,9 +178,9 @@ where
 
 /// Runs an operation of the operator API. Its keys have no rate limits: the root is never reachable from outside. Wrong
 /// ones do.
-pub(super) async fn operator<F, Fut>(roots: Roots, request: Request, act: F) -> Response
+pub(super) async fn operator<F, Fut>(roots: AppState, request: Request, act: F) -> Response
 where
-    F: FnOnce(App, Entered<Operator>) -> Fut,
+    F: FnOnce(App, AuthorizedRequest<Operator>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
     let (parts, body) = request.into_parts();
@@ -209,7 +209,7 @@ where
 /// Lists wait for their turn, and in vain when meanwhile too much waits to be read.
 async fn page_turn(
     operation: &Operation,
-    roots: &Roots,
+    roots: &AppState,
     key: &KeyId,
     client: &str,
 ) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
@@ -279,11 +279,11 @@ fn declares(operation: &Operation, reply: &Reply) -> bool {
     })
 }
 
-type Limited = (Standing, Result<(), Refusal>);
+type Limited = (RateLimitStatus, Result<(), Refusal>);
 
 /// Rows 3 and 4. A failed credential counts against the address it came from.
 async fn authenticate(
-    roots: &Roots,
+    roots: &AppState,
     operation: &Operation,
     parts: &Parts,
 ) -> Result<(Caller, Limited), Refusal> {
@@ -302,7 +302,7 @@ async fn authenticate(
 }
 
 /// What a request is told that nobody is behind: also that its address has failed too often.
-fn failed(roots: &Roots, parts: &Parts, refusal: Refusal) -> Refusal {
+fn failed(roots: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
     let failure = match refusal.code {
         ErrorCode::MissingCredential => Failure::NoCredential,
         code if code.status() == 401 => Failure::WrongCredential,
@@ -320,7 +320,7 @@ async fn read<C>(
     needs_key: bool,
     parts: Parts,
     body: Body,
-) -> Result<Entered<C>, Refusal> {
+) -> Result<AuthorizedRequest<C>, Refusal> {
     check_version(&parts.headers)?;
     let payload = Payload::read(&parts.method, &parts.headers, body).await?;
     let writes = operation.verb.writes();
@@ -334,7 +334,7 @@ async fn read<C>(
     }
     let if_match = if writes { if_match::read(&parts.headers)? } else { None };
     let request_id = parts.extensions.get::<RequestId>().cloned().ok_or_else(Refusal::internal)?;
-    Ok(Entered {
+    Ok(AuthorizedRequest {
         who,
         query: Query::parse(parts.uri.query())?.of(operation),
         operation,

@@ -8,13 +8,13 @@ use axum::extract::Request;
 use axum::handler::Handler;
 use axum::routing::on;
 
-use super::entry::Roots;
+use super::entry::AppState;
 use super::operation::Operation;
 
 /// Routes and their operations.
 #[derive(Default)]
 pub struct Routes {
-    router: Router<Roots>,
+    router: Router<AppState>,
     described: Vec<Described>,
 }
 
@@ -38,7 +38,7 @@ impl Routes {
     #[must_use]
     pub(super) fn add<H, T>(mut self, operation: &'static Operation, handler: H) -> Self
     where
-        H: Handler<T, Roots>,
+        H: Handler<T, AppState>,
         T: Send + 'static,
     {
         let method = on(operation.verb.filter(), Under { handler, operation });
@@ -74,7 +74,7 @@ impl Routes {
     }
 
     /// For the listener.
-    pub fn into_router(self) -> Router<Roots> {
+    pub fn into_router(self) -> Router<AppState> {
         self.router
     }
 }
@@ -86,14 +86,14 @@ struct Under<H> {
     operation: &'static Operation,
 }
 
-impl<H, T> Handler<T, Roots> for Under<H>
+impl<H, T> Handler<T, AppState> for Under<H>
 where
-    H: Handler<T, Roots>,
+    H: Handler<T, AppState>,
     T: Send + 'static,
 {
     type Future = H::Future;
 
-    fn call(self, mut request: Request, roots: Roots) -> Self::Future {
+    fn call(self, mut request: Request, roots: AppState) -> Self::Future {
         request.extensions_mut().insert(self.operation);
         self.handler.call(request, roots)
     }

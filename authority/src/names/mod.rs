@@ -17,7 +17,7 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use authority_domain::endpoint::address_policy::is_public;
-use authority_domain::endpoint::url::Reach;
+use authority_domain::endpoint::url::NetworkScope;
 
 pub use self::judge::TargetJudge;
 pub use self::system::SystemResolver;
@@ -34,9 +34,9 @@ pub trait Resolve: Send + Sync {
 }
 
 /// Whether a receiver within this reach may have this address.
-pub(crate) fn allows(reach: Reach, address: IpAddr) -> bool {
+pub(crate) fn allows(reach: NetworkScope, address: IpAddr) -> bool {
     match reach {
-        Reach::Public => is_public(address),
-        Reach::Loopback => address.to_canonical().is_loopback(),
+        NetworkScope::Public => is_public(address),
+        NetworkScope::Loopback => address.to_canonical().is_loopback(),
     }
 }

@@ -3,7 +3,7 @@
 //! Called at the end of every writing use case, when all reading and deciding is done. First the stream's counter, which
 //! gives every event and with it every new record its place; then the records (the last version of each), the events,
 //! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3). Those that this instance may
-//! send at once are written leased to it, and handed over after the commit ([`crate::hand_over`]). Where an order is
+//! send at once are written leased to it, and handed over after the commit ([`crate::hand_off`]). Where an order is
 //! shared, its partners get copies in the same transaction (`partner_copies.rs`).
 
 use std::collections::BTreeMap;
@@ -18,9 +18,11 @@ use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::hand_over::HandedOver;
+use crate::hand_off::HandedOff;
 use crate::partner_copies::{Hearing, Parcels, hearings};
-use crate::ports::{NewDelivery, Placed, Places, SharePlaces, Subscriber, Trigger, Tx, Written};
+use crate::ports::{
+    NewDelivery, NewDeliveryState, SequenceRange, SharePositions, Subscriber, Trigger, Tx, Written,
+};
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -93,7 +95,7 @@ pub async fn commit_changes(
 struct Version<'c> {
     /// As it is at the end.
     record: &'c Record,
-    places: Places,
+    places: SequenceRange,
     /// Its version before; `None` when it is made here or has no versions.
     before: Option<i64>,
 }
@@ -117,7 +119,7 @@ fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
         };
         last.insert(
             key,
-            Version { record: &change.record, places: Places { first, last: sequence }, before },
+            Version { record: &change.record, places: SequenceRange { first, last: sequence }, before },
         );
     }
     order.into_iter().filter_map(|key| last.get(&key).copied()).collect()
@@ -138,14 +140,14 @@ async fn put(
     tx: &mut dyn Tx,
     merchant: &MerchantId,
     record: &Record,
-    places: Places,
+    places: SequenceRange,
     hearings: &[Hearing],
 ) -> Result<(), Refusal> {
     match record {
         Record::Share(sharing) if sharing.share.status == ShareStatus::Active => {
             let heard = hearings.iter().find_map(|hearing| hearing.place_of(&sharing.share.id));
             let partner = heard.ok_or_else(Refusal::internal)?;
-            tx.share_insert(&sharing.share, SharePlaces { owner: places.first, partner }).await?;
+            tx.share_insert(&sharing.share, SharePositions { owner: places.first, partner }).await?;
         }
         Record::Share(sharing) => tx.share_revoke(&sharing.share).await?,
         Record::Checkout(checkout) => tx.checkout_put(merchant, checkout, places).await?,
@@ -197,12 +199,12 @@ async fn fan_out(
                 deliveries.push((delivery, held_back, taken));
             }
         }
-        let placed = |taken: &Option<HandedOver>, held_back: Option<bool>| match (taken, &held_by) {
-            (Some(_), Some(held_by)) => Placed::HandedOver(held_by),
+        let placed = |taken: &Option<HandedOff>, held_back: Option<bool>| match (taken, &held_by) {
+            (Some(_), Some(held_by)) => NewDeliveryState::HandedOff(held_by),
             _ => match held_back {
-                Some(true) => Placed::HeldBack,
-                Some(false) => Placed::NoRoom,
-                None => Placed::Unasked,
+                Some(true) => NewDeliveryState::HeldBack,
+                Some(false) => NewDeliveryState::NoRoom,
+                None => NewDeliveryState::Unasked,
             },
         };
         let rows =
@@ -210,8 +212,8 @@ async fn fan_out(
         tx.deliveries_insert_placed(owner, &rows.collect::<Vec<_>>(), now).await?;
         for (delivery, _, taken) in deliveries {
             all.push(delivery);
-            if let Some(handed_over) = taken {
-                tx.hand_over(handed_over);
+            if let Some(handed_off) = taken {
+                tx.hand_off(handed_off);
             }
         }
     }

@@ -14,7 +14,7 @@
 
 pub mod commit;
 mod error;
-pub mod hand_over;
+pub mod hand_off;
 pub mod inbox;
 mod inspect;
 mod migrations;

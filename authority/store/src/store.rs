@@ -11,10 +11,10 @@ use sqlx::{PgPool, SqlitePool};
 use tokio::sync::oneshot;
 
 use crate::StoreError;
-use crate::hand_over::{Desk, OpenDesk};
-use crate::ports::{Ahead, Tx};
+use crate::hand_off::{DispatchHandle, OpenDesk};
+use crate::ports::{Prefetch, Tx};
 use crate::sqlite::ServerLock;
-use crate::writer::{JobError, Told, TypedJob, Writer, closed};
+use crate::writer::{CommitListeners, JobError, TypedJob, Writer, closed};
 use crate::{postgres, sqlite};
 
 /// Where the database is.
@@ -71,7 +71,7 @@ pub struct Store {
     writer: Writer,
     record_readers: Readers,
     list_readers: Readers,
-    told: Told,
+    told: CommitListeners,
     /// Held as long as the store lives, where this process is the database's only server.
     lock: Option<Arc<ServerLock>>,
 }
@@ -129,7 +129,7 @@ impl Store {
     /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
     /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self, StoreError> {
-        let told = Told::default();
+        let told = CommitListeners::default();
         match url {
             StoreUrl::Sqlite(path) => {
                 let opened = sqlite::open(path, access).await?;
@@ -202,7 +202,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn write_ahead<T, E, F>(&self, ahead: Ahead, work: F) -> Result<T, E>
+    pub async fn write_ahead<T, E, F>(&self, ahead: Prefetch, work: F) -> Result<T, E>
     where
         F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
         T: Send + 'static,
@@ -253,7 +253,7 @@ impl Store {
     /// Puts up the desk of this instance's dispatcher, in place of one that may be there: from now on jobs lease
     /// deliveries to it, which it is given after their commits. It is closed by dropping what is returned.
     #[must_use]
-    pub fn put_up(&self, desk: Arc<Desk>) -> OpenDesk {
+    pub fn put_up(&self, desk: Arc<DispatchHandle>) -> OpenDesk {
         self.told.desk.put_up(desk)
     }
 

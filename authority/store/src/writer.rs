@@ -20,8 +20,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
-use crate::hand_over::{Desk, DeskPlace, HandedOver, claim_asked_for};
-use crate::ports::{Ahead, Tx};
+use crate::hand_off::{CurrentDispatchHandle, DispatchHandle, HandedOff, claim_asked_for};
+use crate::ports::{Prefetch, Tx};
 use crate::queue::{Counted, Message, Queue};
 
 /// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
@@ -47,21 +47,21 @@ impl JobError for Refusal {
 
 /// What a job made that others are told of after the commit.
 #[derive(Debug, Default)]
-pub(crate) struct Made {
+pub(crate) struct CommitEffects {
     /// How many events.
     pub(crate) events: usize,
     /// Deliveries that this instance sends. Dropped with a job that is undone, and so are their slots.
-    pub(crate) handed_over: Vec<HandedOver>,
+    pub(crate) handed_off: Vec<HandedOff>,
     /// The endpoints of deliveries that nobody holds.
     pub(crate) left_behind: Vec<EndpointId>,
     /// Endpoints that were changed.
     pub(crate) recalled: Vec<EndpointId>,
 }
 
-impl Made {
+impl CommitEffects {
     fn add(&mut self, more: Self) {
         self.events += more.events;
-        self.handed_over.extend(more.handed_over);
+        self.handed_off.extend(more.handed_off);
         self.left_behind.extend(more.left_behind);
         self.recalled.extend(more.recalled);
     }
@@ -69,15 +69,15 @@ impl Made {
 
 /// What the world is told of commits.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct CommitListeners {
     /// Where the dispatcher of this instance takes deliveries.
-    pub(crate) desk: DeskPlace,
+    pub(crate) desk: CurrentDispatchHandle,
     /// All events that were committed.
     pub(crate) events: Arc<AtomicU64>,
 }
 
-impl Told {
-    fn committed(&self, made: Made) {
+impl CommitListeners {
+    fn committed(&self, made: CommitEffects) {
         self.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
         if let Some(desk) = self.desk.desk().filter(|_| !made.recalled.is_empty()) {
             for endpoint in &made.recalled {
@@ -85,7 +85,7 @@ impl Told {
                 (desk.recall)(endpoint);
             }
         }
-        for delivery in made.handed_over {
+        for delivery in made.handed_off {
             delivery.begin();
         }
         if !made.left_behind.is_empty()
@@ -109,7 +109,7 @@ pub(crate) enum Ran {
 /// A unit of work whose type the writer does not know.
 pub(crate) trait Job: Send {
     /// What it will ask for first, where that is known.
-    fn ahead(&self) -> Option<&Ahead>;
+    fn ahead(&self) -> Option<&Prefetch>;
 
     /// Runs inside the open transaction.
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
@@ -135,8 +135,8 @@ pub(crate) type Failed = Vec<(usize, StoreError)>;
 pub(crate) struct TypedJob<F, T, E> {
     work: Option<F>,
     /// The dispatcher of this instance.
-    desk: Option<Arc<Desk>>,
-    ahead: Option<Ahead>,
+    desk: Option<Arc<DispatchHandle>>,
+    ahead: Option<Prefetch>,
     result: Option<Result<T, E>>,
     waiting: oneshot::Sender<Result<T, E>>,
 }
@@ -144,8 +144,8 @@ pub(crate) struct TypedJob<F, T, E> {
 impl<F, T, E> TypedJob<F, T, E> {
     pub(crate) fn new(
         work: F,
-        ahead: Option<Ahead>,
-        desk: Option<Arc<Desk>>,
+        ahead: Option<Prefetch>,
+        desk: Option<Arc<DispatchHandle>>,
     ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (waiting, answer) = oneshot::channel();
         (Self { work: Some(work), desk, ahead, result: None, waiting }, answer)
@@ -158,7 +158,7 @@ where
     T: Send,
     E: JobError,
 {
-    fn ahead(&self) -> Option<&Ahead> {
+    fn ahead(&self) -> Option<&Prefetch> {
         self.ahead.as_ref()
     }
 
@@ -206,9 +206,13 @@ pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
     /// Asks at once for what several jobs will ask for first, where that is worth it. What it cannot have, they ask for.
-    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError>;
+    async fn prefetch(
+        &mut self,
+        jobs: &[&Prefetch],
+        desk: Option<Arc<DispatchHandle>>,
+    ) -> Result<(), StoreError>;
     /// Runs the `place`-th job of the transaction, and undoes it alone when it refused. Tells what the job made.
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError>;
+    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError>;
     /// Makes everything since `begin` durable, but for the jobs that failed by it.
     async fn commit(&mut self) -> Result<Failed, StoreError>;
     /// Undoes everything since `begin`, whatever state the transaction is in.
@@ -226,7 +230,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the task.
-    pub(crate) fn start(connection: Box<dyn WritingConnection>, told: Told) -> Self {
+    pub(crate) fn start(connection: Box<dyn WritingConnection>, told: CommitListeners) -> Self {
         let (jobs, queue) = Queue::open();
         tokio::spawn(write(connection, queue, told));
         Self { jobs, unanswered: Arc::default() }
@@ -257,7 +261,7 @@ pub(crate) fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".to_owned())
 }
 
-async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, told: Told) {
+async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, told: CommitListeners) {
     while queue.wait().await {
         batch(&mut *connection, &mut queue, &told).await;
     }
@@ -266,13 +270,13 @@ async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, tol
 }
 
 /// Runs what waits in one transaction.
-async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: &Told) {
+async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: &CommitListeners) {
     if let Err(error) = connection.begin().await {
         tracing::error!(error = %error, "no transaction could be opened");
         refuse_waiting(queue);
         return;
     }
-    let mut ran: Vec<(Counted, Made)> = Vec::new();
+    let mut ran: Vec<(Counted, CommitEffects)> = Vec::new();
     let mut sound = true;
     while sound && ran.len() < BATCH_MAX && queue.take(BATCH_MAX - ran.len()) {
         // Those of which nothing is known go first. Most write outcomes, and free places with them; and they make the
@@ -280,8 +284,8 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
         while sound && let Some(job) = queue.pop_unknown() {
             sound = run(connection, &mut ran, job).await;
         }
-        let ahead: Vec<&Ahead> = queue.jobs().filter_map(|waiting| waiting.job.ahead()).collect();
-        if sound && let Err(error) = connection.look_ahead(&ahead, told.desk.desk()).await {
+        let ahead: Vec<&Prefetch> = queue.jobs().filter_map(|waiting| waiting.job.ahead()).collect();
+        if sound && let Err(error) = connection.prefetch(&ahead, told.desk.desk()).await {
             tracing::error!(error = %error, "the transaction is lost");
             sound = false;
         }
@@ -299,16 +303,16 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
 /// Runs one job; whether the transaction can go on.
 async fn run(
     connection: &mut dyn WritingConnection,
-    ran: &mut Vec<(Counted, Made)>,
+    ran: &mut Vec<(Counted, CommitEffects)>,
     mut job: Counted,
 ) -> bool {
     let (made, sound) = match connection.run(ran.len(), &mut *job.job).await {
         Ok((Ran::Keep, made)) => (made, true),
-        Ok((Ran::Undo, _)) => (Made::default(), true),
-        Ok((Ran::Abort, _)) => (Made::default(), false),
+        Ok((Ran::Undo, _)) => (CommitEffects::default(), true),
+        Ok((Ran::Abort, _)) => (CommitEffects::default(), false),
         Err(error) => {
             tracing::error!(error = %error, "the transaction is lost");
-            (Made::default(), false)
+            (CommitEffects::default(), false)
         }
     };
     ran.push((job, made));
@@ -316,14 +320,14 @@ async fn run(
 }
 
 /// Answers every job, and tells the world what was made.
-fn answer(ran: Vec<(Counted, Made)>, committed: Option<Failed>, told: &Told) {
+fn answer(ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>, told: &CommitListeners) {
     let Some(mut failed) = committed else {
         for (job, _) in ran {
             job.answer(End::Lost);
         }
         return;
     };
-    let mut made = Made::default();
+    let mut made = CommitEffects::default();
     let mut answers = Vec::with_capacity(ran.len());
     for (place, (job, by_job)) in ran.into_iter().enumerate() {
         match failed.iter().position(|(failed, _)| *failed == place) {

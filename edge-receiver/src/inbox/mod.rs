@@ -4,18 +4,18 @@
 //! requests ([`operation`]) that only it can send.
 //!
 //! The way in is `claim`, or `claim_all` for many: an event that was verified, or that came from the API itself, becomes a
-//! record, once. From there the object hands it over by itself (`hand_over`). `summary`, `look_up` and `retry` are for
+//! record, once. From there the object hands it over by itself (`hand_off`). `summary`, `look_up` and `retry` are for
 //! people who look after the receiver.
 
 pub mod batch;
-mod hand_over;
+mod hand_off;
 mod object;
 pub mod operation;
 pub mod schedule;
 pub mod stored;
 mod table;
 
-pub(crate) use hand_over::within_deadline;
+pub(crate) use hand_off::within_deadline;
 
 use verify_core::receiver::Claimed;
 use worker::{Env, Result, web_sys};

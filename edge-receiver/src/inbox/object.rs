@@ -3,7 +3,7 @@
 //! It runs alone on its data, the insert is decided by the primary key, and the runtime holds the answer back until the
 //! insert is on disk. So of any number of simultaneous deliveries one is the first, and an event that was acknowledged
 //! is stored. With a first insert the alarm is set, in the same write; what the alarm does is told in
-//! `hand_over`.
+//! `hand_off`.
 //!
 //! The object is given a verified body and nothing else, and reads the record from it. It trusts the Worker to have
 //! verified the signature: only the Worker can reach it.
@@ -63,9 +63,9 @@ impl DurableObject for EventInbox {
     async fn alarm(&self) -> Result<Response> {
         self.is_woken.set(false);
         self.create()?;
-        let next_ms = self.hand_over().await.unwrap_or_else(|error| {
+        let next_ms = self.hand_off().await.unwrap_or_else(|error| {
             console_error!("the inbox could not hand over: {error}");
-            Some(clock::runtime_ms() + super::hand_over::PAUSE_AFTER_ERROR_MS)
+            Some(clock::runtime_ms() + super::hand_off::PAUSE_AFTER_ERROR_MS)
         });
         // What was set meanwhile is overwritten: whatever came in since has been seen.
         self.is_woken.set(false);

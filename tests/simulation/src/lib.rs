@@ -39,7 +39,7 @@ mod world;
 use std::fmt;
 
 pub use journal::Violation;
-pub use model::Ended;
+pub use model::DeliveryCounts;
 pub use planted::Planted;
 
 /// What decides a run.
@@ -86,7 +86,7 @@ pub struct Report {
     /// What there was.
     pub tally: Tally,
     /// How the deliveries ended.
-    pub ended: Ended,
+    pub ended: DeliveryCounts,
     /// The rule that was broken.
     pub violation: Option<Violation>,
     /// The last lines of the journal.

@@ -27,7 +27,7 @@ use crate::network::Network;
 use crate::operate::{By, member};
 use crate::rows::{self, Rows};
 use crate::time::Time;
-use crate::world::{Place, World};
+use crate::world::{DispatcherSlot, World};
 use crate::{Settings, Tally};
 
 const MERCHANTS: usize = 3;
@@ -74,7 +74,7 @@ pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
         app,
         callers: Vec::new(),
         time,
-        places: (0..places).map(|_| Place::default()).collect(),
+        places: (0..places).map(|_| DispatcherSlot::default()).collect(),
         newest: None,
         rows: Rows::open(&path).await,
         model: Model::default(),

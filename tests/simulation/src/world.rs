@@ -41,7 +41,7 @@ const LOOKS_EVERY: u64 = 64;
 
 /// A place for a dispatcher.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct DispatcherSlot {
     pub(crate) instance: Option<Instance>,
     /// When the next one starts here, in elapsed time.
     pub(crate) comes_back: Option<i64>,
@@ -54,7 +54,7 @@ pub(crate) struct World {
     pub(crate) callers: Vec<Caller>,
     pub(crate) time: Arc<Time>,
     pub(crate) network: Arc<Network>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<DispatcherSlot>,
     /// The instance that was started last: the one on this store that takes new work.
     pub(crate) newest: Option<usize>,
     pub(crate) rows: Rows,
@@ -240,7 +240,7 @@ impl World {
         let named = (self.settings.seed, self.names);
         let planted = self.settings.planted;
         let instance = Instance::start(&self.app, &self.time, &self.network, number, named, planted);
-        self.places[number] = Place { instance: Some(instance), comes_back: None };
+        self.places[number] = DispatcherSlot { instance: Some(instance), comes_back: None };
         self.newest = Some(number);
         self.note(format_args!("instance {number} starts"));
     }

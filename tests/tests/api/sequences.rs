@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tests::authority::Authority;
-use tests::merchant::{Merchant, Told, checkout_body, payment_body, report_body, text, told};
+use tests::merchant::{EventPosition, Merchant, checkout_body, payment_body, report_body, text, told};
 
 /// Events from `first` on, one after the other.
-fn from(first: u64, events: &[(&str, u64)]) -> Vec<Told> {
-    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| Told {
+fn from(first: u64, events: &[(&str, u64)]) -> Vec<EventPosition> {
+    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| EventPosition {
         sequence,
         event_type: (*event_type).to_owned(),
         version: Some(*version),

@@ -17,7 +17,7 @@ use tests::authority::Database;
 use tests::clock::HandClock;
 use tests::eventually::eventually;
 use tests::http::Api;
-use tests::merchant::{Endpoint, Merchant, Roots};
+use tests::merchant::{Endpoint, Merchant, ServiceUrls};
 use tests::on_both_databases;
 use tests::receiver::{Answer, Gate, Receiver};
 use tests::service::{InProcess, new_database, serve};
@@ -245,7 +245,7 @@ impl Run {
     }
 }
 
-impl Roots for Run {
+impl ServiceUrls for Run {
     fn operator(&self) -> Api {
         let address = watch::Sender::new(Some(format!("http://{}", self.service.operator_address)));
         Api::new(address.subscribe(), "/v1/operator", &self.operator_key)

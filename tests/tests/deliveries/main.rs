@@ -3,7 +3,7 @@
 
 mod delivery;
 mod egress;
-mod hand_over;
+mod hand_off;
 mod hangups;
 mod holding_back;
 mod outcomes;

@@ -5,7 +5,7 @@ mod cases;
 mod claims;
 mod faults;
 mod flood;
-mod hand_over;
+mod hand_off;
 mod hostile;
 mod look_inside;
 mod reconciliation;

@@ -151,7 +151,7 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
 
     let workerd = Workerd::start(&state, std::slice::from_ref(&worker)).await;
     make_events(&merchant, 100).await;
-    all_are_handed_over(&workerd, 100).await;
+    all_are_handed_off(&workerd, 100).await;
     workerd.kill().await;
 
     make_events(&merchant, 100).await;
@@ -174,15 +174,15 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
     let mut workerd = Workerd::start(&state, &[stopping]).await;
     merchant.api.call(Method::PATCH, &path).json(&json!({ "status": "enabled" })).send().await.expect(200);
     make_events(&merchant, 100).await;
-    all_are_handed_over(&workerd, 200).await;
+    all_are_handed_off(&workerd, 200).await;
     workerd.begin_scheduled(WORKER).await;
     told.until("the stop", |arrivals| arrivals.all.len() == 1).await;
-    all_are_handed_over(&workerd, 300).await;
+    all_are_handed_off(&workerd, 300).await;
     workerd.kill().await;
 
     let mut workerd = Workerd::start(&state, &[worker]).await;
     assert_eq!(run(&mut workerd).await, complete(2, 0, 200));
-    all_are_handed_over(&workerd, 300).await;
+    all_are_handed_off(&workerd, 300).await;
     workerd.stop().await;
     let stream = stream_of(&merchant).await;
     assert_eq!((stream.len(), &ids_in(&state).await), (300, &stream), "every id once in the inbox");
@@ -192,7 +192,7 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
 }
 
 /// Waits until so many events are handed over and no other is in the inbox.
-async fn all_are_handed_over(workerd: &Workerd, count: u64) {
+async fn all_are_handed_off(workerd: &Workerd, count: u64) {
     let expected = json!({ "received": 0, "processing": 0, "processed": count, "error": 0,
         "oldest_unprocessed_ms": null });
     eventually(format!("{count} events handed over"), async || {

@@ -13,7 +13,7 @@ use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::payment::Payment;
 use crate::payment::flow::told;
 use crate::refusal::Refusal;
-use crate::subscription::Ongoing;
+use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
 use crate::time::Timestamp;
 
@@ -81,7 +81,7 @@ pub fn complete(
     let order = Order::create(new, &[], checkout.livemode, now);
     let completed = checkout.complete(None, order_number, now);
     let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
-    changes.extend(subscription.iter().map(Ongoing::told));
+    changes.extend(subscription.iter().map(AnchoredSubscription::told));
     changes.push(Change::order(EventType::OrderCreated, &order));
     if let Some((order, event)) = order.after_payments(&[], confirm_on, now) {
         changes.push(Change::order(event, &order));

@@ -55,7 +55,7 @@ pub struct Recovery {
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "endpoint_recovery")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Shown<'a> {
+struct RecoveryView<'a> {
     /// Identifies the recovery.
     id: &'a RecoveryId,
     /// The endpoint that missed events.
@@ -95,7 +95,7 @@ impl Recovery {
 
 impl Serialize for Recovery {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shown {
+        RecoveryView {
             id: &self.id,
             endpoint_id: &self.endpoint_id,
             status: self.status,
@@ -115,4 +115,4 @@ impl Serialize for Recovery {
 }
 
 #[cfg(feature = "schema")]
-crate::schema::written_as!(Recovery, Shown<'static>);
+crate::schema::written_as!(Recovery, RecoveryView<'static>);

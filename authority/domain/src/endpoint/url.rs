@@ -40,7 +40,7 @@ pub enum UrlPolicy {
 
 /// Which part of the network a URL points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum NetworkScope {
     /// A host name; every address behind it must be public.
     Public,
     /// `127.0.0.1`, `[::1]` or `localhost`; every address behind it must be a loopback address.
@@ -58,7 +58,7 @@ pub struct UrlRules {
 #[derive(Clone, PartialEq, Eq)]
 pub struct TargetUrl {
     url: Url,
-    reach: Reach,
+    reach: NetworkScope,
 }
 
 /// Why a URL is refused.
@@ -166,7 +166,7 @@ impl UrlRules {
             return Err(UrlRefusal::PortForbidden);
         }
         url.set_host(Some(&host)).map_err(refusal_of)?;
-        Ok(TargetUrl { url, reach: Reach::Public })
+        Ok(TargetUrl { url, reach: NetworkScope::Public })
     }
 }
 
@@ -185,7 +185,7 @@ impl TargetUrl {
 
     /// Which part of the network it points to.
     #[must_use]
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> NetworkScope {
         self.reach
     }
 }
@@ -216,7 +216,7 @@ fn names_loopback(authority: &str) -> bool {
 fn loopback_target(url: Url) -> Result<TargetUrl, UrlRefusal> {
     // Port 0 cannot be connected to.
     if matches!(url.port_or_known_default(), Some(1..)) {
-        Ok(TargetUrl { url, reach: Reach::Loopback })
+        Ok(TargetUrl { url, reach: NetworkScope::Loopback })
     } else {
         Err(UrlRefusal::PortForbidden)
     }

@@ -16,7 +16,7 @@ use crate::partner::share::OrderShare;
 use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
-use crate::subscription::Ongoing;
+use crate::subscription::AnchoredSubscription;
 
 /// One version of one record, and its event.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub enum Record {
     /// `shipment.*`
     Shipment(Box<Shipment>),
     /// `subscription.*`
-    Subscription(Box<Ongoing>),
+    Subscription(Box<AnchoredSubscription>),
     /// `webhook.test`
     WebhookTest(WebhookTest),
 }
@@ -57,12 +57,12 @@ pub struct Sharing {
     /// The order as it is.
     pub order: Order,
     /// What of it the partner is told.
-    pub shown: Shown,
+    pub shown: SharedOrderView,
 }
 
 /// What the partner's copy of a share's event shows of the order.
 #[derive(Clone, Debug)]
-pub enum Shown {
+pub enum SharedOrderView {
     /// The order as it is.
     Present,
     /// What the partner saw last: the order changed between the end of the connection and this event.
@@ -127,7 +127,7 @@ impl Change {
 
     /// A new version of a subscription.
     #[must_use]
-    pub fn subscription(event_type: EventType, subscription: &Ongoing) -> Self {
+    pub fn subscription(event_type: EventType, subscription: &AnchoredSubscription) -> Self {
         Self { event_type, record: Record::Subscription(Box::new(subscription.clone())) }
     }
 

@@ -8,7 +8,7 @@
 use serde::Serialize;
 use verify_core::catalog::EventType;
 
-use crate::event::change::{Change, Record, Shown};
+use crate::event::change::{Change, Record, SharedOrderView};
 use crate::partner::order_view::{SharedOrder, SharedShipment};
 use crate::partner::share::OrderShare;
 use crate::shipment::Shipment;
@@ -38,7 +38,7 @@ pub fn is_copied(event_type: EventType) -> bool {
 #[must_use]
 pub fn is_told_to_partners(change: &Change) -> bool {
     let shown = match &change.record {
-        Record::Share(sharing) => !matches!(sharing.shown, Shown::Nothing),
+        Record::Share(sharing) => !matches!(sharing.shown, SharedOrderView::Nothing),
         record => record.heard_by_partners_of().is_some(),
     };
     shown && is_copied(change.event_type)
@@ -97,9 +97,9 @@ impl<'s> PartnerCopy<'s> {
             Record::Order(order) => present(order),
             Record::Shipment(shipment) => CopiedObject::Shipment(Box::new(SharedShipment::of(shipment))),
             Record::Share(sharing) => match &sharing.shown {
-                Shown::Present => present(&sharing.order),
-                Shown::Last(order) => CopiedObject::Order(order.clone()),
-                Shown::Nothing => return None,
+                SharedOrderView::Present => present(&sharing.order),
+                SharedOrderView::Last(order) => CopiedObject::Order(order.clone()),
+                SharedOrderView::Nothing => return None,
             },
             _ => return None,
         };

@@ -12,7 +12,7 @@ use crate::order::further_payments::{attach, room};
 use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus};
 use crate::parts::{Address, Customer, Metadata};
 use crate::payment::flow::told;
-use crate::payment::{NewPayment, Payment, PaymentReport, Reported};
+use crate::payment::{NewPayment, Payment, PaymentOutcome, PaymentReport};
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
@@ -62,7 +62,7 @@ pub fn ingest(
         let mut version = attach(&order, &made, payment.new, now).map_err(refused)?;
         changes.push(told(&version));
         if let Some(report) = payment.report
-            && let Reported::Changed(next) = version.clone().report(&report, now).map_err(refused)?
+            && let PaymentOutcome::Changed(next) = version.clone().report(&report, now).map_err(refused)?
         {
             version = *next;
             changes.push(told(&version));

@@ -1,7 +1,7 @@
 //! The fulfilment update: the merchant says how far an order has come (contract 3.3, 4.6).
 //!
 //! A target raises or takes back whole quantities, lines set single ones; with both, the lines decide and the target
-//! must be what they result in. What is set is remembered per line ([`Marked`]), because cancelling a parcel later must
+//! must be what they result in. What is set is remembered per line ([`LineMarks`]), because cancelling a parcel later must
 //! not take back what was set without it. Setting `delivered` delivers the order's open parcels
 //! first. Deliberately absent: setting a single line's shipped quantity; that is what parcels are for.
 
@@ -11,7 +11,7 @@ use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::id::LineItemId;
 use crate::order::fulfillment_status::FulfillmentStatus;
-use crate::order::line_quantities::{Marked, Marks};
+use crate::order::line_quantities::{LineMarks, Marks};
 use crate::order::{ConfirmedBy, Order, OrderStatus};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, MemberError, Refusal};
@@ -46,7 +46,7 @@ pub struct Updated {
     /// Empty when nothing changed.
     pub changes: Vec<Change>,
     /// What is set from now on.
-    pub marked: Marked,
+    pub marked: LineMarks,
 }
 
 /// What may be asked for; the partial results of shipping and delivering are never targets.
@@ -100,7 +100,7 @@ fn cell(from: FulfillmentStatus, target: FulfillmentStatus) -> Cell {
 pub fn update(
     order: Order,
     parcels: &[Shipment],
-    marked: Marked,
+    marked: LineMarks,
     confirmed_by: ConfirmedBy,
     update: &FulfillmentUpdate,
     now: Timestamp,
@@ -123,7 +123,7 @@ pub fn update(
 fn apply(
     order: Order,
     parcels: &[Shipment],
-    mut marked: Marked,
+    mut marked: LineMarks,
     update: &FulfillmentUpdate,
     now: Timestamp,
 ) -> Result<Updated, Refusal> {

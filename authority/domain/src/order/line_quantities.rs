@@ -20,7 +20,7 @@ pub struct Marks {
 }
 
 /// The marks of an order's lines; a line without any has none set.
-pub type Marked = BTreeMap<LineItemId, Marks>;
+pub type LineMarks = BTreeMap<LineItemId, Marks>;
 
 /// Σ quantity per line over all parcels that were not cancelled.
 pub(crate) fn held(parcels: &[Shipment]) -> BTreeMap<LineItemId, i64> {
@@ -28,7 +28,7 @@ pub(crate) fn held(parcels: &[Shipment]) -> BTreeMap<LineItemId, i64> {
 }
 
 /// The lines of an order whose parcels are now these.
-pub(crate) fn with_parcels(lines: &[OrderLine], marked: &Marked, parcels: &[Shipment]) -> Vec<OrderLine> {
+pub(crate) fn with_parcels(lines: &[OrderLine], marked: &LineMarks, parcels: &[Shipment]) -> Vec<OrderLine> {
     let held = held(parcels);
     let arrived = sums(parcels, |parcel| parcel.status == ShipmentStatus::Delivered);
     let of = |sums: &BTreeMap<LineItemId, i64>, line: &OrderLine| sums.get(&line.id).copied().unwrap_or(0);

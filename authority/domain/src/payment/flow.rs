@@ -13,7 +13,7 @@ use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order, OrderStatus};
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal};
-use crate::subscription::Ongoing;
+use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
 use crate::time::Timestamp;
 
@@ -175,7 +175,7 @@ fn complete(
     payment.order_number = Some(order_number);
     payment.subscription_id.clone_from(&order.subscription_id);
     let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
-    changes.extend(subscription.iter().map(Ongoing::told));
+    changes.extend(subscription.iter().map(AnchoredSubscription::told));
     changes.extend([Change::order(EventType::OrderCreated, &order), told(&payment)]);
     if let Some((order, event)) = order.after_payments(std::slice::from_ref(&payment), confirm_on, now) {
         changes.push(Change::order(event, &order));

@@ -8,5 +8,5 @@ pub(crate) mod requests;
 
 pub use method::{CaptureMethod, Method, MethodType, Processor};
 pub use record::{NewPayment, Payment, PaymentStatus, PaymentTarget};
-pub use report::{PaymentReport, Reported};
+pub use report::{PaymentOutcome, PaymentReport};
 pub use requests::{PaymentReportRequest, PaymentRequest};

@@ -30,7 +30,7 @@ pub struct PaymentReport {
 
 /// What a report did to a payment.
 #[derive(Clone, Debug)]
-pub enum Reported {
+pub enum PaymentOutcome {
     /// The next version.
     Changed(Box<Payment>),
     /// The payment is already there or further: nothing happens.
@@ -112,12 +112,12 @@ impl Payment {
     /// `validation_failed` when the report's amounts are wrong by themselves;
     /// `processor_conflict` when they are not those recorded or break I3 (`captured ≤ authorized ≤ amount`), and when the
     /// status contradicts an end that was reported.
-    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<Reported, Refusal> {
+    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome, Refusal> {
         self.check(report)?;
         match course(self.status, report.status) {
-            Course::Behind => Ok(Reported::Unchanged),
+            Course::Behind => Ok(PaymentOutcome::Unchanged),
             Course::Contradiction => Err(self.contradicted_by(report.status)),
-            Course::Onward => Ok(Reported::Changed(Box::new(self.after(report, now)))),
+            Course::Onward => Ok(PaymentOutcome::Changed(Box::new(self.after(report, now)))),
         }
     }
 
@@ -132,10 +132,10 @@ impl Payment {
     ///
     /// # Errors
     /// Those of [`Payment::report`] for amounts.
-    pub fn report_late(self, report: &PaymentReport, now: Timestamp) -> Result<Reported, Refusal> {
+    pub fn report_late(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome, Refusal> {
         self.check(report)?;
         let late = Self { late: true, ..self.after(report, now) };
-        Ok(Reported::Changed(Box::new(late)))
+        Ok(PaymentOutcome::Changed(Box::new(late)))
     }
 
     fn check(&self, report: &PaymentReport) -> Result<(), Refusal> {

@@ -23,13 +23,13 @@ use crate::id::{PaymentId, RefundId};
 use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
 use crate::payment::{Payment, PaymentStatus};
-use crate::refund::{NewRefund, Refund, RefundReport, RefundStatus, Reported, Requester};
+use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
 /// What a refund is decided on: an order and its payments, or a payment without an order.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct RefundBasis {
     order: Option<Order>,
     payments: Vec<Payment>,
 }
@@ -45,7 +45,7 @@ pub struct Outcome {
     pub restated: Option<Payment>,
 }
 
-impl Standing {
+impl RefundBasis {
     /// An order with all of its payments, oldest first. `reserved` is the sum of the open refunds of each payment that
     /// has any, from which the payments' `amount_refund_pending` is computed.
     #[must_use]
@@ -69,7 +69,7 @@ impl Standing {
 /// `validation_failed` for unknown or repeated lines, more than was ordered, lines that do not add up, a payment of
 /// another order; `currency_mismatch`; `order_not_refundable`; `payment_required`; `refund_amount_exceeded`.
 pub fn request(
-    standing: Standing,
+    standing: RefundBasis,
     id: RefundId,
     new: NewRefund,
     requested_by: Requester,
@@ -77,7 +77,7 @@ pub fn request(
     now: Timestamp,
 ) -> Result<Outcome, Refusal> {
     check_body(&standing, &new)?;
-    let Standing { order, mut payments } = standing;
+    let RefundBasis { order, mut payments } = standing;
     let payment = chosen(&mut payments, new.payment_id.as_ref())?;
     let amount = granted(payment, &new)?;
     payment.amount_refund_pending += amount;
@@ -114,15 +114,15 @@ pub fn request(
 /// # Errors
 /// `processor_conflict` when the report contradicts an end that was already reported.
 pub fn report(
-    standing: Standing,
+    standing: RefundBasis,
     refund: Refund,
     report: &RefundReport,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Result<Option<Outcome>, Refusal> {
-    let Reported::Changed(refund) = refund.report(report, now)? else { return Ok(None) };
+    let RefundOutcome::Changed(refund) = refund.report(report, now)? else { return Ok(None) };
     let refund = *refund;
-    let Standing { order, mut payments } = standing;
+    let RefundBasis { order, mut payments } = standing;
     let payment =
         payments.iter_mut().find(|payment| payment.id == refund.payment_id).ok_or_else(Refusal::internal)?;
     let (mut changes, mut restated) = (Vec::with_capacity(3), None);
@@ -149,7 +149,7 @@ pub fn report(
 }
 
 /// What the body says against the order and its payments, whatever state these are in.
-fn check_body(standing: &Standing, new: &NewRefund) -> Result<(), Refusal> {
+fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<(), Refusal> {
     let lines = standing.order.as_ref().map_or(&[][..], |order| &order.line_items);
     for (index, line) in new.line_items.iter().enumerate() {
         let pointer = |member: &str| format!("/line_items/{index}/{member}");

@@ -5,7 +5,7 @@ mod record;
 pub(crate) mod requests;
 
 pub use record::{
-    NewRefund, Refund, RefundLine, RefundReason, RefundReport, RefundStatus, Reported, Requester,
+    NewRefund, Refund, RefundLine, RefundOutcome, RefundReason, RefundReport, RefundStatus, Requester,
     RequesterType,
 };
 pub use requests::{RefundReportRequest, RefundRequest};

@@ -183,7 +183,7 @@ pub struct RefundReport {
 
 /// What a report did to a refund.
 #[derive(Clone, Debug)]
-pub enum Reported {
+pub enum RefundOutcome {
     /// The next version.
     Changed(Box<Refund>),
     /// The refund is already there or further: nothing happens.
@@ -195,9 +195,9 @@ impl Refund {
     ///
     /// # Errors
     /// `processor_conflict` when the report contradicts the end that was already reported.
-    pub fn report(self, report: &RefundReport, now: Timestamp) -> Result<Reported, Refusal> {
+    pub fn report(self, report: &RefundReport, now: Timestamp) -> Result<RefundOutcome, Refusal> {
         if report.status == self.status || report.status.rank() < self.status.rank() {
-            return Ok(Reported::Unchanged);
+            return Ok(RefundOutcome::Unchanged);
         }
         if report.status.rank() == self.status.rank() {
             return Err(Refusal::new(
@@ -210,7 +210,7 @@ impl Refund {
         let mut next = self;
         match report.status {
             // The lowest rank: never reached from below.
-            RefundStatus::Requested => return Ok(Reported::Unchanged),
+            RefundStatus::Requested => return Ok(RefundOutcome::Unchanged),
             RefundStatus::Processing => next.processing_at = Some(now),
             RefundStatus::Completed => next.completed_at = Some(now),
             RefundStatus::Failed => {
@@ -224,6 +224,6 @@ impl Refund {
         }
         next.resource_version += 1;
         next.updated_at = now.max(next.updated_at);
-        Ok(Reported::Changed(Box::new(next)))
+        Ok(RefundOutcome::Changed(Box::new(next)))
     }
 }

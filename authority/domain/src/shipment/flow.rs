@@ -12,11 +12,11 @@ use crate::body::party_name;
 use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::id::{LineItemId, ShipmentId};
-use crate::order::line_quantities::Marked;
+use crate::order::line_quantities::LineMarks;
 use crate::order::{ConfirmedBy, Order, line_quantities};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, Refusal};
-use crate::shipment::report::{Reported, ShipmentReport};
+use crate::shipment::report::{ShipmentOutcome, ShipmentReport};
 use crate::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
 use crate::time::Timestamp;
 
@@ -80,14 +80,14 @@ pub fn create(
 pub fn report(
     order: Order,
     parcels: &[Shipment],
-    marked: &Marked,
+    marked: &LineMarks,
     shipment: Shipment,
     report: &ShipmentReport,
     now: Timestamp,
 ) -> Result<(Shipment, Vec<Change>), Refusal> {
     let next = match shipment.report(report, now)? {
-        Reported::Unchanged(shipment) => return Ok((*shipment, Vec::new())),
-        Reported::Changed(next) => *next,
+        ShipmentOutcome::Unchanged(shipment) => return Ok((*shipment, Vec::new())),
+        ShipmentOutcome::Changed(next) => *next,
     };
     let others = || parcels.iter().filter(|parcel| parcel.id != next.id);
     refuse_same_parcel(others(), &next.carrier, next.tracking_number.as_deref())?;

@@ -33,7 +33,7 @@ pub struct ShipmentReport {
 
 /// What a report did to a parcel.
 #[derive(Clone, Debug)]
-pub enum Reported {
+pub enum ShipmentOutcome {
     /// The next version.
     Changed(Box<Shipment>),
     /// The parcel is already as reported: nothing happens.
@@ -58,7 +58,7 @@ impl Shipment {
     /// # Errors
     /// `validation_failed` when an exception is given with another status, or the delivery is estimated before the
     /// parcel was shipped; `invalid_state_transition` when the parcel cannot move there, or has come to its end.
-    pub fn report(self, report: &ShipmentReport, now: Timestamp) -> Result<Reported, Refusal> {
+    pub fn report(self, report: &ShipmentReport, now: Timestamp) -> Result<ShipmentOutcome, Refusal> {
         occurrence::check(report.occurred_at, self.created_at)?;
         let to = report.status.unwrap_or(self.status);
         if report.exception.is_some() && to != ShipmentStatus::Exception {
@@ -78,15 +78,17 @@ impl Shipment {
             next.exception.clone_from(&report.exception);
         }
         if next == self {
-            return Ok(Reported::Unchanged(Box::new(self)));
+            return Ok(ShipmentOutcome::Unchanged(Box::new(self)));
         }
         if !self.status.is_open() {
             return Err(self.cannot_become(to));
         }
         if to == ShipmentStatus::Delivered {
-            return Ok(Reported::Changed(Box::new(next.deliver(report.occurred_at.unwrap_or(now), now))));
+            return Ok(ShipmentOutcome::Changed(Box::new(
+                next.deliver(report.occurred_at.unwrap_or(now), now),
+            )));
         }
-        Ok(Reported::Changed(Box::new(next.next_version(now))))
+        Ok(ShipmentOutcome::Changed(Box::new(next.next_version(now))))
     }
 
     /// The next version, at the customer since `at`.

@@ -16,8 +16,8 @@ use crate::id::LineItemId;
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::renewal::{Renewal, Renewing};
 use crate::subscription::{
-    Beginning, Interval, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
-    SubscriptionItem, SubscriptionStatus,
+    AnchoredSubscription, Interval, NewSubscription, PricedItems, Subscription, SubscriptionCancelReason,
+    SubscriptionItem, SubscriptionStart, SubscriptionStatus,
 };
 use crate::time::Timestamp;
 
@@ -55,11 +55,11 @@ pub struct ReportedItem {
 
 /// What a report did to a subscription.
 #[derive(Clone, Debug)]
-pub enum Reported {
+pub enum SubscriptionOutcome {
     /// It is already so: nothing happens.
     Unchanged,
     /// The next version.
-    Changed(Box<Ongoing>),
+    Changed(Box<AnchoredSubscription>),
     /// The next version, which needs an order.
     Renewing(Box<Renewing>),
 }
@@ -82,13 +82,13 @@ pub fn may_follow(from: SubscriptionStatus, to: SubscriptionStatus) -> bool {
 ///
 /// # Errors
 /// `validation_failed` when the first period would end before it begins or beyond the supported years.
-pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<Ongoing, Refusal> {
+pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<AnchoredSubscription, Refusal> {
     let beginning = new.beginning;
     let mut made = incomplete(new, livemode, now);
     match beginning {
-        Beginning::Incomplete { trial_end } => made.record.trial_end = trial_end,
-        Beginning::Trialing { start, trial_end } => made.try_out(start, trial_end)?,
-        Beginning::Active { start, end } => {
+        SubscriptionStart::Incomplete { trial_end } => made.record.trial_end = trial_end,
+        SubscriptionStart::Trialing { start, trial_end } => made.try_out(start, trial_end)?,
+        SubscriptionStart::Active { start, end } => {
             made.begin(start, end, "/current_period_end")?;
             made.record.status = SubscriptionStatus::Active;
         }
@@ -97,7 +97,7 @@ pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<Ongo
 }
 
 /// Version 1 of what has not begun.
-pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -> Ongoing {
+pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -> AnchoredSubscription {
     let (items, amount) = new.items.into_parts();
     let record = Subscription {
         id: new.id,
@@ -121,10 +121,10 @@ pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -
         created_at: now,
         updated_at: now,
     };
-    Ongoing { record, anchor: None }
+    AnchoredSubscription { record, anchor: None }
 }
 
-impl Ongoing {
+impl AnchoredSubscription {
     /// The event of this version.
     #[must_use]
     pub fn told(&self) -> Change {
@@ -142,12 +142,12 @@ impl Ongoing {
     /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of what does not
     /// go on; `validation_failed` for an item that is not there, amounts out of range, a period that overlaps the
     /// one before, or a time before the subscription was made.
-    pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<Reported, Refusal> {
+    pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<SubscriptionOutcome, Refusal> {
         occurrence::check(report.occurred_at, self.record.created_at)?;
         let from = self.record.status;
         let to = report.status.unwrap_or(from);
         if from == SubscriptionStatus::Cancelled && to == from && report.status.is_some() {
-            return Ok(Reported::Unchanged);
+            return Ok(SubscriptionOutcome::Unchanged);
         }
         if from == SubscriptionStatus::Cancelled || (to != from && !may_follow(from, to)) {
             return Err(refused(from, to, format!("The subscription is {from}; it cannot become {to}.")));
@@ -162,13 +162,13 @@ impl Ongoing {
         }
         next.move_to(to, &report, renewal.as_ref(), at)?;
         if next.record == before && renewal.is_none() {
-            return Ok(Reported::Unchanged);
+            return Ok(SubscriptionOutcome::Unchanged);
         }
         next.record.resource_version += 1;
         next.record.updated_at = now.max(next.record.updated_at);
         Ok(match renewal {
-            Some(renewal) => Reported::Renewing(Box::new(Renewing::new(next, renewal, at))),
-            None => Reported::Changed(Box::new(next)),
+            Some(renewal) => SubscriptionOutcome::Renewing(Box::new(Renewing::new(next, renewal, at))),
+            None => SubscriptionOutcome::Changed(Box::new(next)),
         })
     }
 

@@ -12,7 +12,9 @@ use crate::checkout::Checkout;
 use crate::id::SubscriptionId;
 use crate::order::number::OrderNumber;
 use crate::subscription::flow::incomplete;
-use crate::subscription::{Beginning, NewSubscription, Ongoing, SubscriptionStatus, SubscriptionTerms};
+use crate::subscription::{
+    AnchoredSubscription, NewSubscription, SubscriptionStart, SubscriptionStatus, SubscriptionTerms,
+};
 use crate::time::Timestamp;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -36,7 +38,7 @@ pub(crate) fn found(
     paid: bool,
     order_number: OrderNumber,
     now: Timestamp,
-) -> Ongoing {
+) -> AnchoredSubscription {
     let Founding { id, terms } = founding;
     let new = NewSubscription {
         id,
@@ -46,7 +48,7 @@ pub(crate) fn found(
         items: terms.items,
         interval: terms.interval,
         interval_count: terms.interval_count,
-        beginning: Beginning::Incomplete { trial_end: None },
+        beginning: SubscriptionStart::Incomplete { trial_end: None },
         metadata: terms.metadata,
     };
     let mut made = incomplete(new, checkout.livemode, now);

@@ -11,8 +11,8 @@ pub(crate) mod requests;
 
 pub use calendar::Interval;
 pub use record::{
-    Beginning, NewSubscription, Ongoing, PricedItems, Subscription, SubscriptionCancelReason,
-    SubscriptionItem, SubscriptionStatus, SubscriptionTerms,
+    AnchoredSubscription, NewSubscription, PricedItems, Subscription, SubscriptionCancelReason,
+    SubscriptionItem, SubscriptionStart, SubscriptionStatus, SubscriptionTerms,
 };
 pub use report_request::SubscriptionReportRequest;
 pub use requests::SubscriptionRequest;

@@ -5,10 +5,10 @@
 
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::calendar::next_boundary;
-use crate::subscription::{Ongoing, SubscriptionStatus};
+use crate::subscription::{AnchoredSubscription, SubscriptionStatus};
 use crate::time::Timestamp;
 
-impl Ongoing {
+impl AnchoredSubscription {
     /// The trial is the first of the periods, free of charge.
     pub(crate) fn try_out(&mut self, start: Timestamp, trial_end: Timestamp) -> Result<(), Refusal> {
         self.set_period(start, trial_end, "/trial_end")?;

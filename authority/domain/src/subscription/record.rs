@@ -151,7 +151,7 @@ impl PricedItems {
 /// The anchor is no member of the record: a period's end alone does not tell on which day of the month the
 /// subscription began ([`crate::subscription::calendar`]). It is stored in the same row, by the same statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ongoing {
+pub struct AnchoredSubscription {
     /// The record.
     pub record: Subscription,
     /// Start of the first paid period, or of the last one whose bounds the platform chose.
@@ -159,14 +159,14 @@ pub struct Ongoing {
 }
 
 /// The record alone: the anchor is not shown.
-impl Serialize for Ongoing {
+impl Serialize for AnchoredSubscription {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.record.serialize(serializer)
     }
 }
 
 #[cfg(feature = "schema")]
-crate::schema::written_as!(Ongoing, Subscription);
+crate::schema::written_as!(AnchoredSubscription, Subscription);
 
 /// What a checkout of mode `subscription` agrees on; kept beside the checkout, whose record does not show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,13 +194,13 @@ pub struct NewSubscription {
     pub items: PricedItems,
     pub interval: Interval,
     pub interval_count: i64,
-    pub beginning: Beginning,
+    pub beginning: SubscriptionStart,
     pub metadata: Metadata,
 }
 
 /// How a subscription begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub enum SubscriptionStart {
     /// Not yet; a trial may be agreed for later.
     Incomplete {
         /// When that trial is to end.

@@ -20,7 +20,7 @@ use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order, OrderSource};
 use crate::parts::{Address, Amounts, LineItem, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
-use crate::subscription::{Ongoing, Subscription, SubscriptionItem};
+use crate::subscription::{AnchoredSubscription, Subscription, SubscriptionItem};
 use crate::time::Timestamp;
 
 /// What the platform may say about the next period and its order.
@@ -51,13 +51,13 @@ pub struct Renewal {
 /// A subscription's next version that waits for its order's number.
 #[derive(Clone, Debug)]
 pub struct Renewing {
-    next: Ongoing,
+    next: AnchoredSubscription,
     renewal: Renewal,
     at: Timestamp,
 }
 
 impl Renewing {
-    pub(crate) fn new(next: Ongoing, renewal: Renewal, at: Timestamp) -> Self {
+    pub(crate) fn new(next: AnchoredSubscription, renewal: Renewal, at: Timestamp) -> Self {
         Self { next, renewal, at }
     }
 
@@ -78,7 +78,7 @@ impl Renewing {
         latest: Option<&Order>,
         confirm_on: ConfirmOn,
         now: Timestamp,
-    ) -> Result<(Ongoing, Vec<Change>), Refusal> {
+    ) -> Result<(AnchoredSubscription, Vec<Change>), Refusal> {
         let Self { mut next, renewal, at } = self;
         let new = order(&next.record, renewal, number.clone(), latest, at)?;
         let order = Order::create(new, &[], next.record.livemode, now);

@@ -11,7 +11,7 @@ use crate::id::{LineItemId, SubscriptionId};
 use crate::parts::{Customer, LineItem, Metadata, Money};
 use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::{
-    Beginning, Interval, NewSubscription, PricedItems, SubscriptionItem, SubscriptionStatus,
+    Interval, NewSubscription, PricedItems, SubscriptionItem, SubscriptionStart, SubscriptionStatus,
     SubscriptionTerms,
 };
 use crate::time::Timestamp;
@@ -133,7 +133,7 @@ pub struct SubscriptionRequest {
     items: Vec<ItemRequest>,
     interval: Interval,
     interval_count: i64,
-    beginning: Beginning,
+    beginning: SubscriptionStart,
     metadata: Metadata,
 }
 
@@ -177,7 +177,7 @@ impl SubscriptionRequest {
 }
 
 /// A subscription may have begun elsewhere, and in the past.
-fn beginning(m: &mut Members<'_>, now: Timestamp) -> Beginning {
+fn beginning(m: &mut Members<'_>, now: Timestamp) -> SubscriptionStart {
     use SubscriptionStatus::{Active, Incomplete, Trialing};
     let trial_days = m.integer("trial_days", TRIAL_DAYS).optional();
     let trial_end = m.time("trial_end").optional();
@@ -197,22 +197,22 @@ fn beginning(m: &mut Members<'_>, now: Timestamp) -> Beginning {
                     m.refuse(name, MemberCode::Inconsistent, "An incomplete subscription has no period yet.");
                 }
             }
-            Beginning::Incomplete { trial_end }
+            SubscriptionStart::Incomplete { trial_end }
         }
         (Trialing, Some(trial_end)) => {
             if end.is_some_and(|end| end != trial_end) {
                 m.refuse("current_period_end", MemberCode::Inconsistent, "The trial ends with its period.");
             }
-            Beginning::Trialing { start, trial_end }
+            SubscriptionStart::Trialing { start, trial_end }
         }
         (Trialing, None) => {
             m.refuse("trial_end", MemberCode::Required, "A trial has an end.");
-            Beginning::Incomplete { trial_end: None }
+            SubscriptionStart::Incomplete { trial_end: None }
         }
         (_, Some(_)) => {
             m.refuse("status", MemberCode::Inconsistent, "A trial has not ended as long as it is agreed on.");
-            Beginning::Incomplete { trial_end: None }
+            SubscriptionStart::Incomplete { trial_end: None }
         }
-        (_, None) => Beginning::Active { start, end },
+        (_, None) => SubscriptionStart::Active { start, end },
     }
 }

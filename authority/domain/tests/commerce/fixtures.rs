@@ -9,7 +9,7 @@ use authority_domain::order::{ConfirmOn, Order};
 use authority_domain::payment;
 use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{
-    NewPayment, Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported,
+    NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
 };
 use authority_domain::time::Timestamp;
 use rand::SeedableRng;
@@ -83,8 +83,8 @@ pub(crate) fn report(status: PaymentStatus) -> PaymentReport {
 
 pub(crate) fn reported(payment: Payment, report: &PaymentReport, now: Timestamp) -> Box<Payment> {
     match payment.report(report, now).unwrap() {
-        Reported::Changed(payment) => payment,
-        Reported::Unchanged => panic!("the report says nothing new"),
+        PaymentOutcome::Changed(payment) => payment,
+        PaymentOutcome::Unchanged => panic!("the report says nothing new"),
     }
 }
 

@@ -4,7 +4,7 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::line_quantities::Marked;
+use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, OrderStatus, fulfillment_status};
 use authority_domain::refusal::Refusal;
@@ -57,7 +57,7 @@ fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
 }
 
 fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated, Refusal> {
-    update(order.clone(), &[], Marked::new(), ConfirmedBy::Payments, asked, noon().plus_ms(1))
+    update(order.clone(), &[], LineMarks::new(), ConfirmedBy::Payments, asked, noon().plus_ms(1))
 }
 
 /// What came of it, in one word.
@@ -175,7 +175,7 @@ fn times_of_states_are_kept_while_they_hold_and_cleared_when_they_are_left() {
     let at = |ms: i64| noon().plus_ms(ms);
     let set = |order: Order, target, ms| {
         let asked = asked(Some(target), None);
-        update(order, &[], Marked::new(), ConfirmedBy::Payments, &asked, at(ms)).unwrap().order
+        update(order, &[], LineMarks::new(), ConfirmedBy::Payments, &asked, at(ms)).unwrap().order
     };
     let times = |order: &Order| (order.fulfilled_at, order.shipped_at, order.delivered_at);
     let fulfilled = set(order, FulfillmentStatus::Fulfilled, 1);
@@ -188,7 +188,7 @@ fn times_of_states_are_kept_while_they_hold_and_cleared_when_they_are_left() {
     assert_eq!(times(&delivered), (Some(at(1)), Some(at(3)), Some(at(4))));
     let guide = vec![LineTarget { id: delivered.line_items[2].id.clone(), fulfilled_quantity: 0 }];
     let corrected =
-        update(delivered, &[], Marked::new(), ConfirmedBy::Payments, &asked(None, Some(guide)), at(5))
+        update(delivered, &[], LineMarks::new(), ConfirmedBy::Payments, &asked(None, Some(guide)), at(5))
             .unwrap()
             .order;
     assert_eq!(corrected.fulfillment_status, FulfillmentStatus::PartiallyDelivered);
@@ -292,7 +292,7 @@ fn delivering_an_order_delivers_its_open_parcels() {
     }
     let asked = asked(Some(FulfillmentStatus::Delivered), None);
     let updated =
-        update(order, &parcels, Marked::new(), ConfirmedBy::Payments, &asked, noon().plus_ms(9)).unwrap();
+        update(order, &parcels, LineMarks::new(), ConfirmedBy::Payments, &asked, noon().plus_ms(9)).unwrap();
     assert_eq!(
         event_names(&updated.changes),
         ["shipment.delivered", "shipment.delivered", "order.delivered"]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::event::partner_copy::{PartnerCopy, is_copied};
 use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::id::{ConnectionId, EventId, MerchantId, ShareId, ShipmentId};
@@ -142,7 +142,7 @@ fn the_types_that_partners_hear_of_are_the_contract_s() {
 fn a_copy_is_the_partner_s_own_event() {
     let order = full_order();
     let share = share(&order, ShareTerms::default());
-    let sharing = Sharing { share: share.clone(), order: order.clone(), shown: Shown::Present };
+    let sharing = Sharing { share: share.clone(), order: order.clone(), shown: SharedOrderView::Present };
     let shared = Change::share(EventType::OrderShared, sharing);
     let copy = PartnerCopy::of(&shared, &share, &[]).unwrap();
     let id = EventId::from_store("evt_01k3zqa7t0e9h8w8r1v0c2n5xk".into());
@@ -164,7 +164,7 @@ fn a_copy_is_the_partner_s_own_event() {
     // What is never told to partners, and what cannot be shown any more.
     let created = Change::order(EventType::OrderCreated, &order);
     assert!(PartnerCopy::of(&created, &share, &[]).is_none());
-    let gone = Sharing { share: share.clone(), order, shown: Shown::Nothing };
+    let gone = Sharing { share: share.clone(), order, shown: SharedOrderView::Nothing };
     assert!(PartnerCopy::of(&Change::share(EventType::OrderShareRevoked, gone), &share, &[]).is_none());
 }
 

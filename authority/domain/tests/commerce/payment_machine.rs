@@ -2,7 +2,7 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::parts::{Failure, Money};
-use authority_domain::payment::{CaptureMethod, Payment, PaymentReport, PaymentStatus, Reported};
+use authority_domain::payment::{CaptureMethod, Payment, PaymentOutcome, PaymentReport, PaymentStatus};
 use authority_domain::refusal::MemberCode;
 
 use crate::fixtures::{TOTAL, created_payment, noon, report, reported};
@@ -46,8 +46,8 @@ fn every_report_on_every_status_has_the_outcome_of_the_table() {
         let seen: Vec<&str> = PaymentStatus::ALL
             .iter()
             .map(|to| match payment_in(from).report(&report(*to), noon()) {
-                Ok(Reported::Unchanged) => "=",
-                Ok(Reported::Changed(payment)) => {
+                Ok(PaymentOutcome::Unchanged) => "=",
+                Ok(PaymentOutcome::Changed(payment)) => {
                     assert_eq!(payment.status, *to);
                     assert_eq!(payment.resource_version, 2, "{from} → {to}");
                     "c"
@@ -119,10 +119,10 @@ enum Judged {
 
 fn judged(payment: Payment, told: &PaymentReport) -> Judged {
     match payment.report(told, noon()) {
-        Ok(Reported::Changed(payment)) => {
+        Ok(PaymentOutcome::Changed(payment)) => {
             Judged::Recorded(payment.amount_authorized, payment.amount_captured)
         }
-        Ok(Reported::Unchanged) => Judged::NothingNew,
+        Ok(PaymentOutcome::Unchanged) => Judged::NothingNew,
         Err(refusal) if refusal.code == ErrorCode::ProcessorConflict => Judged::Conflict,
         Err(refusal) => {
             assert_eq!(refusal.code, ErrorCode::ValidationFailed);
@@ -224,7 +224,7 @@ fn late_money_is_recorded_within_the_amounts() {
     }
     assert!(!payment_in(PaymentStatus::Failed).may_be_late(&report(PaymentStatus::Succeeded)));
     let told = PaymentReport { amount_captured: Some(5), ..report(PaymentStatus::Succeeded) };
-    let Reported::Changed(late) = cancelled.clone().report_late(&told, noon()).unwrap() else {
+    let PaymentOutcome::Changed(late) = cancelled.clone().report_late(&told, noon()).unwrap() else {
         panic!("late money is news");
     };
     let amounts = (late.amount_authorized, late.amount_captured, late.refundable());

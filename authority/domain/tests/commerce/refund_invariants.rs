@@ -10,7 +10,7 @@ use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::{Metadata, Money};
 use authority_domain::payment::{Payment, PaymentStatus};
 use authority_domain::refund;
-use authority_domain::refund::flow::{Outcome, Standing};
+use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
 };
@@ -67,7 +67,7 @@ impl Till {
     }
 
     fn run(&mut self, command: &Command) -> Result<(), Refusal> {
-        let standing = Standing::new(self.order.clone(), self.payments.clone(), &self.reserved());
+        let standing = RefundBasis::new(self.order.clone(), self.payments.clone(), &self.reserved());
         let now = noon().plus_ms(i64::try_from(self.told.len()).unwrap());
         let outcome = match command {
             Command::Ask { amount, payment } => {

@@ -8,9 +8,9 @@ use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::{Failure, Money};
 use authority_domain::payment::{Payment, PaymentStatus};
 use authority_domain::refund;
-use authority_domain::refund::flow::{Outcome, Standing};
+use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
-    Refund, RefundReason, RefundReport, RefundRequest, RefundStatus, Reported, Requester, RequesterType,
+    Refund, RefundOutcome, RefundReason, RefundReport, RefundRequest, RefundStatus, Requester, RequesterType,
 };
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
@@ -30,12 +30,12 @@ pub(crate) fn sold() -> (Order, Payment) {
 }
 
 /// What is reserved of the payments is taken from the refunds, as a store does it.
-fn standing(order: &Order, payments: &[Payment], refunds: &[Refund]) -> Standing {
+fn standing(order: &Order, payments: &[Payment], refunds: &[Refund]) -> RefundBasis {
     let mut reserved = std::collections::BTreeMap::new();
     for refund in refunds.iter().filter(|refund| refund.status.is_open()) {
         *reserved.entry(refund.payment_id.clone()).or_insert(0) += refund.amount;
     }
-    Standing::new(order.clone(), payments.to_vec(), &reserved)
+    RefundBasis::new(order.clone(), payments.to_vec(), &reserved)
 }
 
 fn by_merchant() -> Requester {
@@ -204,11 +204,11 @@ fn the_state_machine() {
                 _ => "unchanged",
             };
             let found = match at(*from).report(&told(*to), later()) {
-                Ok(Reported::Changed(next)) => {
+                Ok(RefundOutcome::Changed(next)) => {
                     assert_eq!((next.status, next.resource_version), (*to, 2));
                     "changed"
                 }
-                Ok(Reported::Unchanged) => "unchanged",
+                Ok(RefundOutcome::Unchanged) => "unchanged",
                 Err(refusal) => {
                     assert_eq!(refusal.code, ErrorCode::ProcessorConflict);
                     let facts =
@@ -268,7 +268,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
     let ask = |payment: &Payment, body: Value| {
         let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
         let id = RefundId::generate(later(), &mut dice());
-        let standing = Standing::without_order(payment.clone());
+        let standing = RefundBasis::without_order(payment.clone());
         refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
     };
     let part = ask(&payment, json!({"amount": 200, "currency": "USD"})).unwrap();
@@ -277,7 +277,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
     let reserved = part.restated.unwrap();
     assert_eq!((reserved.amount_refund_pending, reserved.resource_version), (200, payment.resource_version));
     let told = RefundReport { status: RefundStatus::Completed, processor_reference: None, failure: None };
-    let standing = Standing::without_order(reserved.clone());
+    let standing = RefundBasis::without_order(reserved.clone());
     let done = refund::flow::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
     assert_eq!(event_names(&done.changes), ["refund.completed", "payment.partially_refunded"]);
     for (body, code) in [

@@ -6,7 +6,7 @@ use authority_domain::checkout::CheckoutRequest;
 use authority_domain::parts::Metadata;
 use authority_domain::payment::PaymentReportRequest;
 use authority_domain::refund;
-use authority_domain::refund::flow::Standing;
+use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReportRequest, RefundStatus, Requester, RequesterType,
 };
@@ -125,7 +125,7 @@ fn refund_of(amount: i64) -> Refund {
         line_items: Vec::new(),
         metadata: Metadata::new(),
     };
-    let standing = Standing::new(order, vec![payment], &Default::default());
+    let standing = RefundBasis::new(order, vec![payment], &Default::default());
     let id = authority_domain::id::RefundId::generate(noon(), &mut dice());
     let by = Requester { kind: RequesterType::System, id: None };
     let confirm_on = authority_domain::order::ConfirmOn::Paid;

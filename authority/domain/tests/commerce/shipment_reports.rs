@@ -4,7 +4,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Change;
 use authority_domain::id::ShipmentId;
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::line_quantities::{Marked, Marks};
+use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Failure;
 use authority_domain::refusal::Refusal;
@@ -46,8 +46,8 @@ fn shipped_order() -> (Order, Vec<Shipment>) {
 }
 
 /// The guide was set as fulfilled; what else is was brought by the parcels.
-fn guide_ready(order: &Order) -> Marked {
-    Marked::from([(order.line_items[2].id.clone(), Marks { fulfilled: 1, shipped: 0 })])
+fn guide_ready(order: &Order) -> LineMarks {
+    LineMarks::from([(order.line_items[2].id.clone(), Marks { fulfilled: 1, shipped: 0 })])
 }
 
 fn says(status: ShipmentStatus) -> ShipmentReport {
@@ -57,7 +57,7 @@ fn says(status: ShipmentStatus) -> ShipmentReport {
 fn report(
     order: &Order,
     parcels: &[Shipment],
-    marked: &Marked,
+    marked: &LineMarks,
     index: usize,
     told: &ShipmentReport,
 ) -> Result<(Shipment, Vec<Change>), Refusal> {
@@ -176,7 +176,7 @@ fn cancelling_takes_back_what_the_parcel_brought() {
     }
     let all_set =
         order.line_items.iter().map(|line| (line.id.clone(), Marks { fulfilled: line.quantity, shipped: 0 }));
-    let all_set: Marked = all_set.collect();
+    let all_set: LineMarks = all_set.collect();
     // Falling back to a milestone is not reaching it.
     let (_, changes) = report(&order, &parcels, &all_set, 0, &says(ShipmentStatus::Cancelled)).unwrap();
     let order = last_order(&changes).unwrap();

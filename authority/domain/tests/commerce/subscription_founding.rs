@@ -8,7 +8,7 @@ use authority_domain::payment::PaymentStatus;
 use authority_domain::payment::flow::Surroundings;
 use authority_domain::refusal::MemberCode;
 use authority_domain::subscription::founding::Founding;
-use authority_domain::subscription::{Ongoing, SubscriptionStatus};
+use authority_domain::subscription::{AnchoredSubscription, SubscriptionStatus};
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout, payment};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn completed(body: &Value, status: PaymentStatus) -> (Checkout, Vec<Change>) {
     (checkout, payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon()))
 }
 
-fn made(changes: &[Change]) -> Ongoing {
+fn made(changes: &[Change]) -> AnchoredSubscription {
     let found = changes.iter().find_map(|change| match &change.record {
         Record::Subscription(made) => Some((**made).clone()),
         _ => None,

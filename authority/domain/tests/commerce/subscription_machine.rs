@@ -5,9 +5,10 @@ use authority_domain::event::change::Change;
 use authority_domain::order::ConfirmOn;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::subscription;
-use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::{
-    Ongoing, SubscriptionCancelReason, SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus,
+    AnchoredSubscription, SubscriptionCancelReason, SubscriptionReportRequest, SubscriptionRequest,
+    SubscriptionStatus,
 };
 use authority_domain::time::Timestamp;
 use proptest::prelude::*;
@@ -35,40 +36,48 @@ pub(crate) fn body(more: Value) -> Value {
     body
 }
 
-pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<Ongoing, Refusal> {
+pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<AnchoredSubscription, Refusal> {
     let new = SubscriptionRequest::read(&body(more), now)?.into_new(now, &mut dice())?;
     subscription::flow::open(new, false, now)
 }
 
-pub(crate) fn opened(more: Value) -> Ongoing {
+pub(crate) fn opened(more: Value) -> AnchoredSubscription {
     opened_at(more, noon()).unwrap()
 }
 
-pub(crate) fn reported_at(ongoing: &Ongoing, body: &Value, now: Timestamp) -> Result<Reported, Refusal> {
+pub(crate) fn reported_at(
+    ongoing: &AnchoredSubscription,
+    body: &Value,
+    now: Timestamp,
+) -> Result<SubscriptionOutcome, Refusal> {
     let report = SubscriptionReportRequest::read(body, now)?.into_report(now, &mut dice())?;
     ongoing.clone().report(report, now)
 }
 
 /// The next version, whether or not it needs an order, and the events.
-pub(crate) fn changed_at(ongoing: &Ongoing, body: &Value, now: Timestamp) -> (Ongoing, Vec<Change>) {
+pub(crate) fn changed_at(
+    ongoing: &AnchoredSubscription,
+    body: &Value,
+    now: Timestamp,
+) -> (AnchoredSubscription, Vec<Change>) {
     match reported_at(ongoing, body, now).unwrap() {
-        Reported::Changed(next) => {
+        SubscriptionOutcome::Changed(next) => {
             let told = next.told();
             (*next, vec![told])
         }
-        Reported::Renewing(renewing) => {
+        SubscriptionOutcome::Renewing(renewing) => {
             renewing.into_changes(order_number(), None, ConfirmOn::Paid, now).unwrap()
         }
-        Reported::Unchanged => panic!("{body} changes nothing"),
+        SubscriptionOutcome::Unchanged => panic!("{body} changes nothing"),
     }
 }
 
-fn changed(ongoing: &Ongoing, body: Value) -> Ongoing {
+fn changed(ongoing: &AnchoredSubscription, body: Value) -> AnchoredSubscription {
     changed_at(ongoing, &body, noon().plus_ms(1)).0
 }
 
 /// A subscription in any status.
-fn in_status(status: SubscriptionStatus) -> Ongoing {
+fn in_status(status: SubscriptionStatus) -> AnchoredSubscription {
     let active = || opened(json!({}));
     match status {
         SubscriptionStatus::Incomplete => opened(json!({"status": "incomplete", "trial_days": 7})),
@@ -99,8 +108,8 @@ fn every_report_on_every_status_has_the_outcome_of_the_table() {
         let seen: Vec<&str> = SubscriptionStatus::ALL
             .iter()
             .map(|to| match reported_at(&before, &json!({"status": to}), noon()) {
-                Ok(Reported::Unchanged) => "=",
-                Ok(Reported::Changed(next)) => {
+                Ok(SubscriptionOutcome::Unchanged) => "=",
+                Ok(SubscriptionOutcome::Changed(next)) => {
                     assert_eq!(next.record.status, *to);
                     assert_eq!(next.record.resource_version, before.record.resource_version + 1);
                     let event = match to {
@@ -110,7 +119,7 @@ fn every_report_on_every_status_has_the_outcome_of_the_table() {
                     assert_eq!(next.told().event_type, event);
                     "c"
                 }
-                Ok(Reported::Renewing(_)) => panic!("nobody asked for the next period"),
+                Ok(SubscriptionOutcome::Renewing(_)) => panic!("nobody asked for the next period"),
                 Err(refusal) => {
                     assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{from} → {to}");
                     let told =
@@ -314,7 +323,7 @@ fn ending_leaves_its_marks_and_nothing_comes_after() {
         assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{body}");
     }
     let again = json!({"status": "cancelled", "cancel_reason": "other", "cancel_at_period_end": true});
-    assert!(matches!(reported_at(&ended, &again, noon()), Ok(Reported::Unchanged)));
+    assert!(matches!(reported_at(&ended, &again, noon()), Ok(SubscriptionOutcome::Unchanged)));
 }
 
 #[test]
@@ -340,7 +349,7 @@ fn items_keep_their_ids_as_long_as_they_are_the_same() {
         {"name": "Cup", "sku": "CUP", "quantity": 2, "unit_amount": 900},
         {"name": "Filter", "quantity": 1, "unit_amount": 250},
     ]});
-    assert!(matches!(reported_at(&active, &same, noon()), Ok(Reported::Unchanged)));
+    assert!(matches!(reported_at(&active, &same, noon()), Ok(SubscriptionOutcome::Unchanged)));
     for items in [
         json!([{"id": "li_00000000000000000000000000", "name": "x", "quantity": 1, "unit_amount": 1}]),
         json!([{"id": cup.id, "name": "x", "quantity": 1, "unit_amount": 1},
@@ -381,7 +390,10 @@ fn reports_that_say_nothing_or_contradict_themselves_are_refused() {
         let members: Vec<_> = refusal.members.iter().map(|member| (&*member.pointer, member.code)).collect();
         assert_eq!(members, [(pointer, code)], "{body}");
     }
-    assert!(matches!(reported_at(&active, &json!({"renew": false}), noon()), Ok(Reported::Unchanged)));
+    assert!(matches!(
+        reported_at(&active, &json!({"renew": false}), noon()),
+        Ok(SubscriptionOutcome::Unchanged)
+    ));
 }
 
 proptest! {
@@ -418,7 +430,7 @@ proptest! {
             }
             let before = ongoing.clone();
             let told = match reported_at(&before, &report, now) {
-                Err(_) | Ok(Reported::Unchanged) => continue,
+                Err(_) | Ok(SubscriptionOutcome::Unchanged) => continue,
                 Ok(_) => changed_at(&before, &report, now),
             };
             ongoing = told.0;

@@ -5,20 +5,20 @@ use authority_domain::event::change::Record;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::order::{ConfirmOn, Order, OrderSource, OrderStatus};
 use authority_domain::refusal::MemberCode;
-use authority_domain::subscription::Ongoing;
-use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::AnchoredSubscription;
+use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, order_number};
 use crate::subscription_machine::{at, changed_at, opened, opened_at, reported_at};
 
-fn renewed_at(ongoing: &Ongoing, renew: Value, now: Timestamp) -> (Ongoing, Order) {
+fn renewed_at(ongoing: &AnchoredSubscription, renew: Value, now: Timestamp) -> (AnchoredSubscription, Order) {
     let (next, changes) = changed_at(ongoing, &json!({ "renew": renew }), now);
     (next, last_order(&changes).unwrap())
 }
 
-fn period(ongoing: &Ongoing) -> Option<(Timestamp, Timestamp)> {
+fn period(ongoing: &AnchoredSubscription) -> Option<(Timestamp, Timestamp)> {
     ongoing.record.current_period_start.zip(ongoing.record.current_period_end)
 }
 
@@ -68,7 +68,7 @@ fn the_order_costs_what_the_renewal_says() {
     assert_eq!(order.amounts.total, 2050 + 500 + 50 - 100);
     assert_eq!(order.shipping_address.unwrap().line1, "1 Main St");
     assert_eq!(order.metadata["k"], "v");
-    let Ok(Reported::Renewing(renewing)) =
+    let Ok(SubscriptionOutcome::Renewing(renewing)) =
         reported_at(&active, &json!({"renew": {"discount": 2051}}), noon())
     else {
         panic!("a renewal")
@@ -100,7 +100,7 @@ fn an_order_goes_where_the_last_one_went_and_ships_as_it_did() {
         {"name": "Cup", "sku": "CUP", "quantity": 1, "unit_amount": 900},
         {"name": "Lid", "quantity": 1, "unit_amount": 1},
     ]});
-    let Ok(Reported::Renewing(renewing)) = reported_at(&next, &report, at("2026-11-01")) else {
+    let Ok(SubscriptionOutcome::Renewing(renewing)) = reported_at(&next, &report, at("2026-11-01")) else {
         panic!("a renewal")
     };
     let (_, changes) =
@@ -148,11 +148,11 @@ fn a_renewal_that_names_its_period_counts_once() {
     let report = json!({"renew": {"period_start": at("2026-10-01")}});
     let (next, _) = changed_at(&active, &report, at("2026-10-01"));
     assert_eq!(period(&next), Some((at("2026-10-01"), at("2026-11-01"))));
-    assert!(matches!(reported_at(&next, &report, at("2026-10-02")), Ok(Reported::Unchanged)));
+    assert!(matches!(reported_at(&next, &report, at("2026-10-02")), Ok(SubscriptionOutcome::Unchanged)));
     // Long after, and together with what it was reported with.
     let (later, _) = renewed_at(&next, json!(true), at("2026-11-01"));
     let both = json!({"status": "active", "renew": {"period_start": at("2026-10-01")}});
-    assert!(matches!(reported_at(&later, &both, at("2026-11-02")), Ok(Reported::Unchanged)));
+    assert!(matches!(reported_at(&later, &both, at("2026-11-02")), Ok(SubscriptionOutcome::Unchanged)));
 }
 
 #[test]

@@ -21,10 +21,10 @@ const KEPT_MAX: usize = 4_096;
 
 /// Findings by key.
 pub(in crate::app) struct KeyCache<K, V> {
-    kept: Mutex<Kept<K, V>>,
+    kept: Mutex<Entries<K, V>>,
 }
 
-struct Kept<K, V> {
+struct Entries<K, V> {
     findings: HashMap<K, (Duration, V)>,
     /// How often everything was forgotten.
     forgotten: u64,
@@ -32,27 +32,27 @@ struct Kept<K, V> {
 
 /// That the database is being asked, since when.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::app) struct Asked {
+pub(in crate::app) struct LookupStart {
     at: Duration,
     forgotten: u64,
 }
 
 impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
     pub(in crate::app) fn new() -> Self {
-        Self { kept: Mutex::new(Kept { findings: HashMap::new(), forgotten: 0 }) }
+        Self { kept: Mutex::new(Entries { findings: HashMap::new(), forgotten: 0 }) }
     }
 
     /// What is known of `key`, or that it has to be asked for. `now` is monotonic.
-    pub(in crate::app) fn get(&self, key: &K, now: Duration) -> Result<V, Asked> {
+    pub(in crate::app) fn get(&self, key: &K, now: Duration) -> Result<V, LookupStart> {
         let kept = self.lock();
         match kept.findings.get(key) {
             Some((at, finding)) if now.saturating_sub(*at) < TRUSTED => Ok(finding.clone()),
-            _ => Err(Asked { at: now, forgotten: kept.forgotten }),
+            _ => Err(LookupStart { at: now, forgotten: kept.forgotten }),
         }
     }
 
     /// Keeps what the database said to a question that was `asked`.
-    pub(in crate::app) fn keep(&self, asked: Asked, key: K, finding: V) {
+    pub(in crate::app) fn keep(&self, asked: LookupStart, key: K, finding: V) {
         let mut kept = self.lock();
         if kept.forgotten != asked.forgotten {
             return;
@@ -73,7 +73,7 @@ impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
         kept.findings.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept<K, V>> {
+    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
         // Nothing in here panics half way.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -22,7 +22,7 @@ use crate::app::{Answer, App, Mutation};
 /// The record of contract 2.9, with the merchant whose event it carries.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatorDelivery"))]
-pub(in crate::app) struct Shown<'a> {
+pub(in crate::app) struct OperatorDeliveryView<'a> {
     #[serde(flatten)]
     delivery: &'a Delivery,
     /// Whose event it carries.
@@ -32,7 +32,7 @@ pub(in crate::app) struct Shown<'a> {
     attempts: Option<Vec<Attempt>>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> OperatorDeliveryView<'a> {
     fn new(found: &'a FoundDelivery) -> Self {
         Self { delivery: &found.delivery, merchant_id: &found.merchant_id, attempts: None }
     }
@@ -48,7 +48,9 @@ impl App {
         request: &ListRequest,
         filter: AllDeliveriesFilter,
     ) -> Result<List, Refusal> {
-        let show = |found: FoundDelivery| Ok((found.delivery.id.to_string(), written(Shown::new(&found))?));
+        let show = |found: FoundDelivery| {
+            Ok((found.delivery.id.to_string(), written(OperatorDeliveryView::new(&found))?))
+        };
         self.operator_list(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request, show, move |tx, of| {
             Box::pin(async move { Ok(tx.all_deliveries_page(&filter, of.before.as_deref(), of.rows).await?) })
         })
@@ -73,7 +75,10 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (found, attempts) = found.ok_or_else(missing)?;
-        Answer::record(200, &Shown { attempts: Some(attempts), ..Shown::new(&found) })
+        Answer::record(
+            200,
+            &OperatorDeliveryView { attempts: Some(attempts), ..OperatorDeliveryView::new(&found) },
+        )
     }
 
     /// `POST /deliveries/:id/retry`: what waits is tried now; what has failed or was cancelled is sent once more, as a
@@ -96,7 +101,8 @@ impl App {
                     no_members(&body)?;
                     let delivery = retry(work, &found).await?;
                     let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
-                    Ok(Answer::record(202, &Shown::new(&now))?.about(found.delivery.id.as_str()))
+                    Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?
+                        .about(found.delivery.id.as_str()))
                 })
             })
             .await

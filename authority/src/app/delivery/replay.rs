@@ -27,13 +27,13 @@ pub(in crate::app) struct Replayed<'a> {
     /// Whether it is of live mode.
     livemode: bool,
     /// The deliveries that were made.
-    deliveries: Vec<Made<'a>>,
+    deliveries: Vec<ReplayedDelivery<'a>>,
 }
 
 /// A delivery that was made.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReplayedDelivery"))]
-struct Made<'a> {
+struct ReplayedDelivery<'a> {
     /// Identifies it.
     id: &'a DeliveryId,
     /// Where it goes.
@@ -79,7 +79,7 @@ impl App {
                         })
                         .collect();
                     work.tx.deliveries_insert(&tenant, &deliveries, work.now).await?;
-                    let made = deliveries.iter().map(|made| Made {
+                    let made = deliveries.iter().map(|made| ReplayedDelivery {
                         id: &made.id,
                         endpoint_id: &made.endpoint_id,
                         status: DeliveryStatus::Pending,

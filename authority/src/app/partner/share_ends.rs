@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::id::ConnectionId;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::OrderShare;
@@ -79,7 +79,7 @@ async fn end_shares(work: &mut Work<'_>, connection: &ConnectionId, when: When) 
         let owner = Tenant { merchant_id: share.owner.id.clone(), livemode: share.livemode };
         let order = work.tx.order_get(&owner, &share.order_number).await?.ok_or_else(Refusal::internal)?;
         let shown = match when {
-            When::Now => Shown::Present,
+            When::Now => SharedOrderView::Present,
             When::Later => last_shown(work, &share).await?,
         };
         let context = share.owner.clone();
@@ -109,8 +109,8 @@ struct Data {
 }
 
 /// What the partner was shown of the order last; nothing when that event is older than the retention.
-async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<Shown, Refusal> {
-    let Some(body) = work.tx.share_last_shown(share).await? else { return Ok(Shown::Nothing) };
+async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<SharedOrderView, Refusal> {
+    let Some(body) = work.tx.share_last_shown(share).await? else { return Ok(SharedOrderView::Nothing) };
     let event: Event = serde_json::from_str(&body).map_err(|_| Refusal::internal())?;
-    Ok(Shown::Last(Box::new(event.data.object)))
+    Ok(SharedOrderView::Last(Box::new(event.data.object)))
 }

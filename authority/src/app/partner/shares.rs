@@ -2,7 +2,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::merchant::Merchant;
@@ -81,7 +81,7 @@ impl App {
                     let order = work.tx.order_get(&tenant, &found.order_number).await?;
                     let order = order.ok_or_else(Refusal::internal)?;
                     let share = found.revoked(work.now);
-                    let sharing = Sharing { share: share.clone(), order, shown: Shown::Present };
+                    let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
                     let change = Change::share(EventType::OrderShareRevoked, sharing);
                     work.commit(&tenant, &merchant, &[change]).await?;
                     Answer::record(200, &share)
@@ -186,7 +186,7 @@ pub(in crate::app) async fn share(
         tenant.livemode,
         work.now,
     );
-    let sharing = Sharing { share: share.clone(), order, shown: Shown::Present };
+    let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
     work.commit(tenant, merchant, &[Change::share(EventType::OrderShared, sharing)]).await?;
     Ok(share)
 }

@@ -10,7 +10,7 @@ use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::payment;
 use authority_domain::payment::flow::{PaidFor, Surroundings};
-use authority_domain::payment::{Payment, PaymentReport, PaymentReportRequest, Reported};
+use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentReportRequest};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -118,7 +118,7 @@ pub(in crate::app) async fn report(
     } else {
         payment.report(&request.report, work.now)?
     };
-    let Reported::Changed(next) = reported else { return Ok((false, before)) };
+    let PaymentOutcome::Changed(next) = reported else { return Ok((false, before)) };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let surroundings = surroundings(work, tenant, &merchant, &next).await?;
     let (id, reported) = (next.id.clone(), next.status);
@@ -135,8 +135,8 @@ pub(in crate::app) async fn report(
 /// the payment shows what it says.
 fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
     match payment.clone().report(report, now)? {
-        Reported::Unchanged => Ok(()),
-        Reported::Changed(_) => Err(Refusal::new(
+        PaymentOutcome::Unchanged => Ok(()),
+        PaymentOutcome::Changed(_) => Err(Refusal::new(
             ErrorCode::ProcessorConflict,
             format!("This processor_event_id was used before; now it says {}.", report.said()),
         )),

@@ -12,7 +12,7 @@ use authority_domain::order::Order;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::refund;
-use authority_domain::refund::flow::{Outcome, Standing};
+use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -209,7 +209,7 @@ async fn make_of_payment(
             let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
             standing(work, tenant, order).await?
         }
-        None => Standing::without_order(payment),
+        None => RefundBasis::without_order(payment),
     };
     let refund = begin(work, tenant, &merchant, standing, new, by).await?;
     keep_key(work, tenant, &refund).await?;
@@ -221,17 +221,17 @@ pub(in crate::app) async fn standing(
     work: &mut Work<'_>,
     tenant: &Tenant,
     order: Order,
-) -> Result<Standing, Refusal> {
+) -> Result<RefundBasis, Refusal> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
     let reserved = work.tx.refunds_reserved(tenant, &order.order_number).await?;
-    Ok(Standing::new(order, payments, &reserved))
+    Ok(RefundBasis::new(order, payments, &reserved))
 }
 
 async fn begin(
     work: &mut Work<'_>,
     tenant: &Tenant,
     merchant: &Merchant,
-    standing: Standing,
+    standing: RefundBasis,
     new: RefundRequest,
     by: Requester,
 ) -> Result<Refund, Refusal> {

@@ -6,7 +6,7 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
 use authority_domain::refund;
-use authority_domain::refund::flow::Standing;
+use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -107,7 +107,7 @@ pub(in crate::app) async fn report(
         }
         None => {
             let payment = work.tx.payment_get(tenant, &refund.payment_id).await?;
-            Standing::without_order(payment.ok_or_else(Refusal::internal)?)
+            RefundBasis::without_order(payment.ok_or_else(Refusal::internal)?)
         }
     };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;

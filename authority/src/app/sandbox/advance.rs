@@ -6,7 +6,7 @@ use authority_domain::sandbox::requests::{PaymentAdvance, RefundAdvance, Shipmen
 use authority_domain::shipment::ShipmentReportRequest;
 use serde_json::Value;
 
-use super::{AdvanceResult, Named, Whose, payments, refunding, run};
+use super::{AdvanceResult, Named, Owner, payments, refunding, run};
 use crate::app::{Answer, App, Mutation, shipment};
 
 impl App {
@@ -16,7 +16,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
     pub async fn sandbox_payment_advance(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<PaymentId>,
         body: Value,
@@ -43,7 +43,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
     pub async fn sandbox_refund_advance(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<RefundId>,
         body: Value,
@@ -70,7 +70,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_shipment_advance(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<ShipmentId>,
         body: Value,

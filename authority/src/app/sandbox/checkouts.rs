@@ -8,7 +8,7 @@ use authority_domain::sandbox::requests::PayRequest;
 use serde_json::Value;
 
 use super::payments::{Owed, attempt};
-use super::{Whose, run};
+use super::{Owner, run};
 use crate::app::{Answer, App, Mutation, checkout};
 
 impl App {
@@ -18,7 +18,7 @@ impl App {
     /// 422 for wrong members.
     pub async fn sandbox_checkout_open(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
@@ -37,7 +37,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_checkout_pay(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<CheckoutId>,
         body: Value,
@@ -64,7 +64,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for a body with members; `invalid_state_transition`.
     pub async fn sandbox_checkout_end(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<CheckoutId>,
         how: CheckoutEnd,

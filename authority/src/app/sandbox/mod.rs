@@ -50,14 +50,14 @@ enum Named<'a, T> {
 
 /// On whose data somebody plays.
 #[derive(Clone, Debug)]
-pub struct Whose {
+pub struct Owner {
     /// Test mode.
     pub tenant: Tenant,
     /// The merchant as it is now.
     pub merchant: Merchant,
 }
 
-impl Whose {
+impl Owner {
     /// The caller's own.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
@@ -66,13 +66,13 @@ impl Whose {
 }
 
 /// Runs a use case of the sandbox in one transaction, under the merchant's own idempotency keys.
-async fn run<F>(app: &App, whose: Whose, mutation: Mutation, work: F) -> Result<Answer, Refusal>
+async fn run<F>(app: &App, whose: Owner, mutation: Mutation, work: F) -> Result<Answer, Refusal>
 where
     F: for<'t> FnOnce(&'t mut Work<'_>, Tenant, Merchant) -> BoxFuture<'t, Result<Answer, Refusal>>
         + Send
         + 'static,
 {
-    let Whose { tenant, merchant } = whose;
+    let Owner { tenant, merchant } = whose;
     mutation.run(app, KeyScope::Merchant(tenant.clone()), move |frame| work(frame, tenant, merchant)).await
 }
 

@@ -10,7 +10,7 @@ use authority_domain::tenant::Tenant;
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
-use super::{PROCESSOR, Whose, processor_event_id, run};
+use super::{Owner, PROCESSOR, processor_event_id, run};
 use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, order};
 
@@ -21,7 +21,7 @@ impl App {
     /// 422 for wrong members, and the refusals of taking an order in.
     pub async fn sandbox_order_ingest(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
@@ -40,7 +40,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_pay(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         number: Option<OrderNumber>,
         body: Value,
@@ -66,7 +66,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_cancel(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         number: Option<OrderNumber>,
         body: Value,

@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Whose, run, telling};
+use super::{Owner, run, telling};
 use crate::app::{Answer, App, IdempotencyKey, Mutation};
 
 /// What was made.
@@ -39,7 +39,7 @@ pub(in crate::app) struct Seeded {
 
 /// What is kept of one order on the way.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct StoryProgress {
     order_number: OrderNumber,
 }
 
@@ -51,7 +51,7 @@ impl App {
     /// 422 for wrong members; `service_unavailable`.
     pub async fn sandbox_seed(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// Whether the request's key has an answer already.
-    async fn is_known(&self, whose: &Whose, mutation: &Mutation) -> Result<bool, Refusal> {
+    async fn is_known(&self, whose: &Owner, mutation: &Mutation) -> Result<bool, Refusal> {
         let Some(IdempotencyKey { key, .. }) = mutation.idempotency.clone() else { return Ok(false) };
         let scope = KeyScope::Merchant(whose.tenant.clone());
         let now = self.now();
@@ -89,7 +89,7 @@ impl App {
     /// The `n`-th order of a seed.
     async fn sandbox_seed_order(
         &self,
-        whose: &Whose,
+        whose: &Owner,
         mutation: &Mutation,
         seed: i64,
         n: i64,
@@ -105,11 +105,11 @@ impl App {
         let answer = run(self, whose.clone(), step, move |work, tenant, merchant| {
             Box::pin(async move {
                 let order_number = telling::tell(work, &tenant, &merchant, &basket, plot).await?;
-                Answer::record(201, &Told { order_number })
+                Answer::record(201, &StoryProgress { order_number })
             })
         })
         .await?;
-        let told: Told = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
+        let told: StoryProgress = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
         Ok(told.order_number)
     }
 }

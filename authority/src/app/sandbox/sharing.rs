@@ -15,7 +15,7 @@ use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
 use super::orders::find;
-use super::{Whose, run};
+use super::{Owner, run};
 use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, partner};
 
@@ -26,7 +26,7 @@ impl App {
     /// `not_found`; 422 for wrong members; `share_exists`.
     pub async fn sandbox_order_share(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         number: Option<OrderNumber>,
         body: Value,

@@ -6,7 +6,7 @@ use authority_domain::sandbox::requests::SubscriptionAdvance;
 use authority_domain::subscription::SubscriptionReportRequest;
 use serde_json::Value;
 
-use super::{AdvanceResult, Named, Whose, run};
+use super::{AdvanceResult, Named, Owner, run};
 use crate::app::{Answer, App, Mutation, subscriptions};
 
 impl App {
@@ -16,7 +16,7 @@ impl App {
     /// 422 for wrong members.
     pub async fn sandbox_subscription_open(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
@@ -35,7 +35,7 @@ impl App {
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_subscription_advance(
         &self,
-        whose: Whose,
+        whose: Owner,
         mutation: Mutation,
         id: Option<SubscriptionId>,
         body: Value,

@@ -6,7 +6,7 @@ use verify_core::receiver::Verdict;
 
 use super::Failure;
 use crate::cli::Process;
-use crate::dev::data_dir::{DataDir, KeptEndpoint};
+use crate::dev::data_dir::{DataDir, SavedEndpoint};
 use crate::dev::probes::Answered;
 use crate::dev::receiver::{self, Arrival};
 use crate::dev::stage::Stage;
@@ -26,7 +26,7 @@ impl<'s, 'e> Screen<'s, 'e> {
     }
 
     /// The heading of the events.
-    pub(super) fn open(&mut self, data: &DataDir, endpoint: &KeptEndpoint) -> io::Result<()> {
+    pub(super) fn open(&mut self, data: &DataDir, endpoint: &SavedEndpoint) -> io::Result<()> {
         let (path, url) = (data.path().display(), receiver::url(endpoint.port));
         self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents as they arrive, verified (sent in parallel: `sequence` is their order):\n"))
     }

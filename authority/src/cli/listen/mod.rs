@@ -14,7 +14,7 @@ mod stream;
 
 use std::sync::Arc;
 
-use authority_domain::endpoint::url::{Reach, TargetUrl, UrlPolicy, UrlRules};
+use authority_domain::endpoint::url::{NetworkScope, TargetUrl, UrlPolicy, UrlRules};
 use authority_domain::time::Timestamp;
 use serde_json::json;
 use verify_core::catalog::EventType;
@@ -29,7 +29,7 @@ use crate::config::Lookup;
 use crate::dev::client::{Api, Http};
 use crate::dice::{Dice as _, SystemDice};
 use forward::{Forwarded, Forwarder};
-use stream::{Beginning, Stream};
+use stream::{StartPosition, Stream};
 
 /// Forwards until a signal.
 pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Exit, Failure> {
@@ -38,7 +38,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
     let url = address(command.url.as_deref(), process.environment)?;
     let types = command.events.as_deref().map(types).transpose()?;
     let secret = session_secret(command.secret_env, process.environment)?;
-    let beginning = Beginning::parse(&command.from);
+    let beginning = StartPosition::parse(&command.from);
     block_on(async {
         let mut signals = Signals::listen()?;
         let http = Http::new().map_err(failed)?;
@@ -69,7 +69,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
 /// A receiver on this machine.
 fn target(text: &str) -> Result<TargetUrl, Failure> {
     let rules = UrlRules::new(UrlPolicy::Development);
-    let target = rules.parse(text, false).ok().filter(|target| target.reach() == Reach::Loopback);
+    let target = rules.parse(text, false).ok().filter(|target| target.reach() == NetworkScope::Loopback);
     target.ok_or_else(|| {
         Failure::Usage(
             "--forward-to must be an http or https URL of this machine: 127.0.0.1, [::1] or localhost"

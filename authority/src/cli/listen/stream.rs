@@ -18,7 +18,7 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// Where to begin.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(super) enum StartPosition {
     /// With what happens from now on.
     Now,
     /// With the oldest event.
@@ -27,7 +27,7 @@ pub(super) enum Beginning {
     Cursor(String),
 }
 
-impl Beginning {
+impl StartPosition {
     /// What `--from` says.
     pub(super) fn parse(text: &str) -> Self {
         match text {
@@ -92,19 +92,19 @@ impl Stream {
     /// [`CallError`]: the authority is not there, or the key does not open it.
     pub(super) async fn open(
         api: Api,
-        beginning: Beginning,
+        beginning: StartPosition,
         types: Option<String>,
     ) -> Result<Self, CallError> {
         let mut filters = types.map(|types| format!("&type={}", encoded(&types))).unwrap_or_default();
         let mut cursor = String::new();
         match beginning {
             // By the clock of the authority: this machine's may be another.
-            Beginning::Now => {
+            StartPosition::Now => {
                 let now: Health = api.get_as("/integration-health").await?;
                 filters.push_str(&format!("&created_from={}", encoded(&now.generated_at)));
             }
-            Beginning::Start => {}
-            Beginning::Cursor(given) => cursor = given,
+            StartPosition::Start => {}
+            StartPosition::Cursor(given) => cursor = given,
         }
         let mut stream =
             Self { api, filters, cursor, more: false, read: VecDeque::new(), done: None, troubled: false };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::args::{SandboxAction, SandboxCommand};
 use super::{by_command, named_merchant, print_record, refused, with_config};
-use crate::app::sandbox::Whose;
+use crate::app::sandbox::Owner;
 use crate::cli::{Exit, Failure, Process};
 use crate::config::{Config, Sandbox};
 
@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(command: SandboxCommand, process: &mut Process<'_>) ->
         let merchant = app.merchant_get(Some(id.clone())).await.map_err(refused)?;
         let merchant: Merchant =
             serde_json::from_str(&merchant.body).map_err(|error| Failure::Failed(error.to_string()))?;
-        let whose = Whose { tenant: Tenant { merchant_id: id, livemode: false }, merchant };
+        let whose = Owner { tenant: Tenant { merchant_id: id, livemode: false }, merchant };
         let body = json!({ "orders": seed.orders, "seed": seed.seed });
         app.sandbox_seed(whose, by_command(app, "sandbox.seed"), body).await.map_err(refused)
     })?;

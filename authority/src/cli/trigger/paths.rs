@@ -30,13 +30,13 @@ pub(super) enum Unproduced {
 pub(super) struct Stage {
     sandbox: Api,
     merchant: Api,
-    /// Made anew for every run; every write of the run adds its number to make its idempotency key.
+    /// CreatedRecord anew for every run; every write of the run adds its number to make its idempotency key.
     run: String,
     writes: AtomicU32,
 }
 
 #[derive(Deserialize)]
-struct Made {
+struct CreatedRecord {
     id: String,
 }
 
@@ -82,12 +82,13 @@ impl Stage {
             _ => self.order(event).await?,
         };
         let path = format!("/events?type={}&resource={subject}&limit=100", event.as_str());
-        let mut found: Page<Made> = self.merchant.get_as(&path).await?;
+        let mut found: Page<CreatedRecord> = self.merchant.get_as(&path).await?;
         found.data.pop().map(|event| event.id).ok_or(Unproduced::Missing(event.as_str()))
     }
 
     async fn test(&self) -> Result<String, Unproduced> {
-        let mut found: Page<Made> = self.merchant.get_as("/webhook-endpoints?status=enabled&limit=1").await?;
+        let mut found: Page<CreatedRecord> =
+            self.merchant.get_as("/webhook-endpoints?status=enabled&limit=1").await?;
         let endpoint = found.data.pop().ok_or(Unproduced::NoEndpoint)?;
         let path = format!("/webhook-endpoints/{}/test", endpoint.id);
         let tested: Tested = self.write(&path, &json!({})).await?;
@@ -95,7 +96,7 @@ impl Stage {
     }
 
     async fn checkout(&self, event: EventType) -> Result<String, Unproduced> {
-        let checkout: Made = self.play("/checkouts", &basket()).await?;
+        let checkout: CreatedRecord = self.play("/checkouts", &basket()).await?;
         let path = |verb: &str| format!("/checkouts/{}/{verb}", checkout.id);
         match event {
             EventType::CheckoutCompleted => {
@@ -152,7 +153,7 @@ impl Stage {
     async fn shipment(&self, event: EventType) -> Result<String, Unproduced> {
         let number = order_of(self.pay("succeeded").await?, event)?;
         let path = format!("/orders/{number}/shipments");
-        let parcel: Made = self.write(&path, &json!({ "carrier": "sandbox" })).await?;
+        let parcel: CreatedRecord = self.write(&path, &json!({ "carrier": "sandbox" })).await?;
         match event {
             EventType::ShipmentUpdated => {
                 self.advance("shipments", &parcel.id, &json!({ "to": "in_transit" })).await?;
@@ -198,7 +199,7 @@ impl Stage {
         let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 1_500 });
         let body = json!({ "currency": "USD", "interval": "month", "items": [item],
                            "customer": { "reference": "c-100", "name": "Ada Byron" } });
-        let subscription: Made = self.play("/subscriptions", &body).await?;
+        let subscription: CreatedRecord = self.play("/subscriptions", &body).await?;
         match event {
             EventType::SubscriptionUpdated => {
                 self.advance("subscriptions", &subscription.id, &json!({ "to": "past_due" })).await?;
@@ -213,14 +214,14 @@ impl Stage {
 
     /// Opens a checkout and pays it.
     async fn pay(&self, outcome: &str) -> Result<Paid, Unproduced> {
-        let checkout: Made = self.play("/checkouts", &basket()).await?;
+        let checkout: CreatedRecord = self.play("/checkouts", &basket()).await?;
         self.play(&format!("/checkouts/{}/pay", checkout.id), &json!({ "outcome": outcome })).await
     }
 
     /// Asks for a refund of a payment and advances it; the refund's id.
     async fn refunded(&self, payment: &Paid, body: &Value, steps: &[&str]) -> Result<String, Unproduced> {
         let number = payment.order_number.as_deref().unwrap_or_default();
-        let refund: Made = self.write(&format!("/orders/{number}/refunds"), body).await?;
+        let refund: CreatedRecord = self.write(&format!("/orders/{number}/refunds"), body).await?;
         for step in steps {
             self.advance("refunds", &refund.id, &json!({ "to": step })).await?;
         }
@@ -228,7 +229,7 @@ impl Stage {
     }
 
     /// Shares an order with the counterpart that the sandbox makes.
-    async fn share(&self, number: &str) -> Result<Made, Unproduced> {
+    async fn share(&self, number: &str) -> Result<CreatedRecord, Unproduced> {
         self.play(&format!("/orders/{number}/share"), &json!({})).await
     }
 

@@ -111,7 +111,7 @@ impl Receiver {
     ) -> (Self, mpsc::Receiver<Arrival>) {
         let (told, arrivals) = mpsc::channel(ARRIVALS_MAX);
         let (stop, mut stopped) = watch::channel(false);
-        let desk = Arc::new(Desk { verifier, inbox: inbox.clone(), clock, told });
+        let desk = Arc::new(ReceiverState { verifier, inbox: inbox.clone(), clock, told });
         let router = Router::new().route(PATH, any(receive)).with_state(Arc::clone(&desk));
         let server = tokio::spawn(async move {
             desk.finish_what_was_left().await;
@@ -135,14 +135,14 @@ impl Receiver {
     }
 }
 
-struct Desk {
+struct ReceiverState {
     verifier: Verifier,
     inbox: Inbox,
     clock: Arc<dyn Clock>,
     told: mpsc::Sender<Arrival>,
 }
 
-async fn receive(State(desk): State<Arc<Desk>>, request: Request) -> Response {
+async fn receive(State(desk): State<Arc<ReceiverState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let verdict = match read(&parts.method, &parts.headers, body).await {
         Ok(body) => {
@@ -189,7 +189,7 @@ fn answer(verdict: Verdict) -> Response {
     response
 }
 
-impl Desk {
+impl ReceiverState {
     async fn judge(&self, headers: &HeaderMap, body: Option<&[u8]>) -> Verdict {
         let value = |name| header::join_lines(headers.get_all(name).iter().map(HeaderValue::as_bytes));
         let (timestamp, signature, event_id) =

@@ -20,10 +20,10 @@ use hyper::client::conn::{TrySendError, http1};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
-use super::http2::{self, Http2, Place};
+use super::http2::{self, Http2, StreamSlot};
 use super::{About, Origin, Pool, PoolLimits, Stream};
+use crate::dispatch::connection_count::{CountedConnection, ReceivedBytes};
 use crate::dispatch::connector::ConnectFailure;
-use crate::dispatch::kept::{Heard, Kept};
 
 /// The bytes of response headers after which no more are read; what one read brought beyond it still counts.
 pub(super) const MAX_RESPONSE_HEAD_BYTES: usize = 64 * 1024;
@@ -42,7 +42,7 @@ pub(super) enum Opened {
 
 /// Begins HTTP on a connection, as the receiver has chosen in the TLS handshake.
 pub(super) async fn open<IO: Stream>(
-    stream: Kept<IO>,
+    stream: CountedConnection<IO>,
     origin: &Origin,
     about: About,
     limits: PoolLimits,
@@ -72,7 +72,7 @@ pub(super) async fn open<IO: Stream>(
 pub(super) struct Http1 {
     sender: http1::SendRequest<Full<Bytes>>,
     about: About,
-    heard: Heard,
+    heard: ReceivedBytes,
     serves_once: bool,
     /// It has served or lain idle: the receiver may have closed it meanwhile.
     kept: bool,
@@ -109,7 +109,7 @@ impl Http1 {
             }
             Err(error) => {
                 let silent = self.heard.bytes() == heard_before;
-                let again = if self.kept && silent { Again::Fresh } else { Again::Never };
+                let again = if self.kept && silent { SendAgain::Fresh } else { SendAgain::Never };
                 Err(Failed::new(error, again, self.about.number))
             }
         }
@@ -130,7 +130,7 @@ fn origin_form(request: &mut Request<Full<Bytes>>) {
 
 /// What to do about a request that got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dispatch) enum Again {
+pub(in crate::dispatch) enum SendAgain {
     /// It may have been processed.
     Never,
     /// Send it on a connection that was made later.
@@ -143,13 +143,13 @@ pub(in crate::dispatch) enum Again {
 #[derive(Debug)]
 pub(in crate::dispatch) struct Failed {
     pub(in crate::dispatch) error: hyper::Error,
-    pub(in crate::dispatch) again: Again,
+    pub(in crate::dispatch) again: SendAgain,
     /// The connection it was sent on.
     pub(in crate::dispatch) number: u64,
 }
 
 impl Failed {
-    pub(super) fn new(error: TrySendError<Request<Full<Bytes>>>, again: Again, number: u64) -> Self {
+    pub(super) fn new(error: TrySendError<Request<Full<Bytes>>>, again: SendAgain, number: u64) -> Self {
         Self { error: error.into_error(), again, number }
     }
 }
@@ -159,7 +159,7 @@ pub(in crate::dispatch) struct Lease(Leased);
 
 enum Leased {
     Http1 { connection: Http1, pool: Weak<Pool>, origin: Origin },
-    Http2(Place),
+    Http2(StreamSlot),
 }
 
 impl Lease {
@@ -168,7 +168,7 @@ impl Lease {
     }
 
     pub(super) fn http2(connection: &Arc<Http2>, pool: &Arc<Pool>, origin: &Origin) -> Self {
-        Self(Leased::Http2(Place::take(connection, pool, origin)))
+        Self(Leased::Http2(StreamSlot::take(connection, pool, origin)))
     }
 
     /// Ends it without telling the pool. The connection itself, when it is one of HTTP/1.1.
@@ -194,13 +194,13 @@ impl Lease {
                 if response.body().is_end_stream() {
                     back.is_near();
                 }
-                let place = LeasedPlace::Http1(Arc::clone(&back));
+                let place = LeasedSlot::Http1(Arc::clone(&back));
                 give_back(connection, back);
                 Ok(response.map(|body| LeasedBody { body, place }))
             }
             Leased::Http2(place) => {
                 let response = place.send(request).await?;
-                Ok(response.map(|body| LeasedBody { body, place: LeasedPlace::Http2(place) }))
+                Ok(response.map(|body| LeasedBody { body, place: LeasedSlot::Http2(place) }))
             }
         }
     }
@@ -250,15 +250,15 @@ impl WayBack {
 }
 
 /// What a response takes up until its body has ended.
-enum LeasedPlace {
+enum LeasedSlot {
     Http1(Arc<WayBack>),
-    Http2(#[expect(dead_code, reason = "held until it is dropped")] Place),
+    Http2(#[expect(dead_code, reason = "held until it is dropped")] StreamSlot),
 }
 
 /// A response's body, and what it takes up.
 pub(in crate::dispatch) struct LeasedBody {
     body: Incoming,
-    place: LeasedPlace,
+    place: LeasedSlot,
 }
 
 impl Body for LeasedBody {
@@ -270,7 +270,7 @@ impl Body for LeasedBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if let (Poll::Ready(None), LeasedPlace::Http1(back)) = (&polled, &self.place) {
+        if let (Poll::Ready(None), LeasedSlot::Http1(back)) = (&polled, &self.place) {
             back.is_near();
         }
         polled

@@ -20,10 +20,10 @@ use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 
-use super::connection::{Again, Failed, MAX_RESPONSE_HEAD_BYTES};
+use super::connection::{Failed, MAX_RESPONSE_HEAD_BYTES, SendAgain};
 use super::{About, Origin, Pool, PoolLimits, Stream};
+use crate::dispatch::connection_count::CountedConnection;
 use crate::dispatch::connector::ConnectFailure;
-use crate::dispatch::kept::Kept;
 
 /// Streams at a time on one connection to a receiver that sets no limit: as many as one endpoint may have requests in
 /// flight.
@@ -51,7 +51,7 @@ pub(super) struct Http2 {
 
 /// Begins HTTP/2 on this connection.
 pub(super) async fn open<IO: Stream>(
-    stream: Kept<IO>,
+    stream: CountedConnection<IO>,
     origin: &Origin,
     about: About,
     limits: PoolLimits,
@@ -173,14 +173,14 @@ impl Http2 {
 }
 
 /// One stream's place on a connection, until the response's body has ended.
-pub(super) struct Place {
+pub(super) struct StreamSlot {
     connection: Arc<Http2>,
     pool: Weak<Pool>,
     origin: Origin,
     undone: bool,
 }
 
-impl Place {
+impl StreamSlot {
     pub(super) fn take(connection: &Arc<Http2>, pool: &Arc<Pool>, origin: &Origin) -> Self {
         connection.in_flight.fetch_add(1, Ordering::Relaxed);
         let (connection, pool) = (Arc::clone(connection), Arc::downgrade(pool));
@@ -204,12 +204,12 @@ impl Place {
                 let unsent = error.take_message().is_some();
                 let error = error.into_error();
                 let again = match refusal(&error) {
-                    _ if unsent && served_before => Again::Elsewhere,
-                    Refusal::NotProcessed => Again::Elsewhere,
-                    Refusal::ConnectionLost if served_before => Again::Fresh,
-                    Refusal::ConnectionLost | Refusal::OfTheRequest => Again::Never,
+                    _ if unsent && served_before => SendAgain::Elsewhere,
+                    Refusal::NotProcessed => SendAgain::Elsewhere,
+                    Refusal::ConnectionLost if served_before => SendAgain::Fresh,
+                    Refusal::ConnectionLost | Refusal::OfTheRequest => SendAgain::Never,
                 };
-                if again != Again::Never {
+                if again != SendAgain::Never {
                     connection.retired.store(true, Ordering::Relaxed);
                 }
                 Err(Failed { error, again, number: connection.number() })
@@ -218,7 +218,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         self.connection.in_flight.fetch_sub(1, Ordering::Relaxed);
         if let Some(pool) = self.pool.upgrade().filter(|_| !self.undone) {

@@ -22,14 +22,14 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-pub(super) use self::connection::{Again, Lease, LeasedBody};
 use self::connection::{Http1, Opened, open};
+pub(super) use self::connection::{Lease, LeasedBody, SendAgain};
 use self::host::{Host, Waiter};
 use self::http2::Http2;
 pub(super) use self::origin::Origin;
 use self::origin::{Connector, Stream};
+use super::connection_count::ConnectionCount;
 use super::connector::ConnectFailure;
-use super::kept::Keeping;
 use crate::clock::Clock;
 
 /// How often connections that have been idle for too long are looked for.
@@ -71,7 +71,7 @@ pub(super) struct Pool {
     state: Mutex<State>,
     begin: Begin,
     limits: PoolLimits,
-    keeping: Keeping,
+    connection_count: ConnectionCount,
     clock: Arc<dyn Clock>,
 }
 
@@ -86,7 +86,7 @@ impl Pool {
     pub(super) fn new<C, IO>(
         connector: C,
         limits: PoolLimits,
-        keeping: Keeping,
+        connection_count: ConnectionCount,
         clock: Arc<dyn Clock>,
     ) -> Arc<Self>
     where
@@ -105,7 +105,7 @@ impl Pool {
                 }
             });
         };
-        Arc::new(Self { state: Mutex::default(), begin: Box::new(begin), limits, keeping, clock })
+        Arc::new(Self { state: Mutex::default(), begin: Box::new(begin), limits, connection_count, clock })
     }
 
     /// A connection to this origin; `after` asks for one that was begun after the one of that number, and was not used.
@@ -134,7 +134,7 @@ impl Pool {
         let now = self.now();
         let missing = state.at(origin).missing(now, origin.is_https());
         for _ in 0..missing {
-            if self.keeping.is_full() {
+            if self.connection_count.is_full() {
                 state.close_longest_idle();
             }
             state.begun += 1;

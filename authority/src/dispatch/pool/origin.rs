@@ -6,8 +6,8 @@ use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::Connection;
 use tower_service::Service;
 
+use crate::dispatch::connection_count::CountedConnection;
 use crate::dispatch::connector::ConnectFailure;
-use crate::dispatch::kept::Kept;
 
 /// A scheme, a host and a port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,9 +37,9 @@ impl Origin {
 pub(in crate::dispatch) trait Connector<IO>:
     Service<
         Uri,
-        Response = Kept<IO>,
+        Response = CountedConnection<IO>,
         Error = ConnectFailure,
-        Future: Future<Output = Result<Kept<IO>, ConnectFailure>> + Send,
+        Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,
     > + Clone
     + Send
     + Sync
@@ -50,9 +50,9 @@ pub(in crate::dispatch) trait Connector<IO>:
 impl<C, IO> Connector<IO> for C where
     C: Service<
             Uri,
-            Response = Kept<IO>,
+            Response = CountedConnection<IO>,
             Error = ConnectFailure,
-            Future: Future<Output = Result<Kept<IO>, ConnectFailure>> + Send,
+            Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,
         > + Clone
         + Send
         + Sync

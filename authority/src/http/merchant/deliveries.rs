@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, parsed, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::list_query::{event_types, list_request_within};
 use crate::http::operation;
 use crate::http::operation::{Operation, accepted, ok, page, text, time};
@@ -55,9 +55,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
-async fn deliveries_list(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn deliveries_list(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let endpoint = parsed(endpoint, EndpointId::parse);
         let filter = DeliveryFilter {
             status: words::<DeliveryStatus>(&mut query, "status")?,
@@ -72,7 +72,7 @@ async fn deliveries_list(State(roots): State<Roots>, endpoint: Segment, request:
     .await
 }
 
-async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
+async fn delivery_get(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_get(&entered.who, parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
@@ -80,7 +80,7 @@ async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Re
     .await
 }
 
-async fn delivery_retry(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
+async fn delivery_retry(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(delivery, DeliveryId::parse);

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, accepted, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -105,9 +105,9 @@ pub(super) fn routes() -> Routes {
         .add(&TEST, endpoint_test)
 }
 
-async fn endpoints_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn endpoints_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let status = query.list::<EndpointStatus>("status")?;
         let list = list_request(query, ROWS)?;
         app.endpoints_list(&who, &list, status).await.map(Reply::List)
@@ -115,7 +115,7 @@ async fn endpoints_list(State(roots): State<Roots>, request: Request) -> Respons
     .await
 }
 
-async fn endpoint_create(State(roots): State<Roots>, request: Request) -> Response {
+async fn endpoint_create(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.endpoint_create(&who, mutation, body).await.map(Reply::Answer)
@@ -123,7 +123,7 @@ async fn endpoint_create(State(roots): State<Roots>, request: Request) -> Respon
     .await
 }
 
-async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_get(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_get(&entered.who, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
@@ -131,7 +131,7 @@ async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Re
     .await
 }
 
-async fn endpoint_test(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_test(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -140,7 +140,7 @@ async fn endpoint_test(State(roots): State<Roots>, endpoint: Segment, request: R
     .await
 }
 
-async fn endpoint_change(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_change(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -149,7 +149,7 @@ async fn endpoint_change(State(roots): State<Roots>, endpoint: Segment, request:
     .await
 }
 
-async fn endpoint_delete(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_delete(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, _) = entered.write()?;
         app.endpoint_delete(&who, mutation, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
@@ -157,7 +157,11 @@ async fn endpoint_delete(State(roots): State<Roots>, endpoint: Segment, request:
     .await
 }
 
-async fn endpoint_rotate_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_rotate_secret(
+    State(roots): State<AppState>,
+    endpoint: Segment,
+    request: Request,
+) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -166,7 +170,11 @@ async fn endpoint_rotate_secret(State(roots): State<Roots>, endpoint: Segment, r
     .await
 }
 
-async fn endpoint_retire_secret(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_retire_secret(
+    State(roots): State<AppState>,
+    endpoint: Segment,
+    request: Request,
+) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{FEED_ROWS, Segment, list_request, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::list_query::event_types;
 use crate::http::operation::{self, Operation, accepted, feed, ok, text, time};
 use crate::http::routes::Routes;
@@ -53,9 +53,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, events_list).add(&GET, event_get).add(&REPLAY, event_replay)
 }
 
-async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn events_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = EventFilter {
             types: event_types(&mut query, "type")?,
             created_from: query.time("created_from")?,
@@ -68,7 +68,7 @@ async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn event_get(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
+async fn event_get(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.event_get(&entered.who, parsed(event, EventId::parse)).await.map(Reply::Answer)
@@ -76,7 +76,7 @@ async fn event_get(State(roots): State<Roots>, event: Segment, request: Request)
     .await
 }
 
-async fn event_replay(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
+async fn event_replay(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.event_replay(&who, mutation, parsed(event, EventId::parse), body).await.map(Reply::Answer)

@@ -10,7 +10,7 @@ use axum::extract::{Path, Request, State};
 use axum::response::Response;
 
 use crate::app::order::external_references::ReferenceAction;
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -46,7 +46,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&SET, reference_set).add(&REMOVE, reference_remove)
 }
 
-async fn reference_set(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
+async fn reference_set(State(roots): State<AppState>, segments: Segments, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (number, system) = named(segments)?;
         let (who, mutation, body) = entered.write()?;
@@ -56,7 +56,7 @@ async fn reference_set(State(roots): State<Roots>, segments: Segments, request: 
     .await
 }
 
-async fn reference_remove(State(roots): State<Roots>, segments: Segments, request: Request) -> Response {
+async fn reference_remove(State(roots): State<AppState>, segments: Segments, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (number, system) = named(segments)?;
         let (who, mutation, _) = entered.write()?;

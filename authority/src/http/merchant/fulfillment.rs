@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&UPDATE, fulfillment_update)
 }
 
-async fn fulfillment_update(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn fulfillment_update(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);

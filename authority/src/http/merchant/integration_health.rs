@@ -4,7 +4,7 @@ use authority_domain::merchant::scope::Scope;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&GET, health_get)
 }
 
-async fn health_get(State(roots): State<Roots>, request: Request) -> Response {
+async fn health_get(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.integration_health(&entered.who).await.map(Reply::Answer)

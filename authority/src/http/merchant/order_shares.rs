@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{Operation, created, id, ok, page, text, words};
 use crate::http::query::Query;
 use crate::http::routes::Routes;
@@ -84,7 +84,7 @@ fn filter(query: &mut Query) -> Result<ShareFilter, Refusal> {
     })
 }
 
-async fn share_create(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn share_create(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
@@ -93,9 +93,9 @@ async fn share_create(State(roots): State<Roots>, order: Segment, request: Reque
     .await
 }
 
-async fn shares_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn shares_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = filter(&mut query)?;
         let list = list_request(query, ROWS)?;
         app.shares_list(&who, &list, filter).await.map(Reply::List)
@@ -103,7 +103,7 @@ async fn shares_list(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn share_revoke(State(roots): State<Roots>, share: Segment, request: Request) -> Response {
+async fn share_revoke(State(roots): State<AppState>, share: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.share_revoke(&who, mutation, parsed(share, ShareId::parse), body).await.map(Reply::Answer)
@@ -111,9 +111,9 @@ async fn share_revoke(State(roots): State<Roots>, share: Segment, request: Reque
     .await
 }
 
-async fn partner_orders_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn partner_orders_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = filter(&mut query)?;
         let list = list_request(query, ROWS)?;
         app.partner_orders_list(&who, &list, filter).await.map(Reply::List)
@@ -121,7 +121,7 @@ async fn partner_orders_list(State(roots): State<Roots>, request: Request) -> Re
     .await
 }
 
-async fn partner_order_get(State(roots): State<Roots>, share: Segment, request: Request) -> Response {
+async fn partner_order_get(State(roots): State<AppState>, share: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.partner_order_get(&entered.who, parsed(share, ShareId::parse)).await.map(Reply::Answer)

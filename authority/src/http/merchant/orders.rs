@@ -13,7 +13,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::query::Query;
 use crate::http::routes::Routes;
@@ -43,9 +43,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, orders_list).add(&GET, order_get)
 }
 
-async fn orders_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn orders_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = OrderFilter {
             status: words::<OrderStatus>(&mut query, "status")?,
             payment_status: words::<PaymentStatus>(&mut query, "payment_status")?,
@@ -76,7 +76,7 @@ fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
     Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing))
 }
 
-async fn order_get(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn order_get(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.order_get(&entered.who, parsed(order, OrderNumber::parse)).await.map(Reply::Answer)

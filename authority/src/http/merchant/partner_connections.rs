@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{Operation, created, ok, page, words};
 use crate::http::routes::Routes;
 
@@ -71,9 +71,9 @@ pub(super) fn routes() -> Routes {
         .add(&REVOKE, connection_revoke)
 }
 
-async fn connections_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn connections_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? };
         let list = list_request(query, ROWS)?;
         app.connections_list(&who, &list, filter).await.map(Reply::List)
@@ -81,7 +81,7 @@ async fn connections_list(State(roots): State<Roots>, request: Request) -> Respo
     .await
 }
 
-async fn connection_create(State(roots): State<Roots>, request: Request) -> Response {
+async fn connection_create(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.connection_create(&who, mutation, body).await.map(Reply::Answer)
@@ -89,7 +89,7 @@ async fn connection_create(State(roots): State<Roots>, request: Request) -> Resp
     .await
 }
 
-async fn connection_accept(State(roots): State<Roots>, request: Request) -> Response {
+async fn connection_accept(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.connection_accept(&who, mutation, body).await.map(Reply::Answer)
@@ -97,7 +97,7 @@ async fn connection_accept(State(roots): State<Roots>, request: Request) -> Resp
     .await
 }
 
-async fn connection_get(State(roots): State<Roots>, connection: Segment, request: Request) -> Response {
+async fn connection_get(State(roots): State<AppState>, connection: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.connection_get(&entered.who, parsed(connection, ConnectionId::parse)).await.map(Reply::Answer)
@@ -105,7 +105,7 @@ async fn connection_get(State(roots): State<Roots>, connection: Segment, request
     .await
 }
 
-async fn connection_revoke(State(roots): State<Roots>, connection: Segment, request: Request) -> Response {
+async fn connection_revoke(State(roots): State<AppState>, connection: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(connection, ConnectionId::parse);

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::list_query::flag;
 use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::routes::Routes;
@@ -33,9 +33,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, payments_list).add(&GET, payment_get)
 }
 
-async fn payments_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn payments_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = PaymentFilter {
             order_number: query.text("order_number")?,
             status: words::<PaymentStatus>(&mut query, "status")?,
@@ -49,7 +49,7 @@ async fn payments_list(State(roots): State<Roots>, request: Request) -> Response
     .await
 }
 
-async fn payment_get(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+async fn payment_get(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.payment_get(&entered.who, parsed(payment, PaymentId::parse)).await.map(Reply::Answer)

@@ -8,7 +8,7 @@ use axum::response::Response;
 
 use super::{ROWS, Segment, parsed};
 use crate::app::delivery::undelivered::UndeliveredFilter;
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::list_query::{event_types, list_request_within};
 use crate::http::operation::{self, Operation, accepted, ok, page, time};
 use crate::http::routes::Routes;
@@ -63,9 +63,9 @@ pub(super) fn routes() -> Routes {
         .add(&CANCEL, recovery_cancel)
 }
 
-async fn undelivered_list(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn undelivered_list(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let endpoint = parsed(endpoint, EndpointId::parse);
         let filter = UndeliveredFilter {
             since: query.time("since")?,
@@ -78,7 +78,7 @@ async fn undelivered_list(State(roots): State<Roots>, endpoint: Segment, request
     .await
 }
 
-async fn endpoint_recover(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_recover(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -87,7 +87,7 @@ async fn endpoint_recover(State(roots): State<Roots>, endpoint: Segment, request
     .await
 }
 
-async fn recovery_get(State(roots): State<Roots>, recovery: Segment, request: Request) -> Response {
+async fn recovery_get(State(roots): State<AppState>, recovery: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.recovery_get(&entered.who, parsed(recovery, RecoveryId::parse)).await.map(Reply::Answer)
@@ -95,7 +95,7 @@ async fn recovery_get(State(roots): State<Roots>, recovery: Segment, request: Re
     .await
 }
 
-async fn recovery_cancel(State(roots): State<Roots>, recovery: Segment, request: Request) -> Response {
+async fn recovery_cancel(State(roots): State<AppState>, recovery: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(recovery, RecoveryId::parse);

@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, created, ok, page, text, time};
 use crate::http::routes::Routes;
 
@@ -54,7 +54,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&REQUEST, refund_request).add(&LIST, refunds_list).add(&GET, refund_get)
 }
 
-async fn refund_request(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn refund_request(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
@@ -63,9 +63,9 @@ async fn refund_request(State(roots): State<Roots>, order: Segment, request: Req
     .await
 }
 
-async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn refunds_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = RefundFilter {
             order_number: query.text("order_number")?,
             payment_id: query.text("payment_id")?,
@@ -79,7 +79,7 @@ async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response 
     .await
 }
 
-async fn refund_get(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
+async fn refund_get(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_get(&entered.who, parsed(refund, RefundId::parse)).await.map(Reply::Answer)

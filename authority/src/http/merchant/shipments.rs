@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request_within, parsed};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -49,9 +49,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, shipments_list).add(&CREATE, shipment_create).add(&GET, shipment_get)
 }
 
-async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn shipments_list(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, query, .. } = entered;
+        let AuthorizedRequest { who, query, .. } = entered;
         let number = parsed(order, OrderNumber::parse);
         let list = list_request_within(query, ROWS, number.as_ref().map(OrderNumber::as_str))?;
         app.shipments_list(&who, &list, number).await.map(Reply::List)
@@ -59,7 +59,7 @@ async fn shipments_list(State(roots): State<Roots>, order: Segment, request: Req
     .await
 }
 
-async fn shipment_create(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn shipment_create(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
@@ -68,7 +68,7 @@ async fn shipment_create(State(roots): State<Roots>, order: Segment, request: Re
     .await
 }
 
-async fn shipment_get(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
+async fn shipment_get(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.shipment_get(&entered.who, parsed(shipment, ShipmentId::parse)).await.map(Reply::Answer)

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::routes::Routes;
 
@@ -33,9 +33,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, subscriptions_list).add(&GET, subscription_get)
 }
 
-async fn subscriptions_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn subscriptions_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = SubscriptionFilter {
             status: words::<SubscriptionStatus>(&mut query, "status")?,
             customer_reference: query.text("customer_reference")?,
@@ -48,7 +48,11 @@ async fn subscriptions_list(State(roots): State<Roots>, request: Request) -> Res
     .await
 }
 
-async fn subscription_get(State(roots): State<Roots>, subscription: Segment, request: Request) -> Response {
+async fn subscription_get(
+    State(roots): State<AppState>,
+    subscription: Segment,
+    request: Request,
+) -> Response {
     merchant(roots, request, async |app, entered| {
         entered.query.finish()?;
         let id = parsed(subscription, SubscriptionId::parse);

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{FEED_ROWS, ROWS, list_request, words};
-use crate::http::entry::{Entered, Reply, Roots, merchant};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, feed, ok, page, text};
 use crate::http::routes::Routes;
 
@@ -47,18 +47,18 @@ pub(super) fn routes() -> Routes {
         .add(&ACKNOWLEDGE, checkpoint_acknowledge)
 }
 
-async fn order_feed(State(roots): State<Roots>, request: Request) -> Response {
+async fn order_feed(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, query, .. } = entered;
+        let AuthorizedRequest { who, query, .. } = entered;
         let list = list_request(query, FEED_ROWS)?;
         app.order_feed(&who, &list).await.map(Reply::List)
     })
     .await
 }
 
-async fn checkpoints_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn checkpoints_list(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
-        let Entered { who, mut query, .. } = entered;
+        let AuthorizedRequest { who, mut query, .. } = entered;
         let streams = words::<CheckpointStream>(&mut query, "stream")?;
         let name = query.text("name")?;
         let list = list_request(query, ROWS)?;
@@ -67,7 +67,7 @@ async fn checkpoints_list(State(roots): State<Roots>, request: Request) -> Respo
     .await
 }
 
-async fn checkpoint_acknowledge(State(roots): State<Roots>, request: Request) -> Response {
+async fn checkpoint_acknowledge(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.checkpoint_acknowledge(&who, mutation, body).await.map(Reply::Answer)

@@ -8,7 +8,7 @@ use axum::response::Response;
 
 use super::{Segment, parsed};
 use crate::app::alerts::AlertFilter;
-use crate::http::entry::{Entered, Reply, Roots, operator};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
 use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{Operation, ok, page, words};
 use crate::http::routes::Routes;
@@ -33,9 +33,9 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, alerts_list).add(&CLOSE, alert_close)
 }
 
-async fn alerts_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn alerts_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
-        let Entered { mut query, .. } = entered;
+        let AuthorizedRequest { mut query, .. } = entered;
         let codes = query.list("code")?;
         let mut status: Vec<AlertStatus> = query.list("status")?;
         if status.is_empty() {
@@ -47,7 +47,7 @@ async fn alerts_list(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn alert_close(State(roots): State<Roots>, alert: Segment, request: Request) -> Response {
+async fn alert_close(State(roots): State<AppState>, alert: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.alert_close(mutation, parsed(alert, AlertId::parse), body).await.map(Reply::Answer)

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::list_query::{ROWS, list_request_within};
 use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
@@ -53,7 +53,7 @@ pub(super) fn routes() -> Routes {
         .add(&REVOKE, api_key_revoke)
 }
 
-async fn api_keys_list(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
+async fn api_keys_list(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let merchant = parsed(merchant, MerchantId::parse);
         let list = list_request_within(entered.query, ROWS, merchant.as_ref().map(MerchantId::as_str))?;
@@ -62,7 +62,7 @@ async fn api_keys_list(State(roots): State<Roots>, merchant: Segment, request: R
     .await
 }
 
-async fn api_key_issue(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
+async fn api_key_issue(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let merchant = parsed(merchant, MerchantId::parse);
@@ -71,7 +71,7 @@ async fn api_key_issue(State(roots): State<Roots>, merchant: Segment, request: R
     .await
 }
 
-async fn api_key_rotate(State(roots): State<Roots>, key: Segment, request: Request) -> Response {
+async fn api_key_rotate(State(roots): State<AppState>, key: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.api_key_rotate(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
@@ -79,7 +79,7 @@ async fn api_key_rotate(State(roots): State<Roots>, key: Segment, request: Reque
     .await
 }
 
-async fn api_key_revoke(State(roots): State<Roots>, key: Segment, request: Request) -> Response {
+async fn api_key_revoke(State(roots): State<AppState>, key: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.api_key_revoke(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)

@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use crate::app::audit_log::AuditFilter;
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{Operation, page, text, time};
 use crate::http::routes::Routes;
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, audit_log_list)
 }
 
-async fn audit_log_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn audit_log_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AuditFilter {

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
 use crate::app::checkout::end::CheckoutAction;
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -66,7 +66,11 @@ pub(super) fn routes() -> Routes {
         .add(&COMPLETE, checkout_complete)
 }
 
-async fn checkout_open(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
+async fn checkout_open(
+    State(roots): State<AppState>,
+    segments: TenantSegments,
+    request: Request,
+) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
@@ -74,7 +78,7 @@ async fn checkout_open(State(roots): State<Roots>, segments: TenantSegments, req
     .await
 }
 
-async fn checkout_get(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_get(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.checkout_get(parsed(checkout, CheckoutId::parse)).await.map(Reply::Answer)
@@ -82,21 +86,21 @@ async fn checkout_get(State(roots): State<Roots>, checkout: Segment, request: Re
     .await
 }
 
-async fn checkout_cancel(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_cancel(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Cancelled);
     end(roots, action, checkout, request).await
 }
 
-async fn checkout_expire(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_expire(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Expired);
     end(roots, action, checkout, request).await
 }
 
-async fn checkout_complete(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_complete(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     end(roots, CheckoutAction::Complete, checkout, request).await
 }
 
-async fn end(roots: Roots, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
+async fn end(roots: AppState, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let checkout = parsed(checkout, CheckoutId::parse);

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::{Segment, mode_filter, parsed};
 use crate::app::delivery::operator::AllDeliveriesFilter;
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::list_query::{ROWS, list_request, words};
 use crate::http::operation::{self, Operation, accepted, id, mode, ok, page};
 use crate::http::routes::Routes;
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
-async fn deliveries_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn deliveries_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AllDeliveriesFilter {
@@ -66,7 +66,7 @@ async fn deliveries_list(State(roots): State<Roots>, request: Request) -> Respon
     .await
 }
 
-async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
+async fn delivery_get(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_find(parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
@@ -74,7 +74,7 @@ async fn delivery_get(State(roots): State<Roots>, delivery: Segment, request: Re
     .await
 }
 
-async fn delivery_retry(State(roots): State<Roots>, delivery: Segment, request: Request) -> Response {
+async fn delivery_retry(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.delivery_retry(mutation, parsed(delivery, DeliveryId::parse), body).await.map(Reply::Answer)

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -118,7 +118,7 @@ pub(super) fn routes() -> Routes {
         .add(&OUTBOX, outbox)
 }
 
-async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_get(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_find(parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
@@ -126,7 +126,7 @@ async fn endpoint_get(State(roots): State<Roots>, endpoint: Segment, request: Re
     .await
 }
 
-async fn endpoint_update(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_update(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.endpoint_limit(mutation, parsed(endpoint, EndpointId::parse), body).await.map(Reply::Answer)
@@ -134,7 +134,7 @@ async fn endpoint_update(State(roots): State<Roots>, endpoint: Segment, request:
     .await
 }
 
-async fn endpoint_disable(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_disable(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -143,7 +143,7 @@ async fn endpoint_disable(State(roots): State<Roots>, endpoint: Segment, request
     .await
 }
 
-async fn endpoint_enable(State(roots): State<Roots>, endpoint: Segment, request: Request) -> Response {
+async fn endpoint_enable(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
@@ -152,7 +152,7 @@ async fn endpoint_enable(State(roots): State<Roots>, endpoint: Segment, request:
     .await
 }
 
-async fn sink_get(State(roots): State<Roots>, request: Request) -> Response {
+async fn sink_get(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.sink_get().await.map(Reply::Answer)
@@ -160,7 +160,7 @@ async fn sink_get(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn sink_create(State(roots): State<Roots>, request: Request) -> Response {
+async fn sink_create(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_create(mutation, body).await.map(Reply::Answer)
@@ -168,7 +168,7 @@ async fn sink_create(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn sink_change(State(roots): State<Roots>, request: Request) -> Response {
+async fn sink_change(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_change(mutation, body).await.map(Reply::Answer)
@@ -176,7 +176,7 @@ async fn sink_change(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn sink_delete(State(roots): State<Roots>, request: Request) -> Response {
+async fn sink_delete(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, _) = entered.write()?;
         app.sink_delete(mutation).await.map(Reply::Answer)
@@ -184,7 +184,7 @@ async fn sink_delete(State(roots): State<Roots>, request: Request) -> Response {
     .await
 }
 
-async fn sink_rotate_secret(State(roots): State<Roots>, request: Request) -> Response {
+async fn sink_rotate_secret(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_rotate_secret(mutation, body).await.map(Reply::Answer)
@@ -192,7 +192,7 @@ async fn sink_rotate_secret(State(roots): State<Roots>, request: Request) -> Res
     .await
 }
 
-async fn outbox(State(roots): State<Roots>, request: Request) -> Response {
+async fn outbox(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.outbox().await.map(Reply::Answer)

@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, mode_filter, parsed};
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::list_query::{ROWS, event_types, list_request};
 use crate::http::operation::{self, Operation, id, mode, ok, page, text, time};
 use crate::http::routes::Routes;
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, events_list).add(&GET, event_get)
 }
 
-async fn events_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn events_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let merchant = query.parsed("merchant", "a merchant's id", MerchantId::parse)?;
@@ -70,7 +70,7 @@ fn of_one_stream(missing: &'static str) -> Refusal {
     Refusal::new(ErrorCode::InvalidParameter, detail).param(missing)
 }
 
-async fn event_get(State(roots): State<Roots>, event: Segment, request: Request) -> Response {
+async fn event_get(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.event_find(parsed(event, EventId::parse)).await.map(Reply::Answer)

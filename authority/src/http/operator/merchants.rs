@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::{Segment, parsed};
 use crate::app::merchant::manage::MerchantFilter;
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::list_query::{ROWS, list_request, words};
 use crate::http::operation::{self, Operation, created, ok, page, text};
 use crate::http::routes::Routes;
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Routes {
         .add(&UPDATE, merchant_update)
 }
 
-async fn merchants_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn merchants_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let mut query = entered.query;
         let filter = MerchantFilter {
@@ -71,7 +71,7 @@ async fn merchants_list(State(roots): State<Roots>, request: Request) -> Respons
     .await
 }
 
-async fn merchant_create(State(roots): State<Roots>, request: Request) -> Response {
+async fn merchant_create(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.merchant_create(mutation, body).await.map(Reply::Answer)
@@ -79,7 +79,7 @@ async fn merchant_create(State(roots): State<Roots>, request: Request) -> Respon
     .await
 }
 
-async fn merchant_get(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
+async fn merchant_get(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.merchant_get(parsed(merchant, MerchantId::parse)).await.map(Reply::Answer)
@@ -87,7 +87,7 @@ async fn merchant_get(State(roots): State<Roots>, merchant: Segment, request: Re
     .await
 }
 
-async fn merchant_update(State(roots): State<Roots>, merchant: Segment, request: Request) -> Response {
+async fn merchant_update(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.merchant_update(mutation, parsed(merchant, MerchantId::parse), body).await.map(Reply::Answer)

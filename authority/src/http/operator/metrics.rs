@@ -15,7 +15,7 @@ use prometheus_client::registry::Registry;
 
 use crate::app::App;
 use crate::app::figures::Figures;
-use crate::http::entry::Roots;
+use crate::http::entry::AppState;
 use crate::http::operation::{Operation, plain};
 use crate::http::routes::Routes;
 
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&METRICS, metrics)
 }
 
-async fn metrics(State(roots): State<Roots>) -> Response {
+async fn metrics(State(roots): State<AppState>) -> Response {
     let mut registry = Registry::with_prefix("authority");
     let figures = roots.figures.get(&roots.app).await;
     register_process(&mut registry, &roots.app);

@@ -27,7 +27,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
 use super::documents;
-use super::entry::Roots;
+use super::entry::AppState;
 use super::operation::{Operation, plain};
 use super::problem::Problem;
 use super::query::Query;
@@ -98,7 +98,7 @@ fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
 }
 
 /// Ready means that the service can do its work ([`crate::app::App::ready`]).
-async fn readyz(State(roots): State<Roots>) -> Response {
+async fn readyz(State(roots): State<AppState>) -> Response {
     match roots.app.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n").into_response(),
         Err(refusal) => Problem(refusal).into_response(),

@@ -8,7 +8,7 @@ use axum::response::Response;
 
 use super::{RecordSegments, TenantSegments, tenant, tenant_and};
 use crate::app::order::changes::OrderAction;
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -72,7 +72,7 @@ pub(super) fn routes() -> Routes {
         .add(&CANCEL, order_cancel)
 }
 
-async fn order_ingest(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
+async fn order_ingest(State(roots): State<AppState>, segments: TenantSegments, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.order_ingest(mutation, tenant(segments), body).await.map(Reply::Answer)
@@ -80,7 +80,7 @@ async fn order_ingest(State(roots): State<Roots>, segments: TenantSegments, requ
     .await
 }
 
-async fn order_get(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
+async fn order_get(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
@@ -89,19 +89,28 @@ async fn order_get(State(roots): State<Roots>, segments: RecordSegments, request
     .await
 }
 
-async fn order_edit(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
+async fn order_edit(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
     change(roots, OrderAction::Edit, segments, request).await
 }
 
-async fn order_confirm(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
+async fn order_confirm(
+    State(roots): State<AppState>,
+    segments: RecordSegments,
+    request: Request,
+) -> Response {
     change(roots, OrderAction::Confirm, segments, request).await
 }
 
-async fn order_cancel(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
+async fn order_cancel(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
     change(roots, OrderAction::Cancel, segments, request).await
 }
 
-async fn change(roots: Roots, action: OrderAction, segments: RecordSegments, request: Request) -> Response {
+async fn change(
+    roots: AppState,
+    action: OrderAction,
+    segments: RecordSegments,
+    request: Request,
+) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
 use crate::app::payment::read::AllPaymentsFilter;
-use crate::http::entry::{Entered, Reply, Roots, operator};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
 use crate::http::list_query::{ROWS, flag, list_request, words};
 use crate::http::operation::{self, Operation, created, ok, page};
 use crate::http::routes::Routes;
@@ -84,9 +84,9 @@ pub(super) fn routes() -> Routes {
         .add(&REFUND, payment_refund)
 }
 
-async fn payments_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn payments_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
-        let Entered { mut query, .. } = entered;
+        let AuthorizedRequest { mut query, .. } = entered;
         let filter = AllPaymentsFilter {
             status: words::<PaymentStatus>(&mut query, "status")?,
             late: flag(&mut query, "late")?,
@@ -97,7 +97,7 @@ async fn payments_list(State(roots): State<Roots>, request: Request) -> Response
     .await
 }
 
-async fn payment_find(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+async fn payment_find(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.payment_find(parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
@@ -105,7 +105,7 @@ async fn payment_find(State(roots): State<Roots>, payment: Segment, request: Req
     .await
 }
 
-async fn payment_refund(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+async fn payment_refund(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let payment = parsed(payment, PaymentId::parse);
@@ -114,7 +114,11 @@ async fn payment_refund(State(roots): State<Roots>, payment: Segment, request: R
     .await
 }
 
-async fn payment_start(State(roots): State<Roots>, segments: TenantSegments, request: Request) -> Response {
+async fn payment_start(
+    State(roots): State<AppState>,
+    segments: TenantSegments,
+    request: Request,
+) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.payment_start(mutation, tenant(segments), body).await.map(Reply::Answer)
@@ -122,7 +126,7 @@ async fn payment_start(State(roots): State<Roots>, segments: TenantSegments, req
     .await
 }
 
-async fn payment_report(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+async fn payment_report(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let payment = parsed(payment, PaymentId::parse);

@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{RecordSegments, Segment, parsed, tenant_and};
-use crate::http::entry::{Entered, Reply, Roots, operator};
+use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
 use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{self, Operation, created, ok, page};
 use crate::http::routes::Routes;
@@ -66,7 +66,11 @@ pub(super) fn routes() -> Routes {
         .add(&REPORT, refund_report)
 }
 
-async fn refund_request(State(roots): State<Roots>, segments: RecordSegments, request: Request) -> Response {
+async fn refund_request(
+    State(roots): State<AppState>,
+    segments: RecordSegments,
+    request: Request,
+) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
@@ -75,7 +79,7 @@ async fn refund_request(State(roots): State<Roots>, segments: RecordSegments, re
     .await
 }
 
-async fn refund_report(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
+async fn refund_report(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.refund_report(mutation, parsed(refund, RefundId::parse), body).await.map(Reply::Answer)
@@ -83,9 +87,9 @@ async fn refund_report(State(roots): State<Roots>, refund: Segment, request: Req
     .await
 }
 
-async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response {
+async fn refunds_list(State(roots): State<AppState>, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
-        let Entered { mut query, .. } = entered;
+        let AuthorizedRequest { mut query, .. } = entered;
         let status = query.list("status")?;
         let list = list_request(query, ROWS)?;
         app.refunds_everywhere(&list, status).await.map(Reply::List)
@@ -93,7 +97,7 @@ async fn refunds_list(State(roots): State<Roots>, request: Request) -> Response 
     .await
 }
 
-async fn refund_find(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
+async fn refund_find(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_find(parsed(refund, RefundId::parse)).await.map(Reply::Answer)

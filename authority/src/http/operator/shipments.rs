@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&REPORT, shipment_report)
 }
 
-async fn shipment_report(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
+async fn shipment_report(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
     operator(roots, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let shipment = parsed(shipment, ShipmentId::parse);

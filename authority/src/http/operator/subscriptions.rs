@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, TenantSegments, parsed, tenant};
-use crate::http::entry::{Reply, Roots, operator};
+use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn subscription_open(
-    State(roots): State<Roots>,
+    State(roots): State<AppState>,
     segments: TenantSegments,
     request: Request,
 ) -> Response {
@@ -56,7 +56,7 @@ async fn subscription_open(
 }
 
 async fn subscription_report(
-    State(roots): State<Roots>,
+    State(roots): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
@@ -68,7 +68,11 @@ async fn subscription_report(
     .await
 }
 
-async fn subscription_get(State(roots): State<Roots>, subscription: Segment, request: Request) -> Response {
+async fn subscription_get(
+    State(roots): State<AppState>,
+    subscription: Segment,
+    request: Request,
+) -> Response {
     operator(roots, request, async |app, entered| {
         entered.query.finish()?;
         app.subscription_find(parsed(subscription, SubscriptionId::parse)).await.map(Reply::Answer)

@@ -117,8 +117,13 @@ impl RateLimiter {
     }
 
     /// Takes a token. The standing goes into the headers of the answer, whether it was taken or not.
-    pub fn check(&self, tenant: &Tenant, limits: &Limits, policy: Policy) -> (Standing, Result<(), Refusal>) {
-        let Some(buckets) = &self.buckets else { return (Standing(None), Ok(())) };
+    pub fn check(
+        &self,
+        tenant: &Tenant,
+        limits: &Limits,
+        policy: Policy,
+    ) -> (RateLimitStatus, Result<(), Refusal>) {
+        let Some(buckets) = &self.buckets else { return (RateLimitStatus(None), Ok(())) };
         buckets.sweep();
         let Limit { name, quota } = buckets.limit(policy, tenant.livemode, limits);
         let of_policy = match policy {
@@ -132,7 +137,7 @@ impl RateLimiter {
             None => Ok(()),
             Some(wait) => Err(over(name, quota).retry_after(whole_seconds(wait).max(1))),
         };
-        (Standing(Some((policy, quota, taken))), allowed)
+        (RateLimitStatus(Some((policy, quota, taken))), allowed)
     }
 
     /// Counts a failed authentication.
@@ -199,9 +204,9 @@ fn over(name: &'static str, quota: Quota) -> Refusal {
 /// Where a client stands after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "goes into the headers of the answer"]
-pub struct Standing(Option<(Policy, Quota, Taken)>);
+pub struct RateLimitStatus(Option<(Policy, Quota, Taken)>);
 
-impl Standing {
+impl RateLimitStatus {
     /// Writes `RateLimit-Policy` and `RateLimit`; nothing when limits are off.
     pub fn write(self, headers: &mut HeaderMap) {
         let Some((policy, quota, Taken { remaining, full_after, .. })) = self.0 else { return };
@@ -326,7 +331,7 @@ mod tests {
         Tenant { merchant_id: MerchantId::from_store(merchant.to_owned()), livemode }
     }
 
-    pub(super) fn fields(standing: Standing) -> (String, String) {
+    pub(super) fn fields(standing: RateLimitStatus) -> (String, String) {
         let mut headers = HeaderMap::new();
         standing.write(&mut headers);
         let text = |name| headers[name].to_str().unwrap().to_owned();

@@ -6,8 +6,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::app::sandbox::Whose;
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::app::sandbox::Owner;
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -74,50 +74,50 @@ pub(super) fn routes() -> Routes {
         .add(&SUBSCRIPTION, subscription_advance)
 }
 
-async fn payment_advance(State(roots): State<Roots>, payment: Segment, request: Request) -> Response {
+async fn payment_advance(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(payment, PaymentId::parse);
-        app.sandbox_payment_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_payment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn refund_advance(State(roots): State<Roots>, refund: Segment, request: Request) -> Response {
+async fn refund_advance(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(refund, RefundId::parse);
-        app.sandbox_refund_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_refund_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn shipment_advance(State(roots): State<Roots>, shipment: Segment, request: Request) -> Response {
+async fn shipment_advance(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(shipment, ShipmentId::parse);
-        app.sandbox_shipment_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_shipment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn subscription_open(State(roots): State<Roots>, request: Request) -> Response {
+async fn subscription_open(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
-        app.sandbox_subscription_open(Whose::of(&who), mutation, body).await.map(Reply::Answer)
+        app.sandbox_subscription_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
 async fn subscription_advance(
-    State(roots): State<Roots>,
+    State(roots): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(subscription, SubscriptionId::parse);
-        app.sandbox_subscription_advance(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_subscription_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }

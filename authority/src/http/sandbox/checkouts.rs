@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::app::sandbox::Whose;
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::app::sandbox::Owner;
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -59,36 +59,36 @@ pub(super) fn routes() -> Routes {
         .add(&EXPIRE, checkout_expire)
 }
 
-async fn checkout_open(State(roots): State<Roots>, request: Request) -> Response {
+async fn checkout_open(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
-        app.sandbox_checkout_open(Whose::of(&who), mutation, body).await.map(Reply::Answer)
+        app.sandbox_checkout_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn checkout_pay(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_pay(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_pay(Whose::of(&who), mutation, id, body).await.map(Reply::Answer)
+        app.sandbox_checkout_pay(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn checkout_cancel(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_cancel(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     checkout_end(roots, checkout, CheckoutEnd::Cancelled, request).await
 }
 
-async fn checkout_expire(State(roots): State<Roots>, checkout: Segment, request: Request) -> Response {
+async fn checkout_expire(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
     checkout_end(roots, checkout, CheckoutEnd::Expired, request).await
 }
 
-async fn checkout_end(roots: Roots, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
+async fn checkout_end(roots: AppState, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_end(Whose::of(&who), mutation, id, how, body).await.map(Reply::Answer)
+        app.sandbox_checkout_end(Owner::of(&who), mutation, id, how, body).await.map(Reply::Answer)
     })
     .await
 }

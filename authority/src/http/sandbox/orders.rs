@@ -6,8 +6,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{Segment, parsed};
-use crate::app::sandbox::Whose;
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::app::sandbox::Owner;
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -56,37 +56,37 @@ pub(super) fn routes() -> Routes {
         .add(&SHARE, order_share)
 }
 
-async fn order_ingest(State(roots): State<Roots>, request: Request) -> Response {
+async fn order_ingest(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
-        app.sandbox_order_ingest(Whose::of(&who), mutation, body).await.map(Reply::Answer)
+        app.sandbox_order_ingest(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn order_pay(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn order_pay(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_pay(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
+        app.sandbox_order_pay(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn order_cancel(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn order_cancel(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_cancel(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
+        app.sandbox_order_cancel(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn order_share(State(roots): State<Roots>, order: Segment, request: Request) -> Response {
+async fn order_share(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_share(Whose::of(&who), mutation, number, body).await.map(Reply::Answer)
+        app.sandbox_order_share(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
     })
     .await
 }

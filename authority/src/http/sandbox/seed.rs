@@ -3,8 +3,8 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use crate::app::sandbox::Whose;
-use crate::http::entry::{Reply, Roots, merchant};
+use crate::app::sandbox::Owner;
+use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created};
 use crate::http::routes::Routes;
 
@@ -21,10 +21,10 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&SEED, seed)
 }
 
-async fn seed(State(roots): State<Roots>, request: Request) -> Response {
+async fn seed(State(roots): State<AppState>, request: Request) -> Response {
     merchant(roots, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
-        app.sandbox_seed(Whose::of(&who), mutation, body).await.map(Reply::Answer)
+        app.sandbox_seed(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }

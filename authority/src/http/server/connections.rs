@@ -60,13 +60,13 @@ pub(super) struct Slot {
 pub(super) struct Evicted;
 
 /// Leaves when dropped.
-pub(super) struct Place<'c> {
+pub(super) struct ConnectionPermit<'c> {
     connections: &'c Connections,
     id: u64,
 }
 
 /// Makes the connection rest when dropped: its answer was handed over.
-pub(super) struct Turn(Arc<Slot>);
+pub(super) struct ActiveRequest(Arc<Slot>);
 
 impl Connections {
     pub(super) fn new(limit: usize) -> Self {
@@ -104,8 +104,8 @@ impl Connections {
     }
 
     /// The guard that frees the place of `slot`.
-    pub(super) fn place(&self, slot: &Slot) -> Place<'_> {
-        Place { connections: self, id: slot.id }
+    pub(super) fn place(&self, slot: &Slot) -> ConnectionPermit<'_> {
+        ConnectionPermit { connections: self, id: slot.id }
     }
 
     /// Ends the connection that has waited longest. False when none waits.
@@ -152,7 +152,7 @@ impl Connections {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for ConnectionPermit<'_> {
     fn drop(&mut self) {
         self.connections.lock().remove(&self.id);
         self.connections.changed.notify_one();
@@ -166,10 +166,10 @@ impl Slot {
     }
 
     /// A request's head has arrived: gives the turn to answer it and the head as it was read.
-    pub(super) fn begin(self: &Arc<Self>) -> Result<(Turn, Head), Evicted> {
+    pub(super) fn begin(self: &Arc<Self>) -> Result<(ActiveRequest, Head), Evicted> {
         let begin = |phase| (phase != EVICTED).then_some(SERVING);
         match self.phase.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin) {
-            Ok(_) => Ok((Turn(self.clone()), std::mem::take(&mut *self.head()))),
+            Ok(_) => Ok((ActiveRequest(self.clone()), std::mem::take(&mut *self.head()))),
             Err(_) => Err(Evicted),
         }
     }
@@ -211,7 +211,7 @@ impl Slot {
     }
 }
 
-impl Drop for Turn {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let slot = &self.0;
         slot.waiting_since.store(slot.counter.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);

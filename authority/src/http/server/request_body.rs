@@ -15,7 +15,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::Sleep;
 
-use super::connections::Turn;
+use super::connections::ActiveRequest;
 
 /// The body did not arrive within its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -88,11 +88,11 @@ impl HttpBody for RequestBody {
 /// An answer's body; ends the connection's turn when hyper has taken all of it.
 pub(super) struct ResponseBody {
     body: Body,
-    _turn: Turn,
+    _turn: ActiveRequest,
 }
 
 impl ResponseBody {
-    pub(super) fn new(body: Body, turn: Turn) -> Self {
+    pub(super) fn new(body: Body, turn: ActiveRequest) -> Self {
         Self { body, _turn: turn }
     }
 }

@@ -39,7 +39,7 @@ const REMEMBERED_MAX: usize = 8192;
 
 /// How many look-ups run at a time: so many for names that were answered before, and as many for others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
+pub(super) struct LookupLimits {
     pub(super) quick: usize,
     pub(super) slow: usize,
 }
@@ -51,7 +51,7 @@ struct Room {
 }
 
 impl Room {
-    fn new(places: Places) -> Self {
+    fn new(places: LookupLimits) -> Self {
         Self { quick: Semaphore::new(places.quick), slow: Semaphore::new(places.slow) }
     }
 }
@@ -87,7 +87,7 @@ impl Memory {
 }
 
 impl Lookups {
-    pub(super) fn new(places: Places, clock: Arc<dyn Clock>, ask: Ask) -> Arc<Self> {
+    pub(super) fn new(places: LookupLimits, clock: Arc<dyn Clock>, ask: Ask) -> Arc<Self> {
         Arc::new(Self {
             ask,
             clock,
@@ -157,7 +157,8 @@ impl Lookups {
     /// Asks the name servers, and remembers what came of it.
     fn question<'l>(&'l self, host: &'l str) -> BoxFuture<'l, io::Result<Vec<IpAddr>>> {
         async move {
-            let mut asked = Asked { lookups: self, host, since: self.clock.monotonic(), answered: false };
+            let mut asked =
+                PendingLookup { lookups: self, host, since: self.clock.monotonic(), answered: false };
             let answer = (self.ask)(host).await;
             asked.answered = !answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
             if answer.is_ok() {
@@ -201,14 +202,14 @@ impl Drop for Entry {
 }
 
 /// A question that is under way. Dropped without an answer, it was in vain.
-struct Asked<'l> {
+struct PendingLookup<'l> {
     lookups: &'l Lookups,
     host: &'l str,
     since: Duration,
     answered: bool,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for PendingLookup<'_> {
     fn drop(&mut self) {
         let now = self.lookups.clock.monotonic();
         if self.answered || now.saturating_sub(self.since) < SILENT_AFTER {

@@ -1,4 +1,4 @@
-//! Places and memory, with a clock that the test turns.
+//! LookupLimits and memory, with a clock that the test turns.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -36,7 +36,7 @@ async fn a_name_without_an_answer_is_left_alone_for_longer_each_time() {
         count.fetch_add(1, Ordering::SeqCst);
         std::future::pending().boxed()
     };
-    let lookups = Lookups::new(Places { quick: 1, slow: 1 }, clock.clone(), Box::new(ask));
+    let lookups = Lookups::new(LookupLimits { quick: 1, slow: 1 }, clock.clone(), Box::new(ask));
     for (times, pause) in [3, 6, 12, 24, 48, 60, 60].into_iter().enumerate() {
         let mut question = Box::pin(lookups.resolve("hang.example.com"));
         assert!((&mut question).now_or_never().is_none());
@@ -57,7 +57,7 @@ async fn names_that_never_answer_take_no_place_of_those_in_use() {
         "shop.example.com" => std::future::ready(Ok(vec![[1, 1, 1, 1].into()])).boxed(),
         _ => std::future::pending().boxed(),
     };
-    let places = Places { quick: 4, slow: 4 };
+    let places = LookupLimits { quick: 4, slow: 4 };
     let lookups = Lookups::new(places, Arc::<Turned>::default(), Box::new(ask));
     lookups.resolve("shop.example.com").await.unwrap();
     let silent: Vec<_> = (0..100).map(|n| format!("{n}.hang.example.com")).collect();
@@ -74,7 +74,7 @@ async fn names_that_never_answer_take_no_place_of_those_in_use() {
 #[tokio::test]
 async fn names_that_never_answer_leave_the_quick_places() {
     let lookups = Lookups::new(
-        Places { quick: 4, slow: 2 },
+        LookupLimits { quick: 4, slow: 2 },
         Arc::<Turned>::default(),
         Box::new(|_: &str| std::future::pending().boxed()),
     );
@@ -99,7 +99,7 @@ async fn a_name_that_was_answered_is_asked_for_again() {
         1 => std::future::ready(Err(io::ErrorKind::NotFound.into())).boxed(),
         _ => std::future::ready(Ok(vec![[1, 1, 1, 1].into()])).boxed(),
     };
-    let lookups = Lookups::new(Places { quick: 1, slow: 0 }, clock.clone(), Box::new(ask));
+    let lookups = Lookups::new(LookupLimits { quick: 1, slow: 0 }, clock.clone(), Box::new(ask));
     let mut given_up = Box::pin(lookups.resolve("shop.example.com"));
     assert!((&mut given_up).now_or_never().is_none());
     clock.turn(Duration::from_secs(1));

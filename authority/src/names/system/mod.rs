@@ -20,7 +20,7 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 
 use super::Resolve;
-use super::lookups::{Lookups, Places};
+use super::lookups::{LookupLimits, Lookups};
 use crate::clock::SystemClock;
 
 /// How long an answer is remembered, if it says no less. With the age of a connection that was made after it, within the
@@ -35,10 +35,10 @@ const ASKED_FOR: Duration = Duration::from_millis(1500);
 const ASKED_AGAIN: usize = 2;
 
 /// For deliveries. Each look-up needs two sockets, and a process often has 1,024 file handles.
-const DELIVERIES: Places = Places { quick: 64, slow: 24 };
+const DELIVERIES: LookupLimits = LookupLimits { quick: 64, slow: 24 };
 
 /// For requests that bring a URL.
-const REQUESTS: Places = Places { quick: 16, slow: 8 };
+const REQUESTS: LookupLimits = LookupLimits { quick: 16, slow: 8 };
 
 /// Resolves names as this machine is set up when it starts.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl SystemResolver {
     }
 }
 
-fn lookups(places: Places, names: Option<&TokioResolver>) -> Arc<Lookups> {
+fn lookups(places: LookupLimits, names: Option<&TokioResolver>) -> Arc<Lookups> {
     let names = names.cloned();
     let ask = move |host: &str| {
         let (names, host) = (names.clone(), format!("{}.", host.trim_end_matches('.')));

@@ -6,7 +6,7 @@ use authority_domain::id::{CheckoutId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::Places;
+use super::SequenceRange;
 use crate::StoreError;
 
 /// An open checkout whose time is over.
@@ -57,6 +57,6 @@ pub trait Checkouts {
         &mut self,
         merchant: &MerchantId,
         checkout: &Checkout,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 }

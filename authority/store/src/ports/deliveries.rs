@@ -39,15 +39,15 @@ pub struct HeldBy {
 
 /// Who sends a delivery that is being made.
 #[derive(Clone, Copy, Debug)]
-pub enum Placed<'h> {
+pub enum NewDeliveryState<'h> {
     /// This instance: the row is written leased.
-    HandedOver(&'h HeldBy),
+    HandedOff(&'h HeldBy),
     /// Whoever makes room for it.
     NoRoom,
     /// Whoever comes when its endpoint is no longer held back.
     HeldBack,
     /// Nobody has asked yet whether there is room; it is claimed at the end of the job, where there is
-    /// ([`crate::hand_over`]).
+    /// ([`crate::hand_off`]).
     Unasked,
 }
 
@@ -169,8 +169,8 @@ pub trait Deliveries {
         deliveries: &[NewDelivery],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let rows: Vec<(&NewDelivery, Placed<'_>)> =
-            deliveries.iter().map(|delivery| (delivery, Placed::Unasked)).collect();
+        let rows: Vec<(&NewDelivery, NewDeliveryState<'_>)> =
+            deliveries.iter().map(|delivery| (delivery, NewDeliveryState::Unasked)).collect();
         self.deliveries_insert_placed(tenant, &rows, now).await
     }
 
@@ -178,7 +178,7 @@ pub trait Deliveries {
     async fn deliveries_insert_placed(
         &mut self,
         tenant: &Tenant,
-        deliveries: &[(&NewDelivery, Placed<'_>)],
+        deliveries: &[(&NewDelivery, NewDeliveryState<'_>)],
         now: Timestamp,
     ) -> Result<(), StoreError>;
 

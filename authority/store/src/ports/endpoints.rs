@@ -31,13 +31,13 @@ pub struct Subscriber {
     /// Whose it is: the event's tenant, or the operator.
     pub owner: Tenant,
     /// What this instance needs to send to it at once, where it may.
-    pub reach: Option<Reach>,
+    pub reach: Option<DispatchTarget>,
 }
 
 /// How an endpoint is reached, and how much more it may get now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Reach {
+pub struct DispatchTarget {
     pub url: String,
     pub api_version: String,
     /// The usable secrets, newest first.

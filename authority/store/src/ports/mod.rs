@@ -7,7 +7,6 @@
 //! called by [`crate::commit`] alone, which writes the events from the same list.
 
 mod access;
-mod ahead;
 mod alerts;
 mod api_keys;
 mod audit;
@@ -21,7 +20,7 @@ mod endpoints;
 mod events;
 mod external_references;
 mod figures;
-mod hand_over;
+mod hand_off;
 mod health_figures;
 mod inspect;
 mod instances;
@@ -29,6 +28,7 @@ mod merchants;
 mod operator_reads;
 mod orders;
 mod payments;
+mod prefetch;
 mod recoveries;
 mod refunds;
 mod requests;
@@ -43,7 +43,6 @@ mod undelivered;
 pub use authority_domain::delivery::Trigger;
 
 pub use access::{Access, OperatorKeyRecord};
-pub use ahead::Ahead;
 pub use alerts::{AlertFilter, Alerts};
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
@@ -51,16 +50,16 @@ pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
 pub use connections::Connections;
 pub use deliveries::{
-    Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement,
+    Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
     instance_of,
 };
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
-pub use endpoints::{Endpoints, Reach, SealedSecret, Subscriber};
+pub use endpoints::{DispatchTarget, Endpoints, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use external_references::ExternalReferences;
 pub use figures::{Figures, QueueFigures};
-pub use hand_over::HandOver;
+pub use hand_off::HandOff;
 pub use health_figures::HealthFigures;
 pub use inspect::{Inspect, InspectedOrders, InspectedPayments};
 pub use instances::Instances;
@@ -70,12 +69,13 @@ pub use operator_reads::{
 };
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
+pub use prefetch::Prefetch;
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
 pub use retention::{OldEvent, Retention};
-pub use sealed::{AnswerPlace, Sealed, SecretPlace};
-pub use shares::{SeenOrder, SharePlaces, Shares};
+pub use sealed::{AnswerPosition, Sealed, SecretPosition};
+pub use shares::{SeenOrder, SharePositions, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
@@ -87,7 +87,7 @@ pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct SequenceRange {
     /// The record's place in lists, when this is its first commit.
     pub first: i64,
     /// The order's place in the feed of changes.
@@ -110,7 +110,7 @@ pub trait Tx:
     + Events
     + ExternalReferences
     + Figures
-    + HandOver
+    + HandOff
     + HealthFigures
     + Instances
     + Merchants
@@ -146,7 +146,7 @@ impl<T> Tx for T where
         + Events
         + ExternalReferences
         + Figures
-        + HandOver
+        + HandOff
         + HealthFigures
         + Instances
         + Merchants

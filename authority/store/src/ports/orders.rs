@@ -9,7 +9,7 @@ use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::Places;
+use super::SequenceRange;
 use crate::StoreError;
 
 /// One order of a page.
@@ -109,6 +109,6 @@ pub trait Orders {
         &mut self,
         merchant: &MerchantId,
         order: &Order,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 }

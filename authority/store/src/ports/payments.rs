@@ -9,7 +9,7 @@ use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::Places;
+use super::SequenceRange;
 use crate::StoreError;
 
 /// What a processor tells of a payment.
@@ -135,7 +135,7 @@ pub trait Payments {
         &mut self,
         merchant: &MerchantId,
         payment: &Payment,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 
     /// Notes a processor's message for ever, about the record `resource_id`. `None` when it is new; else what is known of

@@ -11,7 +11,7 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 
-use super::{MadeUnderKey, Places};
+use super::{MadeUnderKey, SequenceRange};
 use crate::StoreError;
 
 /// A refund as the operator side works on it: whose it is, and the payment it returns money of.
@@ -85,7 +85,7 @@ pub trait Refunds {
         &mut self,
         merchant: &MerchantId,
         refund: &Refund,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 
     /// Keeps the idempotency key and what it was used for with the refund it made, for ever (contract 4.3).

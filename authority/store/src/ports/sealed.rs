@@ -10,10 +10,10 @@ use super::SealedSecret;
 use crate::StoreError;
 
 /// A place in the list of signing secrets.
-pub type SecretPlace = (EndpointId, i64);
+pub type SecretPosition = (EndpointId, i64);
 
 /// A place in the list of kept answers: merchant (or the operator's word for it), mode, key.
-pub type AnswerPlace = (String, bool, String);
+pub type AnswerPosition = (String, bool, String);
 
 /// Sealed things.
 #[async_trait]
@@ -21,14 +21,14 @@ pub trait Sealed {
     /// Up to `limit` signing secrets after `after`, by endpoint and version.
     async fn sealed_secrets(
         &mut self,
-        after: Option<&SecretPlace>,
+        after: Option<&SecretPosition>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError>;
 
     /// Replaces a signing secret's ciphertext; false when it is not `old` any more.
     async fn sealed_secret_replace(
         &mut self,
-        place: &SecretPlace,
+        place: &SecretPosition,
         old: &[u8],
         new: &[u8],
     ) -> Result<bool, StoreError>;
@@ -36,14 +36,14 @@ pub trait Sealed {
     /// Up to `limit` kept answers with a sealed body after `after`, by place.
     async fn sealed_answers(
         &mut self,
-        after: Option<&AnswerPlace>,
+        after: Option<&AnswerPosition>,
         limit: i64,
-    ) -> Result<Vec<(AnswerPlace, String)>, StoreError>;
+    ) -> Result<Vec<(AnswerPosition, String)>, StoreError>;
 
     /// Replaces a kept answer; false when it is not `old` any more.
     async fn sealed_answer_replace(
         &mut self,
-        place: &AnswerPlace,
+        place: &AnswerPosition,
         old: &str,
         new: &str,
     ) -> Result<bool, StoreError>;

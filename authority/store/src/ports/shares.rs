@@ -17,7 +17,7 @@ use crate::StoreError;
 
 /// The places of a share's first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharePlaces {
+pub struct SharePositions {
     /// In the owner's stream and list.
     pub owner: i64,
     /// In the partner's.
@@ -46,7 +46,7 @@ pub trait Shares {
     ///
     /// # Errors
     /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
-    async fn share_insert(&mut self, share: &OrderShare, places: SharePlaces) -> Result<(), StoreError>;
+    async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<(), StoreError>;
 
     /// Writes the version of a share that was taken back.
     async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError>;

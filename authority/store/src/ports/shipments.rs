@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{MerchantId, ShipmentId};
-use authority_domain::order::line_quantities::Marked;
+use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
-use super::{MadeUnderKey, Places};
+use super::{MadeUnderKey, SequenceRange};
 use crate::StoreError;
 
 /// Shipments.
@@ -52,7 +52,7 @@ pub trait Shipments {
         &mut self,
         merchant: &MerchantId,
         shipment: &Shipment,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 
     /// Keeps the idempotency key and what it was used for with the shipment it made, for ever (contract 4.3).
@@ -65,14 +65,17 @@ pub trait Shipments {
     ) -> Result<(), StoreError>;
 
     /// Per line of an order, what the fulfilment update set; lines without a mark may be absent.
-    async fn fulfillment_marks(&mut self, tenant: &Tenant, order: &OrderNumber)
-    -> Result<Marked, StoreError>;
+    async fn fulfillment_marks(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<LineMarks, StoreError>;
 
     /// Keeps the marks of these lines; none may exceed what the line shows as shipped, or its quantity.
     async fn fulfillment_marks_put(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-        marked: &Marked,
+        marked: &LineMarks,
     ) -> Result<(), StoreError>;
 }

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription::{Ongoing, Subscription, SubscriptionTerms};
+use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
 use authority_domain::tenant::Tenant;
 
-use super::Places;
+use super::SequenceRange;
 use crate::StoreError;
 
 /// Subscriptions.
@@ -23,7 +23,7 @@ pub trait Subscriptions {
     async fn subscription_find(
         &mut self,
         id: &SubscriptionId,
-    ) -> Result<Option<(Tenant, Ongoing)>, StoreError>;
+    ) -> Result<Option<(Tenant, AnchoredSubscription)>, StoreError>;
 
     /// One subscription as stored text, with its version.
     async fn subscription_body(
@@ -45,8 +45,8 @@ pub trait Subscriptions {
     async fn subscription_put(
         &mut self,
         merchant: &MerchantId,
-        subscription: &Ongoing,
-        places: Places,
+        subscription: &AnchoredSubscription,
+        places: SequenceRange,
     ) -> Result<(), StoreError>;
 
     /// Keeps what an open checkout agrees on beside its record.

@@ -14,9 +14,9 @@ use tokio::time::timeout;
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
-use crate::hand_over::Desk;
-use crate::ports::{Ahead, HandOver as _};
-use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
+use crate::hand_off::DispatchHandle;
+use crate::ports::{HandOff as _, Prefetch};
+use crate::writer::{CommitEffects, Failed, Job, Ran, WritingConnection};
 
 /// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
 /// ASCII text `authorit`. The level is named, because the server's default may be another one: with a single snapshot for
@@ -115,20 +115,24 @@ impl WritingConnection for PostgresWriting {
         self.begin_now().await
     }
 
-    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError> {
+    async fn prefetch(
+        &mut self,
+        jobs: &[&Prefetch],
+        desk: Option<Arc<DispatchHandle>>,
+    ) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         conn.begin_job(0);
         let looking = async {
             let mut session = Session::new(conn);
             session.set_desk(desk);
-            let seen = session.look_ahead(jobs).await;
+            let seen = session.prefetch(jobs).await;
             Ok(conn.end_look(seen).await?)
         };
         let looked = timeout(ANSWER_WAIT, looking).await;
         self.in_time(looked)
     }
 
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
+    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         conn.begin_job(place);
         let running = async {

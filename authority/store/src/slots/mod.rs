@@ -36,7 +36,7 @@ use crate::ports::Bounds;
 use self::endpoint::OfEndpoint;
 pub use self::pools::Capacity;
 use self::pools::{Pool, Pools};
-pub use self::slot::{Blocked, Ended, Moment, Slot};
+pub use self::slot::{AttemptEnd, Blocked, Moment, Slot};
 
 /// An attempt that has taken so long is slow. Four such waits are still below the second that contract 18.4-1 allows.
 pub const SLOW_AFTER: Duration = Duration::from_millis(250);

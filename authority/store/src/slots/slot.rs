@@ -53,7 +53,7 @@ pub enum Blocked {
 
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct AttemptEnd {
     /// When.
     pub at: Moment,
     /// How.
@@ -113,7 +113,7 @@ impl Slot {
     }
 
     /// The attempt has ended: its place is the next one's. Its endpoint still counts it until the outcome is written.
-    pub fn ended(&mut self, ended: &Ended) {
+    pub fn ended(&mut self, ended: &AttemptEnd) {
         let Stage::InFlight { began, in_flight_then } = self.stage else { return };
         self.stage = Stage::Unsettled;
         let mut state = self.slots.state();

@@ -6,13 +6,13 @@ use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Audit, AuditFilter, Written};
 
 static AUDIT_LOG: Table = Table {
-    place: Place::AuditEntry,
+    place: TableOrder::AuditEntry,
     touches: Touches::Any,
     into: "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
         version_before, resource_version, reason)",
@@ -45,7 +45,7 @@ impl Audit for Session<'_> {
     }
 
     async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        self.conn.wait(
+        self.conn.buffer(
             &AUDIT_LOG,
             [],
             [

@@ -7,14 +7,14 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::Row;
 
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::{Session, bodies};
 use crate::StoreError;
-use crate::ports::{Checkouts, DueCheckout, Places};
+use crate::ports::{Checkouts, DueCheckout, SequenceRange};
 
 /// A version of a checkout.
 static CHECKOUTS: Table = Table {
-    place: Place::Checkout,
+    place: TableOrder::Checkout,
     touches: Touches::Each("checkout"),
     into: "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
         created_sequence)",
@@ -121,10 +121,10 @@ impl Checkouts for Session<'_> {
         &mut self,
         merchant: &MerchantId,
         checkout: &Checkout,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(checkout)?;
-        self.conn.wait(
+        self.conn.buffer(
             &CHECKOUTS,
             [checkout.id.to_string()],
             [

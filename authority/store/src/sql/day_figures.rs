@@ -9,7 +9,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 
 use super::Session;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{SettledAs, Settlement};
 
@@ -20,7 +20,7 @@ const SPAN_MS: i64 = 5 * 60 * 1000;
 const EVERYBODY: &str = "";
 
 static FIGURES: Table = Table {
-    place: Place::Figure,
+    place: TableOrder::Figure,
     touches: Touches::Any,
     into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
     columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
@@ -56,7 +56,7 @@ impl Session<'_> {
         for ((owner, since), (attempts, failed, given_up)) in counted {
             if (attempts, given_up) != (0, 0) {
                 let values = [owner.into(), since.into(), attempts.into(), failed.into(), given_up.into()];
-                self.conn.wait(&FIGURES, [format!("figures {owner} {since}")], values);
+                self.conn.buffer(&FIGURES, [format!("figures {owner} {since}")], values);
             }
         }
     }

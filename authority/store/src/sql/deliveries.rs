@@ -9,17 +9,18 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
-    Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, Placed, SettledAs, Settlement, instance_of,
+    Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
+    instance_of,
 };
 
 /// New deliveries. The places of an endpoint's deliveries go on from its last one; the statement sees none of its own
 /// rows.
 static DELIVERIES: Table = Table {
-    place: Place::Delivery,
+    place: TableOrder::Delivery,
     touches: Touches::Any,
     into: "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
         status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)",
@@ -49,7 +50,7 @@ static DELIVERIES: Table = Table {
 
 /// Attempts that have ended.
 static ATTEMPTS: Table = Table {
-    place: Place::Attempt,
+    place: TableOrder::Attempt,
     touches: Touches::Any,
     into: "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
         response_status, response_excerpt, retry_at)",
@@ -76,7 +77,7 @@ impl Deliveries for Session<'_> {
     async fn deliveries_insert_placed(
         &mut self,
         tenant: &Tenant,
-        deliveries: &[(&NewDelivery, Placed<'_>)],
+        deliveries: &[(&NewDelivery, NewDeliveryState<'_>)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if deliveries.is_empty() {
@@ -85,19 +86,19 @@ impl Deliveries for Session<'_> {
         for (delivery, placed) in deliveries {
             let endpoint = &delivery.endpoint_id;
             let held = match placed {
-                Placed::HandedOver(held) => Some(*held),
-                Placed::NoRoom | Placed::HeldBack | Placed::Unasked => None,
+                NewDeliveryState::HandedOff(held) => Some(*held),
+                NewDeliveryState::NoRoom | NewDeliveryState::HeldBack | NewDeliveryState::Unasked => None,
             };
             match placed {
-                Placed::HandedOver(_) => self.conn.remembered.fill_place(endpoint),
-                Placed::HeldBack => {}
-                Placed::NoRoom => {
+                NewDeliveryState::HandedOff(_) => self.conn.remembered.fill_place(endpoint),
+                NewDeliveryState::HeldBack => {}
+                NewDeliveryState::NoRoom => {
                     self.conn.remembered.fill_up(endpoint);
                     self.leave_behind(endpoint);
                 }
-                Placed::Unasked => self.ask_for_room(endpoint, now),
+                NewDeliveryState::Unasked => self.ask_for_room(endpoint, now),
             }
-            self.conn.wait(
+            self.conn.buffer(
                 &DELIVERIES,
                 [],
                 [
@@ -324,7 +325,7 @@ impl Session<'_> {
                 SettledAs::Retry { at, .. } => Some(at.as_ms()),
                 SettledAs::Succeeded | SettledAs::Failed { .. } => None,
             };
-            self.conn.wait(
+            self.conn.buffer(
                 &ATTEMPTS,
                 [],
                 [

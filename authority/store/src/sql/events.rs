@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::page_rows::placed_texts;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::streams::waits_under;
 use super::{Db, Session, push_in};
 use crate::StoreError;
@@ -17,7 +17,7 @@ use crate::ports::{Events, StreamPosition, StreamRange};
 
 /// The counter of a stream, moved on from where it was read.
 static STREAMS: Table = Table {
-    place: Place::Stream,
+    place: TableOrder::Stream,
     touches: Touches::Each("stream"),
     into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
@@ -30,7 +30,7 @@ static STREAMS: Table = Table {
 };
 
 static EVENTS: Table = Table {
-    place: Place::Event,
+    place: TableOrder::Event,
     touches: Touches::Any,
     into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Text, Kind::Text, Kind::Text, Kind::Int, Kind::Text],
@@ -55,7 +55,7 @@ impl Events for Session<'_> {
         let last_sequence: i64 = found.last_sequence + count;
         let created_at = now.as_ms().max(found.last_created_at);
         self.conn.remembered.move_stream(tenant, last_sequence, created_at);
-        self.conn.wait(
+        self.conn.buffer(
             &STREAMS,
             [waits_under(tenant)],
             [
@@ -90,7 +90,7 @@ impl Events for Session<'_> {
 
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {
         for event in events {
-            self.conn.wait(
+            self.conn.buffer(
                 &EVENTS,
                 [],
                 [

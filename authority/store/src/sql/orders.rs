@@ -12,17 +12,17 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::page_rows::page_rows;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Orders, PendingLimit, PendingOrder, Places, StoredOrder};
+use crate::ports::{Orders, PendingLimit, PendingOrder, SequenceRange, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
 const NUMBERS_START_ABOVE: i64 = 100_000;
 
 /// A version of an order.
 static ORDERS: Table = Table {
-    place: Place::Order,
+    place: TableOrder::Order,
     touches: Touches::Each("order"),
     into: "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
         currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
@@ -55,7 +55,7 @@ static ORDERS: Table = Table {
 
 /// The counter of generated numbers, moved on from where it was read; it begins at [`NUMBERS_START_ABOVE`].
 static ORDER_COUNTERS: Table = Table {
-    place: Place::OrderCounter,
+    place: TableOrder::OrderCounter,
     touches: Touches::Each("counter of orders"),
     into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
@@ -68,7 +68,7 @@ static ORDER_COUNTERS: Table = Table {
 
 /// What is done of an order's line.
 static ORDER_LINES: Table = Table {
-    place: Place::OrderLine,
+    place: TableOrder::OrderLine,
     touches: Touches::Any,
     into: "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
         shipped_quantity, delivered_quantity)",
@@ -144,7 +144,7 @@ impl Orders for Session<'_> {
             number += 1;
         }
         self.conn.remembered.move_counter(tenant, number);
-        self.conn.wait(
+        self.conn.buffer(
             &ORDER_COUNTERS,
             [counter_waits_under(tenant)],
             [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.into(), from.into()],
@@ -322,11 +322,11 @@ impl Orders for Session<'_> {
         &mut self,
         merchant: &MerchantId,
         order: &Order,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(order)?;
         let number = order.order_number.as_str();
-        self.conn.wait(
+        self.conn.buffer(
             &ORDERS,
             [waits_under(merchant, order.livemode, number)],
             [
@@ -348,7 +348,7 @@ impl Orders for Session<'_> {
             ],
         );
         for line in &order.line_items {
-            self.conn.wait(
+            self.conn.buffer(
                 &ORDER_LINES,
                 [format!("{}/{}", waits_under(merchant, order.livemode, number), line.id)],
                 [

@@ -10,15 +10,15 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::orders::counter_waits_under;
-use super::remembered::FoundCheckout;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::transaction_cache::FoundCheckout;
 use super::{Db, DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, Places};
+use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, SequenceRange};
 
 /// A version of a payment. Its `amount_refund_pending` is judged and not written: a new payment has none.
 static PAYMENTS: Table = Table {
-    place: Place::Payment,
+    place: TableOrder::Payment,
     touches: Touches::Each("payment"),
     into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
         amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
@@ -57,7 +57,7 @@ static PAYMENTS: Table = Table {
 
 /// A processor's message that was counted.
 static PROCESSOR_REPORTS: Table = Table {
-    place: Place::ProcessorReport,
+    place: TableOrder::ProcessorReport,
     touches: Touches::Any,
     into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
         said, received_at)",
@@ -216,12 +216,12 @@ impl Payments for Session<'_> {
         &mut self,
         merchant: &MerchantId,
         payment: &Payment,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(payment)?;
         let checkout = payment.checkout_id.as_ref().map(CheckoutId::as_str);
         let order = payment.order_number.as_ref().map(OrderNumber::as_str);
-        self.conn.wait(
+        self.conn.buffer(
             &PAYMENTS,
             [payment.id.as_str()].into_iter().chain(checkout).map(str::to_owned),
             [
@@ -269,7 +269,7 @@ impl Payments for Session<'_> {
         said: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.conn.wait(
+        self.conn.buffer(
             &PROCESSOR_REPORTS,
             [report_key(message)],
             [

@@ -14,7 +14,7 @@ use sqlx::{QueryBuilder, Row};
 use super::page_rows::page_rows;
 use super::{Db, DbConnection, DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{FoundRefund, MadeUnderKey, Places, Refunds};
+use crate::ports::{FoundRefund, MadeUnderKey, Refunds, SequenceRange};
 
 /// For the operator side, which acts for all tenants.
 const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment FROM refunds r \
@@ -153,7 +153,7 @@ impl Refunds for Session<'_> {
         &mut self,
         merchant: &MerchantId,
         refund: &Refund,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let done = sqlx::query(
             "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, \

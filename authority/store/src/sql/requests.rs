@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 use sqlx::Row;
 
 use super::Session;
-use super::rows::{Kind, Place, Table, Together, Touches};
+use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
@@ -24,7 +24,7 @@ pub(super) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
 
 /// The answer to a request that has a key. One that has expired makes room.
 static IDEMPOTENCY: Table = Table {
-    place: Place::Idempotency,
+    place: TableOrder::Idempotency,
     touches: Touches::Each("idempotency record"),
     into: "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
         expires_at)",
@@ -89,7 +89,7 @@ impl Requests for Session<'_> {
 
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
         let (merchant_id, livemode) = columns(&record.scope);
-        self.conn.wait(
+        self.conn.buffer(
             &IDEMPOTENCY,
             [waits_under(&merchant_id, livemode, &record.key)],
             [

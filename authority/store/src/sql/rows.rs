@@ -19,7 +19,7 @@ pub(crate) enum Touches {
 
 /// The order in which tables are written: parents before those that refer to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Place {
+pub(crate) enum TableOrder {
     Stream,
     OrderCounter,
     Checkout,
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 
 /// A table whose rows may wait.
 pub(crate) struct Table {
-    pub(super) place: Place,
+    pub(super) place: TableOrder,
     pub(super) touches: Touches,
     /// `INSERT INTO … (…)`, the columns as [`Table::select`] gives them.
     pub(super) into: &'static str,
@@ -196,9 +196,9 @@ pub(super) fn steps(rows: &[Row]) -> Vec<Vec<Group<'_>>> {
 
 #[derive(Default)]
 struct Step<'r> {
-    groups: BTreeMap<Place, Group<'r>>,
+    groups: BTreeMap<TableOrder, Group<'r>>,
     /// Where in its group the row of a key stands.
-    places: HashMap<(Place, &'r str), usize>,
+    places: HashMap<(TableOrder, &'r str), usize>,
 }
 
 impl<'r> Step<'r> {

@@ -7,13 +7,13 @@ use sqlx::{QueryBuilder, Row};
 use super::endpoints::sealed_secret;
 use super::{Db, Session};
 use crate::StoreError;
-use crate::ports::{AnswerPlace, Sealed, SealedSecret, SecretPlace};
+use crate::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition};
 
 #[async_trait]
 impl Sealed for Session<'_> {
     async fn sealed_secrets(
         &mut self,
-        after: Option<&SecretPlace>,
+        after: Option<&SecretPosition>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError> {
         let mut query =
@@ -31,7 +31,7 @@ impl Sealed for Session<'_> {
 
     async fn sealed_secret_replace(
         &mut self,
-        (endpoint, version): &SecretPlace,
+        (endpoint, version): &SecretPosition,
         old: &[u8],
         new: &[u8],
     ) -> Result<bool, StoreError> {
@@ -49,9 +49,9 @@ impl Sealed for Session<'_> {
 
     async fn sealed_answers(
         &mut self,
-        after: Option<&AnswerPlace>,
+        after: Option<&AnswerPosition>,
         limit: i64,
-    ) -> Result<Vec<(AnswerPlace, String)>, StoreError> {
+    ) -> Result<Vec<(AnswerPosition, String)>, StoreError> {
         // Quotes inside a body are escaped, so that this finds the member itself and nothing else.
         let mut query = QueryBuilder::<Db>::new(
             "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
@@ -72,7 +72,7 @@ impl Sealed for Session<'_> {
 
     async fn sealed_answer_replace(
         &mut self,
-        (merchant, livemode, key): &AnswerPlace,
+        (merchant, livemode, key): &AnswerPosition,
         old: &str,
         new: &str,
     ) -> Result<bool, StoreError> {

@@ -9,19 +9,19 @@ use sqlx::QueryBuilder;
 
 use super::{Db, DbConnection};
 use crate::StoreError;
-use crate::hand_over::{Desk, HandedOver};
-use crate::ports::{HandOver, Written};
-use crate::writer::Made;
+use crate::hand_off::{DispatchHandle, HandedOff};
+use crate::ports::{HandOff, Written};
+use crate::writer::CommitEffects;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
 pub(crate) struct Session<'c> {
     pub(crate) conn: &'c mut DbConnection,
     /// What is to be told after the commit and not before.
-    pub(crate) made: Made,
+    pub(crate) made: CommitEffects,
     /// What the job wrote, for the audit log.
     pub(crate) written: Vec<Written>,
     /// The dispatcher of this instance.
-    pub(super) desk: Option<Arc<Desk>>,
+    pub(super) desk: Option<Arc<DispatchHandle>>,
     /// Endpoints with due deliveries of this job that nobody has looked at yet, and the job's time.
     unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
     /// Deliveries that go as probes where their endpoints are held back.
@@ -32,7 +32,7 @@ impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
         Self {
             conn,
-            made: Made::default(),
+            made: CommitEffects::default(),
             written: Vec::new(),
             desk: None,
             unasked: None,
@@ -41,17 +41,17 @@ impl<'c> Session<'c> {
     }
 }
 
-impl HandOver for Session<'_> {
-    fn desk(&self) -> Option<Arc<Desk>> {
+impl HandOff for Session<'_> {
+    fn desk(&self) -> Option<Arc<DispatchHandle>> {
         self.desk.clone()
     }
 
-    fn set_desk(&mut self, desk: Option<Arc<Desk>>) {
+    fn set_desk(&mut self, desk: Option<Arc<DispatchHandle>>) {
         self.desk = desk;
     }
 
-    fn hand_over(&mut self, delivery: HandedOver) {
-        self.made.handed_over.push(delivery);
+    fn hand_off(&mut self, delivery: HandedOff) {
+        self.made.handed_off.push(delivery);
     }
 
     fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {

@@ -1,5 +1,5 @@
 //! Shares of orders. Their rows never wait, so that whoever reads them in a transaction sees them
-//! ([`super::waiting`]).
+//! ([`super::write_buffer`]).
 
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
@@ -15,7 +15,7 @@ use sqlx::{QueryBuilder, Row};
 use super::page_rows::page_rows;
 use super::{Db, DbRow, Session, one_row};
 use crate::StoreError;
-use crate::ports::{PAGE_BYTES, SeenOrder, SharePlaces, Shares};
+use crate::ports::{PAGE_BYTES, SeenOrder, SharePositions, Shares};
 
 const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_id, s.order_number, s.include_customer, \
      s.include_amounts, s.status, s.revoked_at, s.resource_version, s.owner_sequence, s.partner_sequence, s.created_at, \
@@ -29,7 +29,7 @@ const ACTIVE: &str = " AND s.status = 'active' AND c.status = 'accepted'";
 
 #[async_trait]
 impl Shares for Session<'_> {
-    async fn share_insert(&mut self, share: &OrderShare, places: SharePlaces) -> Result<(), StoreError> {
+    async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
                  include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
-use authority_domain::order::line_quantities::{Marked, Marks};
+use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
@@ -11,7 +11,7 @@ use sqlx::Row;
 use super::page_rows::placed_texts;
 use super::{Session, bodies, one_row};
 use crate::StoreError;
-use crate::ports::{MadeUnderKey, Places, Shipments};
+use crate::ports::{MadeUnderKey, SequenceRange, Shipments};
 
 #[async_trait]
 impl Shipments for Session<'_> {
@@ -89,7 +89,7 @@ impl Shipments for Session<'_> {
         &mut self,
         merchant: &MerchantId,
         shipment: &Shipment,
-        places: Places,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let done = sqlx::query(
             "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
@@ -141,7 +141,7 @@ impl Shipments for Session<'_> {
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-    ) -> Result<Marked, StoreError> {
+    ) -> Result<LineMarks, StoreError> {
         let rows: Vec<(String, i64, i64)> = sqlx::query_as(
             "SELECT id, marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
@@ -160,7 +160,7 @@ impl Shipments for Session<'_> {
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-        marked: &Marked,
+        marked: &LineMarks,
     ) -> Result<(), StoreError> {
         for (line, marks) in marked {
             let done = sqlx::query(

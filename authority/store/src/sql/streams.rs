@@ -1,7 +1,7 @@
 //! Where streams stand, and who is to hear of their events.
 //!
 //! One statement reads any number of streams: that of a job that asks for itself, or those of all jobs that wait together
-//! ([`super::ahead`]). Where this instance may send, it also says what sending takes: every endpoint once for each usable
+//! ([`super::prefetch`]). Where this instance may send, it also says what sending takes: every endpoint once for each usable
 //! secret, what is in flight to it, and whether it is behind, that is, whether a due delivery waits that nobody holds.
 //! Both are read from indexes of what is pending, and stop at the first that is found.
 
@@ -14,14 +14,14 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::ahead::padded;
 use super::deliveries::{bounds_of, push_bounds};
 use super::endpoints::sealed_secret;
-use super::remembered::Stream;
+use super::prefetch::padded;
+use super::transaction_cache::Stream;
 use super::{Db, DbRow, Session};
 use crate::StoreError;
-use crate::hand_over::Desk;
-use crate::ports::{Bounds, Endpoints, Reach, Subscriber};
+use crate::hand_off::DispatchHandle;
+use crate::ports::{Bounds, DispatchTarget, Endpoints, Subscriber};
 
 /// What a stream's counter waits under.
 pub(super) fn waits_under(tenant: &Tenant) -> String {
@@ -74,7 +74,7 @@ impl Session<'_> {
 }
 
 /// What is asked about these streams; with a dispatcher and a time, also how it reaches their endpoints then.
-fn question(tenants: &[&Tenant], reached_by: Option<(&Desk, Timestamp)>) -> QueryBuilder<Db> {
+fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)>) -> QueryBuilder<Db> {
     let operator = Tenant::operator();
     let mut query = QueryBuilder::<Db>::new(
         "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
@@ -146,7 +146,7 @@ fn same_stream(a: &DbRow, b: &DbRow) -> bool {
 fn subscribers(
     rows: &[DbRow],
     tenant: &Tenant,
-    desk: Option<&Desk>,
+    desk: Option<&DispatchHandle>,
     now: Timestamp,
 ) -> Result<Vec<Subscriber>, StoreError> {
     let mut subscribers: Vec<Subscriber> = Vec::new();
@@ -172,7 +172,7 @@ fn subscribers(
 }
 
 /// How the endpoint of a row is reached; `None` when it has no secret to sign with.
-fn reach(row: &DbRow, desk: &Desk, now: Timestamp) -> Result<Option<Reach>, StoreError> {
+fn reach(row: &DbRow, desk: &DispatchHandle, now: Timestamp) -> Result<Option<DispatchTarget>, StoreError> {
     if row.try_get::<Option<i64>, _>("version")?.is_none() {
         return Ok(None);
     }
@@ -192,7 +192,7 @@ fn reach(row: &DbRow, desk: &Desk, now: Timestamp) -> Result<Option<Reach>, Stor
         true => 0,
         false => cap.map_or(i64::MAX, |cap| (cap.min(bounds.max_in_flight) - in_flight).max(0)),
     };
-    Ok(Some(Reach {
+    Ok(Some(DispatchTarget {
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         secrets: vec![sealed_secret(row)?],

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription::{Ongoing, Subscription, SubscriptionTerms};
+use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
@@ -11,7 +11,7 @@ use sqlx::{QueryBuilder, Row};
 use super::page_rows::placed_texts;
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Places, Subscriptions};
+use crate::ports::{SequenceRange, Subscriptions};
 
 #[async_trait]
 impl Subscriptions for Session<'_> {
@@ -27,7 +27,7 @@ impl Subscriptions for Session<'_> {
     async fn subscription_find(
         &mut self,
         id: &SubscriptionId,
-    ) -> Result<Option<(Tenant, Ongoing)>, StoreError> {
+    ) -> Result<Option<(Tenant, AnchoredSubscription)>, StoreError> {
         let row =
             sqlx::query("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE id = $1")
                 .bind(id.as_str())
@@ -40,8 +40,10 @@ impl Subscriptions for Session<'_> {
         };
         let body: String = row.try_get("body")?;
         let anchor: Option<i64> = row.try_get("period_anchor")?;
-        let ongoing =
-            Ongoing { record: serde_json::from_str(&body)?, anchor: anchor.map(Timestamp::from_ms) };
+        let ongoing = AnchoredSubscription {
+            record: serde_json::from_str(&body)?,
+            anchor: anchor.map(Timestamp::from_ms),
+        };
         Ok(Some((tenant, ongoing)))
     }
 
@@ -86,8 +88,8 @@ impl Subscriptions for Session<'_> {
     async fn subscription_put(
         &mut self,
         merchant: &MerchantId,
-        subscription: &Ongoing,
-        places: Places,
+        subscription: &AnchoredSubscription,
+        places: SequenceRange,
     ) -> Result<(), StoreError> {
         let record = &subscription.record;
         let done = sqlx::query(

@@ -8,9 +8,9 @@ use sqlx::{ConnectOptions, SqliteConnection};
 
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
-use crate::hand_over::Desk;
-use crate::ports::{Ahead, HandOver as _};
-use crate::writer::{Failed, Job, Made, Ran, WritingConnection};
+use crate::hand_off::DispatchHandle;
+use crate::ports::{HandOff as _, Prefetch};
+use crate::writer::{CommitEffects, Failed, Job, Ran, WritingConnection};
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";
@@ -52,16 +52,20 @@ impl WritingConnection for SqliteWriting {
         Ok(())
     }
 
-    async fn look_ahead(&mut self, jobs: &[&Ahead], desk: Option<Arc<Desk>>) -> Result<(), StoreError> {
+    async fn prefetch(
+        &mut self,
+        jobs: &[&Prefetch],
+        desk: Option<Arc<DispatchHandle>>,
+    ) -> Result<(), StoreError> {
         let conn = self.conn()?;
         conn.begin_job(0);
         let mut session = Session::new(conn);
         session.set_desk(desk);
-        let seen = session.look_ahead(jobs).await;
+        let seen = session.prefetch(jobs).await;
         Ok(conn.end_look(seen).await?)
     }
 
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, Made), StoreError> {
+    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
         let conn = self.conn()?;
         conn.begin_job(place);
         let mut session = Session::new(conn);

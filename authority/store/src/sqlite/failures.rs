@@ -20,7 +20,7 @@ use super::connection::SqliteWriting;
 use crate::StoreError;
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::writer::{Told, TypedJob, Writer, WritingConnection};
+use crate::writer::{CommitListeners, TypedJob, Writer, WritingConnection};
 
 /// Pages that may still be added: room for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
@@ -67,7 +67,7 @@ async fn cramped(path: &Path) -> Writer {
     let options =
         SqliteConnectOptions::new().filename(path).pragma("max_page_count", (pages + ROOM).to_string());
     let conn = options.connect().await.unwrap();
-    Writer::start(Box::new(SqliteWriting::new(options, conn)), Told::default())
+    Writer::start(Box::new(SqliteWriting::new(options, conn)), CommitListeners::default())
 }
 
 /// Submits a job; gives what its answer will come through.
@@ -144,7 +144,7 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
-    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), Told::default());
+    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), CommitListeners::default());
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

@@ -23,14 +23,12 @@ use session::{one_row, push_in};
 use crate::unfinished::all_waiting;
 
 pub(crate) type Db = sqlx::Sqlite;
-pub(crate) type DbConnection = waiting::Connection;
+pub(crate) type DbConnection = write_buffer::Connection;
 pub(crate) type RawConnection = SqliteConnection;
 pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 
 #[path = "../sql/access.rs"]
 mod access;
-#[path = "../sql/ahead.rs"]
-mod ahead;
 #[path = "../sql/alerts.rs"]
 mod alerts;
 #[path = "../sql/api_keys.rs"]
@@ -83,12 +81,12 @@ mod orders;
 mod page_rows;
 #[path = "../sql/payments.rs"]
 mod payments;
+#[path = "../sql/prefetch.rs"]
+mod prefetch;
 #[path = "../sql/recoveries.rs"]
 mod recoveries;
 #[path = "../sql/refunds.rs"]
 mod refunds;
-#[path = "../sql/remembered.rs"]
-mod remembered;
 #[path = "../sql/requests.rs"]
 mod requests;
 #[path = "../sql/retention.rs"]
@@ -109,12 +107,14 @@ mod signing_secrets;
 mod streams;
 #[path = "../sql/subscriptions.rs"]
 mod subscriptions;
-#[path = "../sql/turn.rs"]
-mod turn;
+#[path = "../sql/transaction_cache.rs"]
+mod transaction_cache;
 #[path = "../sql/undelivered.rs"]
 mod undelivered;
-#[path = "../sql/waiting.rs"]
-pub(crate) mod waiting;
+#[path = "../sql/write_batch.rs"]
+mod write_batch;
+#[path = "../sql/write_buffer.rs"]
+pub(crate) mod write_buffer;
 
 /// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
 /// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and

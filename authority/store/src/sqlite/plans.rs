@@ -24,8 +24,8 @@ use super::orders::ORDERS_CHANGED;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
-    Ahead, Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, Lease,
-    OperatorReads, Orders, Payments, Refunds, Stretch, Undelivered,
+    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, Lease,
+    OperatorReads, Orders, Payments, Prefetch, Refunds, Stretch, Undelivered,
 };
 use crate::store::Access;
 
@@ -409,12 +409,12 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
     let job = |n: i64| {
         let tenant = Tenant { merchant_id: MerchantId::from_store(format!("mer_{n}")), livemode: true };
         let key = (KeyScope::Merchant(self::tenant()), format!("key_{n}"));
-        Ahead { tenant: Some(tenant), key: Some(key), now: Timestamp::from_ms(0) }
+        Prefetch { tenant: Some(tenant), key: Some(key), now: Timestamp::from_ms(0) }
     };
     let jobs = [job(7), job(MANY / 2), job(MANY)];
     large.conn.begun();
     large.steps();
-    large.session().look_ahead(&jobs.each_ref()).await.unwrap();
+    large.session().prefetch(&jobs.each_ref()).await.unwrap();
     let steps = large.steps();
     assert!(steps < 3_000, "{steps} steps");
     let found = large

@@ -49,7 +49,7 @@ pub(crate) struct Shop {
 
 /// How many deliveries have ended how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct DeliveryCounts {
     /// Acknowledged.
     pub succeeded: u64,
     /// Given up.
@@ -67,8 +67,8 @@ pub(crate) struct Model {
     pub(crate) events: BTreeMap<String, Event>,
     /// Those that have not ended, and those that can be chosen.
     pub(crate) deliveries: BTreeMap<String, Delivery>,
-    pub(crate) ended: Ended,
-    /// Ended, and not compared with what is stored yet.
+    pub(crate) ended: DeliveryCounts,
+    /// DeliveryCounts, and not compared with what is stored yet.
     pub(crate) to_compare: BTreeSet<String>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, Told, report_body, text};
+use tests::merchant::{EventPosition, Merchant, report_body, text};
 use tests::on_both_databases;
 
 use crate::refunds::{ask, payment_of, refunds, report, reported};
@@ -12,8 +12,8 @@ use crate::refunds::{ask, payment_of, refunds, report, reported};
 on_both_databases!(every_step_is_told_in_its_sequence);
 
 /// Events from `first` on, one after the other.
-fn from(first: u64, events: &[(&str, u64)]) -> Vec<Told> {
-    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| Told {
+fn from(first: u64, events: &[(&str, u64)]) -> Vec<EventPosition> {
+    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| EventPosition {
         sequence,
         event_type: (*event_type).to_owned(),
         version: Some(*version),

@@ -36,7 +36,7 @@ pub struct Condition {
 
 /// An attempt that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended<'a> {
+pub struct EndedAttempt<'a> {
     /// The event that was to be delivered.
     pub event_id: &'a EventId,
     /// When the attempt began.
@@ -67,7 +67,7 @@ impl Default for DisablePolicy {
 
 impl Condition {
     /// Takes note of an attempt that has ended.
-    pub fn note(&mut self, ended: &Ended<'_>) {
+    pub fn note(&mut self, ended: &EndedAttempt<'_>) {
         let health = &self.health;
         if health.last_success_at.max(health.last_failure_at).is_none_or(|newest| newest <= ended.ended_at) {
             self.health.last_response_status = ended.status.map(i64::from).or(health.last_response_status);
@@ -114,7 +114,7 @@ impl Condition {
         health.consecutive_failures = i64::from(self.first_failure_at.is_some());
     }
 
-    fn note_failure(&mut self, ended: &Ended<'_>) {
+    fn note_failure(&mut self, ended: &EndedAttempt<'_>) {
         let (health, at) = (&mut self.health, ended.ended_at);
         if health.last_failure_at.is_none_or(|last| last <= at) {
             health.last_failure_at = Some(at);

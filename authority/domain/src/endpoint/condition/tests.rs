@@ -29,7 +29,7 @@ fn event(nth: usize) -> EventId {
 
 /// An attempt of a millisecond that got this status.
 fn answered(condition: &mut Condition, status: u16, nth_event: usize, ended_at: Timestamp) {
-    condition.note(&Ended {
+    condition.note(&EndedAttempt {
         event_id: &event(nth_event),
         started_at: ended_at.plus_ms(-1),
         ended_at,
@@ -169,7 +169,7 @@ fn tell(condition: &mut Condition, drawn: &[Drawn]) -> Timestamp {
     let mut now = at(0);
     for (took, wait, status, nth) in drawn {
         now = now.plus_ms(*wait);
-        let ended = Ended {
+        let ended = EndedAttempt {
             event_id: &event(*nth),
             started_at: now.plus_ms(-took),
             ended_at: now,
@@ -231,7 +231,7 @@ proptest! {
         keyed.sort_by_key(|(nth, _)| seed.wrapping_mul(2 * *nth as u64 + 1).rotate_left(17));
         let mut condition = untried();
         for (_, (ended_at, (took, _, status, nth))) in keyed {
-            condition.note(&Ended {
+            condition.note(&EndedAttempt {
                 event_id: &event(*nth),
                 started_at: ended_at.plus_ms(-took),
                 ended_at: *ended_at,

@@ -7,7 +7,7 @@ use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::{Order, fulfillment};
 use authority_domain::parts::{Metadata, Money};
-use authority_domain::refund::flow::Standing;
+use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{
     NewRefund, RefundReason, RefundReport, RefundRequest, RefundStatus, Requester, RequesterType,
 };
@@ -97,9 +97,9 @@ impl World {
         Ok(shipment::flow::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
     }
 
-    pub(super) fn standing(&self, order: Order) -> Standing {
+    pub(super) fn standing(&self, order: Order) -> RefundBasis {
         let payments = self.ledger.payments_of(&order.order_number);
-        Standing::new(order, payments, &self.ledger.reserved())
+        RefundBasis::new(order, payments, &self.ledger.reserved())
     }
 
     pub(super) fn ask_refund(
@@ -132,12 +132,12 @@ impl World {
         let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
         let standing = match payment.order_number.as_ref() {
             Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),
-            None => Standing::without_order(payment),
+            None => RefundBasis::without_order(payment),
         };
         self.begin_refund(standing, new)
     }
 
-    fn begin_refund(&mut self, standing: Standing, new: NewRefund) -> Result<Vec<Change>, Refusal> {
+    fn begin_refund(&mut self, standing: RefundBasis, new: NewRefund) -> Result<Vec<Change>, Refusal> {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
         let outcome = refund::flow::request(standing, id, new, by, self.confirm_on, self.now)?;
@@ -153,7 +153,7 @@ impl World {
         let Some(refund) = at(&self.ledger.refunds, place) else { return Ok(Vec::new()) };
         let standing = match refund.order_number.as_ref() {
             Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),
-            None => Standing::without_order(self.ledger.payment(&refund.payment_id)),
+            None => RefundBasis::without_order(self.ledger.payment(&refund.payment_id)),
         };
         let told = RefundReport { status, processor_reference: None, failure: None };
         let outcome = refund::flow::report(standing, refund, &told, self.confirm_on, self.now)?;

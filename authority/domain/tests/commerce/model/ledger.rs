@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::checkout::Checkout;
 use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{CheckoutId, PaymentId};
-use authority_domain::order::line_quantities::Marked;
+use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::parts::Money;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
 use authority_domain::shipment::Shipment;
-use authority_domain::subscription::{Ongoing, SubscriptionTerms};
+use authority_domain::subscription::{AnchoredSubscription, SubscriptionTerms};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ledger {
@@ -21,10 +21,10 @@ pub(super) struct Ledger {
     pub(super) orders: Vec<Order>,
     pub(super) refunds: Vec<Refund>,
     pub(super) shipments: Vec<Shipment>,
-    pub(super) subscriptions: Vec<Ongoing>,
+    pub(super) subscriptions: Vec<AnchoredSubscription>,
     /// Beside the records: what checkouts agree on, and what was marked as shipped.
     pub(super) terms: BTreeMap<CheckoutId, SubscriptionTerms>,
-    pub(super) marked: BTreeMap<OrderNumber, Marked>,
+    pub(super) marked: BTreeMap<OrderNumber, LineMarks>,
     /// The orders that the operator confirmed.
     pub(super) confirmed: BTreeSet<OrderNumber>,
 }

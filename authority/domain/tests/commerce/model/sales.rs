@@ -6,7 +6,7 @@ use authority_domain::id::SubscriptionId;
 use authority_domain::order::OrderRequest;
 use authority_domain::parts::Money;
 use authority_domain::payment::flow::{PaidFor, Surroundings};
-use authority_domain::payment::{Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported};
+use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::subscription::founding::Founding;
 use authority_domain::{checkout, order, payment};
@@ -106,7 +106,7 @@ impl World {
         } else {
             before.clone().report(told, self.now)?
         };
-        let Reported::Changed(next) = reported else { return Ok(Vec::new()) };
+        let PaymentOutcome::Changed(next) = reported else { return Ok(Vec::new()) };
         let surroundings = match (&before.order_number, &before.checkout_id) {
             (Some(number), _) => Surroundings::Order {
                 order: Box::new(self.ledger.order(number).cloned().unwrap()),

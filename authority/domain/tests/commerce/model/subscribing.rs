@@ -32,9 +32,9 @@ impl World {
         let report =
             SubscriptionReportRequest::read(body, self.now)?.into_report(self.now, &mut self.dice)?;
         match before.report(report, self.now)? {
-            subscription::flow::Reported::Unchanged => Ok(Vec::new()),
-            subscription::flow::Reported::Changed(next) => Ok(vec![next.told()]),
-            subscription::flow::Reported::Renewing(renewing) => {
+            subscription::flow::SubscriptionOutcome::Unchanged => Ok(Vec::new()),
+            subscription::flow::SubscriptionOutcome::Changed(next) => Ok(vec![next.told()]),
+            subscription::flow::SubscriptionOutcome::Renewing(renewing) => {
                 let latest = latest.and_then(|number| self.ledger.order(&number).cloned());
                 let number = self.next_number();
                 Ok(renewing.into_changes(number, latest.as_ref(), self.confirm_on, self.now)?.1)

@@ -10,7 +10,7 @@ use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::merchant::{Merchant, MerchantRequest};
 use authority_domain::payment::{
-    NewPayment, Payment, PaymentReport, PaymentRequest, PaymentStatus, Reported,
+    NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
 };
 use authority_domain::time::Timestamp;
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement};
@@ -90,8 +90,8 @@ pub(crate) fn reported(payment: &Payment, status: PaymentStatus) -> Box<Payment>
         processor_reference: None,
     };
     match payment.clone().report(&report, noon()).unwrap() {
-        Reported::Changed(payment) => payment,
-        Reported::Unchanged => panic!("the report says nothing new"),
+        PaymentOutcome::Changed(payment) => payment,
+        PaymentOutcome::Unchanged => panic!("the report says nothing new"),
     }
 }
 

@@ -4,7 +4,7 @@
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, KeyScope, Places, Tx};
+use authority_store::ports::{IdempotencyRecord, KeyScope, SequenceRange, Tx};
 
 use super::Database;
 use super::fixtures::{at, noon};
@@ -123,8 +123,8 @@ async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
     page.unwrap().remove(0).1.id
 }
 
-/// Places that nothing else has.
-const PLACES: Places = Places { first: 900, last: 900 };
+/// SequenceRange that nothing else has.
+const PLACES: SequenceRange = SequenceRange { first: 900, last: 900 };
 
 pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
     let (shop, sale, [other, test]) = stocked(database).await;

@@ -13,8 +13,8 @@ pub(crate) mod endpoints;
 pub(crate) mod events;
 pub(crate) mod figures;
 pub(crate) mod fixtures;
-pub(crate) mod hand_over;
-pub(crate) mod hand_over_claims;
+pub(crate) mod hand_off;
+pub(crate) mod hand_off_claims;
 pub(crate) mod health_figures;
 pub(crate) mod held;
 pub(crate) mod history;
@@ -98,11 +98,11 @@ macro_rules! conformance {
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
-            hand_over: what_is_handed_over_is_what_a_claim_would_read, no_more_than_there_is_room_for,
+            hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
-                the_sink_tests_and_replays_are_handed_over, without_a_dispatcher_everything_waits,
+                the_sink_tests_and_replays_are_handed_off, without_a_dispatcher_everything_waits,
                 a_closed_desk_is_given_what_was_leased_before;
-            hand_over_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
+            hand_off_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
                 a_claim_leaves_others_their_slots, what_is_asked_for_goes_as_the_probe,
                 a_changed_endpoint_is_recalled, merchants_and_endpoints_take_turns,
                 what_needs_a_slow_place_leaves_claims_to_others,

@@ -1,7 +1,7 @@
 //! Partners' copies in the commit that makes the events: contract 3.10, 8.3.
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;
@@ -79,7 +79,8 @@ pub(crate) async fn a_share_is_told_to_both_and_changes_nothing(database: &dyn D
     let column = "SELECT last_sequence FROM orders";
     let (before, events) = (database.number(column).await, acme.events().await.len());
     let made = share(&acme, &other, &connection, &order).await.unwrap();
-    let revoked = Sharing { share: made.revoked(at(1)), order: order.clone(), shown: Shown::Present };
+    let revoked =
+        Sharing { share: made.revoked(at(1)), order: order.clone(), shown: SharedOrderView::Present };
     acme.commit(vec![Change::share(EventType::OrderShareRevoked, revoked)]).await.unwrap();
     assert_eq!(database.number(column).await, before);
     let told: Vec<Value> =

@@ -1,6 +1,6 @@
 //! Connections and shares: contract 2.14, 4.14.
 
-use authority_domain::event::change::{Change, Sharing, Shown};
+use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::{ConnectionFilter, ShareFilter};
 use authority_domain::order::Order;
@@ -82,7 +82,7 @@ pub(crate) async fn share(
     order: &Order,
 ) -> Result<OrderShare, Refusal> {
     let share = new_share(owner, partner, connection, order);
-    let sharing = Sharing { share: share.clone(), order: order.clone(), shown: Shown::Present };
+    let sharing = Sharing { share: share.clone(), order: order.clone(), shown: SharedOrderView::Present };
     owner.commit(vec![Change::share(EventType::OrderShared, sharing)]).await.map(|_| share)
 }
 
@@ -205,7 +205,7 @@ pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Datab
     assert_eq!(shares(&other, ShareFilter::default()).await, []);
     assert_eq!((seen(&other).await, seen(&acme).await), (vec![made.id.clone()], vec![]));
     let revoked = made.clone().revoked(at(5));
-    let sharing = Sharing { share: revoked.clone(), order: order.clone(), shown: Shown::Present };
+    let sharing = Sharing { share: revoked.clone(), order: order.clone(), shown: SharedOrderView::Present };
     acme.commit(vec![Change::share(EventType::OrderShareRevoked, sharing)]).await.unwrap();
     assert_eq!((on(&acme).await, seen(&other).await), (None, vec![]));
     let again = share(&acme, &other, &connection, &order).await.unwrap();

@@ -8,7 +8,7 @@ use authority_domain::order::{ConfirmOn, Order};
 use authority_domain::parts::Metadata;
 use authority_domain::payment::Payment;
 use authority_domain::refund;
-use authority_domain::refund::flow::{Outcome, Standing};
+use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
 };
@@ -22,11 +22,11 @@ use super::fixtures::{at, dice};
 use super::shop::Shop;
 use super::{Database, job};
 
-async fn standing(tx: &mut dyn Tx, shop: &Shop, number: &OrderNumber) -> Result<Standing, StoreError> {
+async fn standing(tx: &mut dyn Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
     let order = tx.order_get(&shop.tenant, number).await?.unwrap();
     let payments = tx.payments_of_order(&shop.tenant, number).await?;
     let reserved = tx.refunds_reserved(&shop.tenant, number).await?;
-    Ok(Standing::new(order, payments, &reserved))
+    Ok(RefundBasis::new(order, payments, &reserved))
 }
 
 async fn commit(tx: &mut dyn Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
 use authority_domain::event::change::Record;
-use authority_domain::order::line_quantities::{Marked, Marks};
+use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::shipment::Shipment;
 use authority_store::StoreError;
@@ -59,30 +59,30 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let (order, _) = three_parcels(&shop).await;
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
-    let marks = async |shop: &Shop| -> Marked {
+    let marks = async |shop: &Shop| -> LineMarks {
         let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        let marks: Result<Marked, StoreError> =
+        let marks: Result<LineMarks, StoreError> =
             job!(store.read, tx => tx.fulfillment_marks(&tenant, &number));
         marks.unwrap()
     };
-    let put = async |shop: &Shop, marked: Marked| -> Result<(), StoreError> {
+    let put = async |shop: &Shop, marked: LineMarks| -> Result<(), StoreError> {
         let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
         job!(store.write, tx => tx.fulfillment_marks_put(&tenant, &number, &marked))
     };
-    assert_eq!(marks(&shop).await, Marked::new());
+    assert_eq!(marks(&shop).await, LineMarks::new());
     let (shirt, sticker) = (order.line_items[0].id.clone(), order.line_items[1].id.clone());
     let of = |fulfilled, shipped| Marks { fulfilled, shipped };
-    put(&shop, Marked::from([(shirt.clone(), of(0, 0)), (sticker.clone(), of(0, 2))])).await.unwrap();
-    assert_eq!(marks(&shop).await, Marked::from([(sticker.clone(), of(0, 2))]));
-    put(&shop, Marked::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))])).await.unwrap();
-    let set = Marked::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))]);
+    put(&shop, LineMarks::from([(shirt.clone(), of(0, 0)), (sticker.clone(), of(0, 2))])).await.unwrap();
+    assert_eq!(marks(&shop).await, LineMarks::from([(sticker.clone(), of(0, 2))]));
+    put(&shop, LineMarks::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))])).await.unwrap();
+    let set = LineMarks::from([(shirt.clone(), of(1, 0)), (sticker.clone(), of(3, 2))]);
     assert_eq!(marks(&shop).await, set);
     // More than is shipped or ordered cannot be marked, and nobody else's lines can.
     for wrong in [of(0, 4), of(9, 0)] {
-        assert!(put(&shop, Marked::from([(sticker.clone(), wrong)])).await.is_err());
+        assert!(put(&shop, LineMarks::from([(sticker.clone(), wrong)])).await.is_err());
     }
-    assert!(put(&untouched, Marked::from([(sticker.clone(), of(0, 1))])).await.is_err());
-    assert_eq!(marks(&untouched).await, Marked::new());
+    assert!(put(&untouched, LineMarks::from([(sticker.clone(), of(0, 1))])).await.is_err());
+    assert_eq!(marks(&untouched).await, LineMarks::new());
     // A later version of the order leaves the marks as they are.
     let mut next = order.clone();
     next.resource_version += 1;

@@ -8,12 +8,12 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{Ahead, StreamRange, Tx};
+use authority_store::ports::{Prefetch, StreamRange, Tx};
 use rand::RngExt;
 use serde_json::Value;
 
 use super::fixtures::{at, dice, noon};
-use super::hand_over::Counter;
+use super::hand_off::Counter;
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
@@ -140,7 +140,7 @@ pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database)
 /// Opens a checkout and says beforehand whose stream it is about.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
     let (inside, change) = (shop.clone(), shop.opened().1);
-    let ahead = Ahead { tenant: Some(shop.tenant.clone()), key: None, now: noon() };
+    let ahead = Prefetch { tenant: Some(shop.tenant.clone()), key: None, now: noon() };
     let store = shop.store.clone();
     submit(async move {
         store

@@ -3,9 +3,10 @@
 
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription;
-use authority_domain::subscription::flow::Reported;
+use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::{
-    Interval, Ongoing, PricedItems, SubscriptionReportRequest, SubscriptionRequest, SubscriptionTerms,
+    AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
+    SubscriptionTerms,
 };
 use authority_store::StoreError;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
 use super::{Database, job};
 
-fn opened(livemode: bool, customer: &str, more: Value) -> Ongoing {
+fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     let mut body = json!({
         "customer": {"reference": customer}, "currency": "USD", "interval": "month",
         "items": [{"name": "Cup", "quantity": 2, "unit_amount": 900}],
@@ -24,16 +25,19 @@ fn opened(livemode: bool, customer: &str, more: Value) -> Ongoing {
     subscription::flow::open(new, livemode, noon()).unwrap()
 }
 
-fn reported(ongoing: &Ongoing, body: &Value) -> Ongoing {
+fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscription {
     let report =
         SubscriptionReportRequest::read(body, at(60)).unwrap().into_report(at(60), &mut dice()).unwrap();
     match ongoing.clone().report(report, at(60)).unwrap() {
-        Reported::Changed(next) => *next,
+        SubscriptionOutcome::Changed(next) => *next,
         other => panic!("{other:?}"),
     }
 }
 
-async fn found(shop: &Shop, ongoing: &Ongoing) -> Option<(authority_domain::tenant::Tenant, Ongoing)> {
+async fn found(
+    shop: &Shop,
+    ongoing: &AnchoredSubscription,
+) -> Option<(authority_domain::tenant::Tenant, AnchoredSubscription)> {
     let (store, id) = (&shop.store, ongoing.record.id.clone());
     let found: Result<_, StoreError> = job!(store.read, tx => tx.subscription_find(&id));
     found.unwrap()

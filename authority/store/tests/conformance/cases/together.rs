@@ -9,7 +9,7 @@ use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
 use authority_store::ports::{
-    Ahead, IdempotencyRecord, KeyScope, MessageId, ProcessorMessage, SealedSecret, Tx,
+    IdempotencyRecord, KeyScope, MessageId, Prefetch, ProcessorMessage, SealedSecret, Tx,
 };
 
 use verify_core::catalog::EventType;
@@ -297,8 +297,11 @@ pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(databa
 /// Looks a key up, and keeps an answer under it when there is none.
 fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
     let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
-    let ahead =
-        Ahead { tenant: Some(shop.tenant.clone()), key: Some((scope.clone(), key.to_owned())), now: noon() };
+    let ahead = Prefetch {
+        tenant: Some(shop.tenant.clone()),
+        key: Some((scope.clone(), key.to_owned())),
+        now: noon(),
+    };
     submit(async move {
         store
             .write_ahead(ahead, move |tx: &mut dyn Tx| {

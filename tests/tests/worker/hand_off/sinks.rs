@@ -96,7 +96,7 @@ async fn an_event_that_is_too_long_for_a_queue_travels_without_its_data() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_sink_is_handed_over_when_there_is_one() {
+async fn what_waits_for_a_sink_is_handed_off_when_there_is_one() {
     let sink = Receiver::accepting().await;
     let state = State::new();
     let bad_url = "http://shop.example/";
@@ -137,7 +137,7 @@ async fn what_waits_for_a_sink_is_handed_over_when_there_is_one() {
 
 /// Without Durable Objects KV decides alone, and there is nothing to retry from: the sender is told to come again.
 #[tokio::test]
-async fn with_kv_alone_an_event_is_handed_over_before_the_answer() {
+async fn with_kv_alone_an_event_is_handed_off_before_the_answer() {
     let sink = Receiver::start(|arrival| Answer::status(if arrival.nth < 3 { 503 } else { 200 })).await;
     let state = State::new();
     let alone = |name: &str| receiver(name).with_variable("DEDUP", "kv").with("durableObjects", json!({}));

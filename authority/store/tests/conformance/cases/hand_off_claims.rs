@@ -8,13 +8,13 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::hand_over::{Among, HandedOver, claim};
+use authority_store::hand_off::{Among, HandedOff, claim};
 use authority_store::ports::{SettledAs, Settlement, Tx};
-use authority_store::slots::{Ended, Want};
+use authority_store::slots::{AttemptEnd, Want};
 use futures_util::FutureExt;
 
 use super::fixtures::{at, noon, settlement};
-use super::hand_over::{Counter, moment, sequence};
+use super::hand_off::{Counter, moment, sequence};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -39,12 +39,12 @@ async fn settle_and_claim(
 }
 
 /// The attempts begin and end well.
-fn succeeded(given: &mut [HandedOver]) -> Vec<Settlement> {
+fn succeeded(given: &mut [HandedOff]) -> Vec<Settlement> {
     for given in &mut *given {
         given.slot.begin(moment(1)).unwrap();
     }
     for given in &mut *given {
-        let ended = Ended {
+        let ended = AttemptEnd {
             at: moment(1),
             outcome: AttemptOutcome::Success,
             status: Some(200),
@@ -223,7 +223,7 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &d
     quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(5)).await.unwrap();
     let counter = Counter::put_up(&quick.store, 4, 9);
     settle_and_claim(&quick, Vec::new(), None, at(2)).await;
-    let is_quick = |given: &HandedOver| given.delivery.merchant_id == quick.tenant.merchant_id;
+    let is_quick = |given: &HandedOff| given.delivery.merchant_id == quick.tenant.merchant_id;
     let (mut first, mut slow): (Vec<_>, Vec<_>) = counter.given().into_iter().partition(is_quick);
     assert_eq!((first.len(), slow.len()), (1, 7), "four quick places, four slow ones");
     for given in &mut slow {

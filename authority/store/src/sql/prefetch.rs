@@ -2,7 +2,7 @@
 //!
 //! Every writing request asks the same questions: whether its idempotency key is known, what merchant it is about, and
 //! where that merchant's stream stands. For many requests that share a transaction the answers are fetched by one statement
-//! each and remembered ([`super::remembered`]); a job that finds nothing remembered asks for itself, so nothing depends on
+//! each and remembered ([`super::transaction_cache`]); a job that finds nothing remembered asks for itself, so nothing depends on
 //! this. On PostgreSQL a stream by itself cost each job a round trip, half of a transaction's time.
 
 use std::collections::{BTreeSet, HashSet};
@@ -11,24 +11,24 @@ use authority_domain::merchant::Merchant;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
-use super::remembered::FoundKey;
 use super::requests::{columns, waits_under};
+use super::transaction_cache::FoundKey;
 use super::{Db, Session, streams};
 use crate::StoreError;
-use crate::ports::Ahead;
+use crate::ports::Prefetch;
 
 /// Fewer jobs than this ask for themselves.
 const WORTH_IT: usize = 2;
 
 impl Session<'_> {
     /// Remembers what `jobs` will ask for.
-    pub(crate) async fn look_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         self.merchants_ahead(jobs).await?;
         self.keys_ahead(jobs).await?;
         self.streams_ahead(jobs).await
     }
 
-    async fn streams_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         let unknown = |tenant: &&Tenant| {
             self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
         };
@@ -43,7 +43,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn merchants_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    async fn merchants_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         let unknown = |id: &&_| self.conn.remembered.merchant(id).is_none();
         let ids: BTreeSet<_> =
             jobs.iter().filter_map(|job| Some(&job.tenant.as_ref()?.merchant_id)).filter(unknown).collect();
@@ -67,7 +67,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn keys_ahead(&mut self, jobs: &[&Ahead]) -> Result<(), StoreError> {
+    async fn keys_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         let keys = jobs.iter().filter_map(|job| job.key.as_ref()).map(|(scope, key)| {
             let (merchant_id, livemode) = columns(scope);
             (merchant_id.into_owned(), livemode, key.clone())

@@ -1,6 +1,6 @@
 //! From a transaction to the dispatcher of the same instance, without a second transaction in between (contract 15.9).
 //!
-//! A dispatcher puts up a [`Desk`]. Jobs lease rows to it: fresh ones as they write them (`commit`), and due ones
+//! A dispatcher puts up a [`DispatchHandle`]. Jobs lease rows to it: fresh ones as they write them (`commit`), and due ones
 //! wherever there may be room now ([`claim`]). What they leased travels with the job; after the commit, and only then, the
 //! writer passes it to the desk. A job that is undone, or a commit that fails, drops it, and with it the slots.
 //!
@@ -28,7 +28,7 @@ const CLAIM_EACH_OF_ALL: usize = 16;
 
 /// A delivery that this instance is to send.
 #[derive(Debug)]
-pub struct HandedOver {
+pub struct HandedOff {
     /// What to send.
     pub delivery: LeasedDelivery,
     /// What the row is held by.
@@ -38,10 +38,10 @@ pub struct HandedOver {
     /// The slot it was leased for.
     pub slot: Slot,
     /// Whose slot.
-    desk: Arc<Desk>,
+    desk: Arc<DispatchHandle>,
 }
 
-impl HandedOver {
+impl HandedOff {
     /// The transaction was committed.
     pub(crate) fn begin(self) {
         let desk = Arc::clone(&self.desk);
@@ -50,13 +50,13 @@ impl HandedOver {
 }
 
 /// Takes what was committed.
-pub type Begin = Box<dyn Fn(HandedOver) + Send + Sync>;
+pub type BeginAttempts = Box<dyn Fn(HandedOff) + Send + Sync>;
 
 /// Gives back what waits for an endpoint.
 pub type Recall = Box<dyn Fn(&EndpointId) + Send + Sync>;
 
 /// What a dispatcher tells the writer of its own instance.
-pub struct Desk {
+pub struct DispatchHandle {
     /// What may be sent at a time.
     pub slots: Arc<Slots>,
     /// Holds the rows that are written leased; 128 random bits, this dispatcher's own, of which the first 64 begin all
@@ -69,12 +69,12 @@ pub struct Desk {
     /// Makes the token of a claim: 64 bits of the dispatcher, 64 random ones.
     pub new_token: Box<dyn Fn() -> String + Send + Sync>,
     /// Called after the commit, on the writer's task: it must not wait.
-    pub begin: Begin,
+    pub begin: BeginAttempts,
     /// Likewise, when an endpoint was changed.
     pub recall: Recall,
 }
 
-impl Desk {
+impl DispatchHandle {
     /// What a row is written with that is leased as it is made at `now`.
     pub(crate) fn hold(&self, now: Timestamp) -> HeldBy {
         HeldBy { token: self.token.clone(), until: now.plus_ms(self.lease_ms) }
@@ -89,7 +89,7 @@ impl Desk {
         to: &mut Subscriber,
         event: &NewEvent,
         now: Timestamp,
-    ) -> Option<HandedOver> {
+    ) -> Option<HandedOff> {
         let test = delivery.trigger == Trigger::Test;
         let reach = to.reach.as_mut().filter(|reach| reach.room > 0 || test && reach.probes)?;
         let (merchant, endpoint) = (&to.owner.merchant_id, &to.endpoint_id);
@@ -116,7 +116,7 @@ impl Desk {
             secrets: reach.secrets.clone(),
             bounds: reach.bounds,
         };
-        Some(HandedOver { delivery, token, until, slot, desk: Arc::clone(self) })
+        Some(HandedOff { delivery, token, until, slot, desk: Arc::clone(self) })
     }
 
     /// A lease that asks for nothing in particular.
@@ -136,23 +136,23 @@ impl Desk {
     }
 
     /// Takes a slot for what was leased.
-    fn handed_over(
+    fn handed_off(
         self: &Arc<Self>,
         delivery: LeasedDelivery,
         lease: &Lease,
-    ) -> Result<HandedOver, DeliveryId> {
+    ) -> Result<HandedOff, DeliveryId> {
         let (merchant, endpoint) = (&delivery.merchant_id, &delivery.endpoint_id);
         match self.slots.take(merchant, endpoint, delivery.body.len(), &delivery.bounds) {
             Some(slot) => {
                 let (token, until, desk) = (lease.token.clone(), lease.until, Arc::clone(self));
-                Ok(HandedOver { delivery, token, until, slot, desk })
+                Ok(HandedOff { delivery, token, until, slot, desk })
             }
             None => Err(delivery.id),
         }
     }
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for DispatchHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Desk").field("slots", &self.slots).finish_non_exhaustive()
     }
@@ -160,19 +160,19 @@ impl fmt::Debug for Desk {
 
 /// Where the desk of an instance stands, when there is one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DeskPlace(Arc<Mutex<Option<Arc<Desk>>>>);
+pub(crate) struct CurrentDispatchHandle(Arc<Mutex<Option<Arc<DispatchHandle>>>>);
 
-impl DeskPlace {
-    pub(crate) fn desk(&self) -> Option<Arc<Desk>> {
+impl CurrentDispatchHandle {
+    pub(crate) fn desk(&self) -> Option<Arc<DispatchHandle>> {
         self.place().clone()
     }
 
-    pub(crate) fn put_up(&self, desk: Arc<Desk>) -> OpenDesk {
+    pub(crate) fn put_up(&self, desk: Arc<DispatchHandle>) -> OpenDesk {
         *self.place() = Some(Arc::clone(&desk));
         OpenDesk { desk, place: self.clone() }
     }
 
-    fn place(&self) -> MutexGuard<'_, Option<Arc<Desk>>> {
+    fn place(&self) -> MutexGuard<'_, Option<Arc<DispatchHandle>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -180,8 +180,8 @@ impl DeskPlace {
 /// Keeps a desk open. Dropped, it is closed: nothing more is leased for it. What was leased before is still passed on.
 #[derive(Debug)]
 pub struct OpenDesk {
-    desk: Arc<Desk>,
-    place: DeskPlace,
+    desk: Arc<DispatchHandle>,
+    place: CurrentDispatchHandle,
 }
 
 impl Drop for OpenDesk {
@@ -235,10 +235,10 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     let (mut too_many, mut refused) = (Vec::new(), BTreeSet::new());
     for delivery in leased {
         let endpoint = delivery.endpoint_id.clone();
-        match desk.handed_over(delivery, &lease) {
-            Ok(handed_over) => {
+        match desk.handed_off(delivery, &lease) {
+            Ok(handed_off) => {
                 *claimed.entry(endpoint).or_default() += 1;
-                tx.hand_over(handed_over);
+                tx.hand_off(handed_off);
             }
             // Its pool is full, or they were closed a moment ago.
             Err(id) => {
@@ -268,8 +268,8 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
         };
         let lease = desk.lease(now);
         let Some(delivery) = tx.delivery_lease_probe(&lease, &id).await? else { continue };
-        match desk.handed_over(delivery, &lease) {
-            Ok(handed_over) => tx.hand_over(handed_over),
+        match desk.handed_off(delivery, &lease) {
+            Ok(handed_off) => tx.hand_off(handed_off),
             Err(id) => {
                 tx.delivery_lease_release(&lease.token, std::slice::from_ref(&id)).await?;
                 tx.endpoint_probe_now(&endpoint).await?;

@@ -2,8 +2,8 @@
 //!
 //! What a job costs is the number of times it talks to its database: on PostgreSQL a round trip, during which nobody
 //! else writes; on SQLite a step to the thread that the driver keeps for the connection. Rows that are only written
-//! need no answer before the transaction's end, so they wait ([`Connection::wait`]), those of one job beside those of
-//! the jobs before it, and are sent as one statement per table ([`super::turn`]): before a statement that could see
+//! need no answer before the transaction's end, so they wait ([`Connection::buffer`]), those of one job beside those of
+//! the jobs before it, and are sent as one statement per table ([`super::write_batch`]): before a statement that could see
 //! them, and at the commit.
 //!
 //! Who reads says about what ([`Connection::about`]), by the keys that the rows wait under, and sends nothing while none
@@ -21,29 +21,29 @@ use futures_util::{FutureExt, StreamExt, TryFutureExt};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, Database, Either, Error, Execute, Executor, SqlStr};
 
-use super::remembered::{FoundCheckout, FoundKey, Remembered, Stream};
 use super::rows::{Row, Table, Value};
-use super::turn::Turn;
+use super::transaction_cache::{FoundCheckout, FoundKey, Stream, TransactionCache};
+use super::write_batch::WriteBatch;
 use super::{Db, RawConnection};
 
 /// One connection, with the writes that wait for it.
 pub(crate) struct Connection {
     raw: Raw,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WriteBuffer,
     /// The transaction of a connection that writes.
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<WriteBatch>,
     /// What this transaction has read and will find again.
-    pub(super) remembered: Remembered,
+    pub(super) remembered: TransactionCache,
 }
 
 /// Rows that wait, in the order of jobs.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct WriteBuffer {
     pub(super) rows: Vec<Row>,
     keys: HashSet<String>,
 }
 
-impl Waiting {
+impl WriteBuffer {
     pub(super) fn push(&mut self, row: Row) {
         self.keys.extend(row.keys.iter().cloned());
         self.rows.push(row);
@@ -91,7 +91,7 @@ impl From<PoolConnection<Db>> for Connection {
 
 impl Connection {
     fn new(raw: Raw) -> Self {
-        Self { raw, waiting: Waiting::default(), turn: None, remembered: Remembered::default() }
+        Self { raw, waiting: WriteBuffer::default(), turn: None, remembered: TransactionCache::default() }
     }
 
     /// The connection itself, past what waits.
@@ -112,13 +112,13 @@ impl Connection {
 
     /// Lets a row of `table` wait. `keys` are what a read must be about to see it ([`Connection::about`]); the first is
     /// the row's own name in its table, where it has one.
-    pub(crate) fn wait<const N: usize>(
+    pub(crate) fn buffer<const N: usize>(
         &mut self,
         table: &'static Table,
         keys: impl IntoIterator<Item = String>,
         values: [Value; N],
     ) {
-        let job = self.turn.as_ref().map_or(0, Turn::job);
+        let job = self.turn.as_ref().map_or(0, WriteBatch::job);
         let keys: Vec<String> = keys.into_iter().collect();
         for key in &keys {
             self.remembered.forget(key);

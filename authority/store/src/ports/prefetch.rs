@@ -8,7 +8,7 @@ use super::KeyScope;
 /// What a job will ask for first, so that it can be fetched for all jobs that wait together. It may ask for anything
 /// else, and need not ask for this.
 #[derive(Clone, Debug)]
-pub struct Ahead {
+pub struct Prefetch {
     /// The merchant and mode it is about.
     pub tenant: Option<Tenant>,
     /// Its idempotency key.

@@ -6,7 +6,7 @@ use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
-use authority_store::hand_over::{Desk, HandedOver, OpenDesk};
+use authority_store::hand_off::{DispatchHandle, HandedOff, OpenDesk};
 use authority_store::ports::{NewDelivery, SettledAs, Trigger, Tx};
 use authority_store::slots::{Capacity, Moment, Slots};
 use authority_store::{Store, StoreError};
@@ -21,7 +21,7 @@ use super::{Database, job};
 /// A dispatcher that sends nothing and keeps what it is given.
 pub(crate) struct Counter {
     pub(crate) slots: Arc<Slots>,
-    given: Arc<Mutex<Vec<HandedOver>>>,
+    given: Arc<Mutex<Vec<HandedOff>>>,
     recalled: Arc<Mutex<Vec<EndpointId>>>,
     open: Option<OpenDesk>,
 }
@@ -53,7 +53,7 @@ impl Counter {
         let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
         let recalled = Arc::new(Mutex::new(Vec::new()));
         let (taking, recalling, count) = (Arc::clone(&given), Arc::clone(&recalled), Mutex::new(0));
-        let desk = Desk {
+        let desk = DispatchHandle {
             slots: Arc::clone(&slots),
             token: FRESH.to_owned(),
             lease_ms: 60_000,
@@ -63,7 +63,7 @@ impl Counter {
                 *count += 1;
                 claimed(*count)
             }),
-            begin: Box::new(move |handed_over| taking.lock().unwrap().push(handed_over)),
+            begin: Box::new(move |handed_off| taking.lock().unwrap().push(handed_off)),
             recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
         };
         Self { slots, given, recalled, open: Some(store.put_up(Arc::new(desk))) }
@@ -75,7 +75,7 @@ impl Counter {
     }
 
     /// What it was given since it was asked last.
-    pub(crate) fn given(&self) -> Vec<HandedOver> {
+    pub(crate) fn given(&self) -> Vec<HandedOff> {
         std::mem::take(&mut self.given.lock().unwrap())
     }
 
@@ -89,7 +89,7 @@ impl Counter {
     }
 }
 
-pub(crate) fn sequence(given: &HandedOver) -> i64 {
+pub(crate) fn sequence(given: &HandedOff) -> i64 {
     serde_json::from_str::<serde_json::Value>(&given.delivery.body).unwrap()["sequence"].as_i64().unwrap()
 }
 
@@ -103,7 +103,7 @@ async fn begun(database: &dyn Database) -> Shop {
 const HELD: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL";
 const WAITING: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NULL";
 
-pub(crate) async fn what_is_handed_over_is_what_a_claim_would_read(database: &dyn Database) {
+pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn Database) {
     let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let secret = format!(
@@ -144,7 +144,7 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
         assert_eq!(database.execute(&sql).await.unwrap(), 1);
     }
     let counter = Counter::put_up(&shop.store, 99, 2);
-    let taken = |given: &[HandedOver]| -> Vec<usize> {
+    let taken = |given: &[HandedOff]| -> Vec<usize> {
         let of = |id: &EndpointId| given.iter().filter(|given| given.delivery.endpoint_id == *id).count();
         [&cap, &held, &probed, &failing].map(of).to_vec()
     };
@@ -178,7 +178,7 @@ pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
     shop.open_checkout().await;
     let given = counter.given();
     assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [4], "they leave one");
-    for HandedOver { mut slot, .. } in given {
+    for HandedOff { mut slot, .. } in given {
         assert_eq!(slot.begin(moment(0)), Ok(()));
     }
     assert_eq!(database.execute(&up_to(4)).await.unwrap(), 3);
@@ -260,12 +260,12 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn the_sink_tests_and_replays_are_handed_over(database: &dyn Database) {
+pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let sink = platform.endpoint(&["*"]).await;
     let counter = Counter::put_up(&shop.store, 99, 9);
-    let endpoints = |given: Vec<HandedOver>| -> Vec<EndpointId> {
+    let endpoints = |given: Vec<HandedOff>| -> Vec<EndpointId> {
         given.into_iter().map(|given| given.delivery.endpoint_id).collect()
     };
     // The very first event of a stream, too.

@@ -45,7 +45,7 @@ pub(super) struct FoundKey {
 
 /// What was read.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(super) struct TransactionCache {
     merchants: HashMap<MerchantId, Merchant>,
     streams: HashMap<Tenant, Stream>,
     /// By their ids.
@@ -66,7 +66,7 @@ enum Moved {
     Room { endpoint: EndpointId, room: i64 },
 }
 
-impl Remembered {
+impl TransactionCache {
     pub(super) fn merchant(&self, id: &MerchantId) -> Option<&Merchant> {
         self.merchants.get(id)
     }

@@ -12,7 +12,7 @@ use sqlx::Error;
 
 use super::batch;
 use super::rows::{Row, Touches, steps};
-use super::waiting::Connection;
+use super::write_buffer::Connection;
 use crate::StoreError;
 use crate::writer::Ran;
 
@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 4096;
 
 /// The state of the transaction. It begins behind a savepoint called `job`.
 #[derive(Default)]
-pub(crate) struct Turn {
+pub(crate) struct WriteBatch {
     /// The running job, by its place in the transaction.
     job: usize,
     /// How many of the waiting rows are those of jobs that have ended.
@@ -41,7 +41,7 @@ pub(crate) struct Turn {
     failed: Vec<(usize, StoreError)>,
 }
 
-impl Turn {
+impl WriteBatch {
     pub(super) fn job(&self) -> usize {
         self.job
     }
@@ -51,7 +51,7 @@ impl Connection {
     /// A transaction has begun, with a savepoint `job`.
     pub(crate) fn begun(&mut self) {
         self.ended();
-        self.turn = Some(Turn::default());
+        self.turn = Some(WriteBatch::default());
     }
 
     /// The transaction is over.
@@ -65,7 +65,7 @@ impl Connection {
     pub(crate) fn begin_job(&mut self, job: usize) {
         let ended = self.waiting.rows.len();
         if let Some(turn) = &mut self.turn {
-            *turn = Turn {
+            *turn = WriteBatch {
                 job,
                 ended,
                 asked: false,

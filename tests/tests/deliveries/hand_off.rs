@@ -10,12 +10,12 @@ use tests::on_both_databases;
 use tests::receiver::{Answer, Gate, Receiver};
 
 on_both_databases!(
-    what_was_handed_over_is_delivered_after_a_kill,
+    what_was_handed_off_is_delivered_after_a_kill,
     a_merchant_with_slow_receivers_leaves_slots_to_others,
     what_waits_behind_the_cap_goes_on_as_places_become_free,
 );
 
-async fn what_was_handed_over_is_delivered_after_a_kill(database: Database) {
+async fn what_was_handed_off_is_delivered_after_a_kill(database: Database) {
     let mut authority = Authority::on(database, &[]).await;
     let gate = Gate::closed();
     let held = gate.clone();

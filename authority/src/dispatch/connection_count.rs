@@ -18,12 +18,12 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The connections that are open at a time, of all pools of one client.
 #[derive(Clone, Debug)]
-pub(super) struct Keeping {
+pub(super) struct ConnectionCount {
     open: Arc<AtomicUsize>,
     most: usize,
 }
 
-impl Keeping {
+impl ConnectionCount {
     /// Keeps connections until `most` are open.
     pub(super) fn new(most: usize) -> Self {
         Self { open: Arc::default(), most }
@@ -35,20 +35,20 @@ impl Keeping {
     }
 
     /// Counts a connection until it is closed.
-    pub(super) fn count<S>(&self, stream: S) -> Kept<S> {
+    pub(super) fn count<S>(&self, stream: S) -> CountedConnection<S> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
         let open = Arc::clone(&self.open);
         // Under the traits of tokio, whose buffers say how much a read has brought.
         let stream = TokioIo::new(stream);
-        Kept { stream, serves_once: before >= self.most, open, heard: Heard::default() }
+        CountedConnection { stream, serves_once: before >= self.most, open, heard: ReceivedBytes::default() }
     }
 }
 
 /// Counts what the receiver has said on a connection, TLS aside.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heard(Arc<AtomicU64>);
+pub(super) struct ReceivedBytes(Arc<AtomicU64>);
 
-impl Heard {
+impl ReceivedBytes {
     /// The bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -56,14 +56,14 @@ impl Heard {
 }
 
 /// A connection that is counted.
-pub(super) struct Kept<S> {
+pub(super) struct CountedConnection<S> {
     stream: TokioIo<S>,
     serves_once: bool,
     open: Arc<AtomicUsize>,
-    heard: Heard,
+    heard: ReceivedBytes,
 }
 
-impl<S> Kept<S> {
+impl<S> CountedConnection<S> {
     pub(super) fn stream(&self) -> &S {
         self.stream.inner()
     }
@@ -73,18 +73,18 @@ impl<S> Kept<S> {
         self.serves_once
     }
 
-    pub(super) fn heard(&self) -> Heard {
+    pub(super) fn heard(&self) -> ReceivedBytes {
         self.heard.clone()
     }
 }
 
-impl<S> Drop for Kept<S> {
+impl<S> Drop for CountedConnection<S> {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl<S: Read + Unpin> AsyncRead for Kept<S> {
+impl<S: Read + Unpin> AsyncRead for CountedConnection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -98,7 +98,7 @@ impl<S: Read + Unpin> AsyncRead for Kept<S> {
     }
 }
 
-impl<S: Write + Unpin> AsyncWrite for Kept<S> {
+impl<S: Write + Unpin> AsyncWrite for CountedConnection<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -55,7 +55,7 @@ impl Future for Attempt<'_> {
 
 impl EventInbox {
     /// Does everything that is due and says when to ring again, Unix milliseconds; `None` when there is nothing left.
-    pub(super) async fn hand_over(&self) -> Result<Option<i64>> {
+    pub(super) async fn hand_off(&self) -> Result<Option<i64>> {
         for begun in self.table.under_way()? {
             self.settle(&begun, Err(Failure::CutOff))?;
         }

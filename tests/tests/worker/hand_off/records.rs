@@ -56,7 +56,7 @@ async fn an_attempt_is_made_now_when_somebody_asks_for_it() {
 }
 
 #[tokio::test]
-async fn records_are_removed_when_they_are_too_old_and_only_those_that_are_handed_over() {
+async fn records_are_removed_when_they_are_too_old_and_only_those_that_are_handed_off() {
     const DAY: i64 = 24 * 60 * 60;
     let sink = Receiver::start(|arrival| {
         Answer::status(if arrival.event_id.starts_with("evt_poison") { 500 } else { 200 })
