@@ -1,5 +1,5 @@
-//! Takes the viewer of `/docs` out of the archive in which its crate has it, and leaves it compressed: an entry of a ZIP
-//! archive and a gzip file hold the same stream, with the same checksum and length around it (RFC 1952).
+//! Takes the viewer of `/docs` out of the archive in which its crate has it, and leaves it compressed: an entry of a
+//! ZIP archive and a gzip file hold the same stream, with the same checksum and length around it (RFC 1952).
 //!
 //! Two files of the archive and its licence are wanted, so that the service grows by less than half a megabyte.
 

@@ -1,8 +1,8 @@
 //! The one place where the service learns what time it is.
 //!
-//! Everything that decides takes a time as an argument; whoever runs it takes a [`Clock`] and asks once per
-//! decision. Tests hand in a clock that they turn by hand. `clippy.toml` bans every other source of time.
-//! Deliberately absent: time zones (the service knows UTC only) and sleeping.
+//! Code that decides takes a time as an argument; its caller holds a [`Clock`] and asks it once per decision. Tests
+//! use a clock that they set by hand. `clippy.toml` bans every other source of time. Deliberately absent: time zones
+//! (the service knows UTC only) and sleeping.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

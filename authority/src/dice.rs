@@ -1,7 +1,7 @@
 //! The one place where the service gets randomness.
 //!
-//! Identifiers, keys, signing secrets, nonces and retry jitter all draw from a [`Dice`] that is handed in, so that
-//! a test can replay a run. `clippy.toml` bans every other source. Deliberately absent: a seeded generator for
+//! Identifiers, keys, signing secrets, nonces and retry jitter all draw from a [`Dice`] that is passed in, so that a
+//! test can replay a run. `clippy.toml` bans every other source. Deliberately absent: a seeded generator for
 //! production use; secrets come from the operating system.
 
 /// A source of random bytes.

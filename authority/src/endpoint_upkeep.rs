@@ -1,10 +1,10 @@
-//! What time does to endpoints: a secret whose overlap is over is removed, what nobody will send is cancelled, an
-//! alert whose condition has lapsed is closed; one that has failed for a day is `failing`, for five it is disabled
-//! (contract 2.12, 4.10, 7.5).
+//! Changes to endpoints that are due by time alone: a secret whose overlap is over is removed; deliveries that will
+//! never be sent are cancelled; an alert whose condition has lapsed is closed; an endpoint that has failed for a day
+//! becomes `failing`, and one that has failed for five days is disabled (contract 2.12, 4.10, 7.5).
 //!
-//! One bounded round per call, part of housekeeping. What depends on the time of a secret never waits for it: whatever
-//! is shown or signed goes by the clock. That an endpoint has failed for too long is mostly seen by its next attempt; but
-//! the attempts of a delivery end after three days, and where no new event comes there is no next one.
+//! One bounded round per call, part of housekeeping. Nothing that depends on a secret's expiry waits for such a
+//! round: what is shown or signed goes by the clock. Usually an endpoint's next attempt shows that it has failed for
+//! too long; but the attempts of a delivery end after three days, and without a new event there is no next attempt.
 
 use authority_domain::alert::{AlertCode, NewAlert};
 use authority_domain::delivery::integration_health::RECENT_MS;
@@ -18,10 +18,10 @@ use authority_store::StoreError;
 use authority_store::ports::{Overdue, Tx};
 use rand::rngs::StdRng;
 
-/// Endpoints per transaction: each may have deliveries to cancel.
+/// The most endpoints per transaction: each may have deliveries to cancel.
 const JUDGED_AT_ONCE: i64 = 20;
 
-/// Does what is due at `now`, at most `limit` rows of each kind; true when there may be more.
+/// Does everything that is due at `now`, at most `limit` rows of each kind; true when there may be more.
 ///
 /// # Errors
 /// Only what the store reports.
@@ -34,8 +34,8 @@ pub(crate) async fn upkeep(tx: &mut dyn Tx, now: Timestamp, limit: i64) -> Resul
     Ok(full(cancelled) || full(u64::try_from(ended.len()).unwrap_or(0)))
 }
 
-/// Makes endpoints `failing` or disables them whose time has come at `now`, with at most `limit` waiting deliveries of
-/// each; [`upkeep`] cancels the rest. True when there may be more.
+/// Marks endpoints `failing`, or disables them, when that is due at `now`. A disabled endpoint has at most `limit`
+/// of its waiting deliveries cancelled here; [`upkeep`] cancels the rest. True when there may be more.
 ///
 /// # Errors
 /// Only what the store reports.

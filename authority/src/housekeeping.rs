@@ -1,9 +1,9 @@
-//! Housekeeping: what has expired is put away, a little at a time (contract 4.3): old idempotency records, and what time
-//! does to endpoints.
+//! Housekeeping removes expired rows in small batches (contract 4.3): old idempotency records and old figures. It
+//! also makes the changes to endpoints that are due by time (`endpoint_upkeep`).
 //!
-//! A slow round by itself; while a round finds as much as it may do, the next follows at once, each in a
-//! transaction of its own, so that no request waits behind a long one. Deliberately absent: removing anything that
-//! merchants read; that is the retention's ([`crate::retention`]), where one is set.
+//! A round runs once a minute. When a round reaches its limit, the next follows at once. Each round is a transaction
+//! of its own, so that no request waits behind a long one. Deliberately absent: removing anything that merchants
+//! read; that is the job of [`crate::retention`], where a retention is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use crate::endpoint_upkeep::{judge_overdue, upkeep};
 /// Time between rounds.
 const ROUND: Duration = Duration::from_secs(60);
 
-/// How long the figures of the last day are kept: an hour longer.
+/// How long the figures of the last day are kept: the day and an hour more.
 const FIGURES_KEPT_MS: i64 = RECENT_MS + 60 * 60 * 1000;
 
 /// Rows per transaction.
 const ROWS_MAX: i64 = 500;
 
-/// Keeps house until `stop` turns true.
+/// Runs housekeeping until `stop` turns true.
 pub async fn keep_house(
     store: Store,
     clock: Arc<dyn Clock>,
@@ -48,7 +48,7 @@ pub async fn keep_house(
         match more {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(error) => tracing::warn!(error = %error, "what has expired could not be put away"),
+            Err(error) => tracing::warn!(error = %error, "housekeeping round failed"),
         }
         tokio::select! {
             () = tokio::time::sleep(ROUND) => {}

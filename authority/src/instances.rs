@@ -1,11 +1,12 @@
-//! How many instances serve the database, so that what they allow together obeys a merchant's rates (contract 18.4-9).
+//! Counts the instances that serve the database, so that together they keep to a merchant's rate limits (contract
+//! 18.4-9).
 //!
-//! An instance says every `BEAT` that it is there, in a row of its own, and counts the rows. The limiter divides every
-//! bucket by that number. One that stops takes its row away; one that dies is forgotten after `FORGET_AFTER_MS`. So
-//! for up to a beat after an instance has started the others still allow what they did: at most one bucket more.
+//! Every `BEAT`, an instance refreshes a row of its own and counts the rows. The limiter divides every bucket by
+//! that number. An instance that stops removes its row; one that dies is forgotten after `FORGET_AFTER_MS`. So for
+//! up to a beat after an instance has started, the others still allow what they did before: at most one bucket more.
 //!
-//! While the database does not answer, the last number holds: without it no request gets an answer either. Deliberately
-//! absent: anything on SQLite, where one process serves the file and a lock keeps others away.
+//! While the database does not answer, the last number holds: without the database no request is answered either.
+//! Deliberately absent: anything on SQLite, where one process serves the file and a lock keeps other processes out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Says that this instance is there, and divides the limiter's buckets. `None` where there can be no other.
+    /// Announces this instance and divides the limiter's buckets. `None` where there can be no other instance.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
@@ -51,7 +52,7 @@ impl Presence {
         Ok(Some(presence))
     }
 
-    /// Goes on saying so until `stop` turns true.
+    /// Keeps announcing it until `stop` turns true.
     pub async fn keep(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             tokio::select! {

@@ -1,6 +1,6 @@
 //! The commerce authority: the merchant and operator APIs, the durable event outbox and its signed delivery.
 //!
-//! The library holds everything; the binary `authority` only hands the process over to [`cli`].
+//! The library holds everything; the binary `authority` only calls [`cli`].
 
 pub mod app;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! The binary `authority`: hands the process over to the command line of the library.
+//! The binary `authority`: runs the command line of the library.
 
 use std::io::{stderr, stdin, stdout};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
-//! What a monitoring system can see (contract 15.11): counters and durations of this process.
+//! The metrics that a monitoring system can read (contract 15.11): counters and durations of this process.
 //!
-//! The door notes every request when it is answered, the dispatcher every attempt when it ends; `GET /metrics` writes
-//! them out, together with what the database says at that moment ([`crate::app::figures`]). No label carries a URL, a
-//! key, a slug or an id: the labels of a request are its route's template, its method and its status, so that their
-//! number is bounded by the program and not by its users.
+//! The HTTP layer records every request when it is answered, the dispatcher every attempt when it ends. `GET
+//! /metrics` writes them out, together with figures from the database ([`crate::app::figures`]). No label carries a
+//! URL, a key, a slug or an id: the labels of a request are its route's template, its method and its status, so the
+//! program bounds the number of labels, not its users.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,16 +17,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Bounds of the request histogram, in seconds: from a read out of memory to the longest that a client waits.
+/// Buckets of the request histogram, in seconds: from a read out of memory to the longest that a client waits.
 const REQUEST_SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
-/// The same for attempts: up to the longest deadline.
+/// The same for attempts, up to the longest deadline.
 const ATTEMPT_SECONDS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 50.0];
 
 /// The same for the time from an event's commit to its first attempt: normally under a second (contract 7.2).
 const WAIT_SECONDS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 60.0, 300.0];
 
-/// A route that is none of ours, and a method that HTTP does not define, as a label.
+/// The label for an unknown route, and for a method that HTTP does not define.
 const NONE_OF_OURS: &str = "other";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -99,7 +99,7 @@ impl Metrics {
         self
     }
 
-    /// Notes an answered request. `route` is the template that it matched, if any.
+    /// Records an answered request. `route` is the template that it matched, if any.
     pub fn request(
         &self,
         api: &'static str,
@@ -115,7 +115,7 @@ impl Metrics {
         self.requests.get_or_create(&RequestLabels { api, method, route, status: status.into() }).inc();
     }
 
-    /// Notes an attempt that has ended.
+    /// Records an attempt that has ended.
     pub fn attempt(&self, class: OutcomeClass, took: Duration) {
         let class = match class {
             OutcomeClass::Success => "success",
@@ -128,15 +128,15 @@ impl Metrics {
         self.attempt_seconds.observe(took.as_secs_f64());
     }
 
-    /// Notes how long a delivery waited for its first attempt.
+    /// Records how long a delivery waited for its first attempt.
     pub fn first_attempt(&self, waited: Duration) {
         self.first_attempt_wait_seconds.observe(waited.as_secs_f64());
     }
 
-    /// Everything in the OpenMetrics text format, and `others` behind it.
+    /// Writes everything in the OpenMetrics text format, followed by `others`.
     ///
     /// # Errors
-    /// None that a writer into memory could give.
+    /// None in practice: writing into memory does not fail.
     pub fn write(&self, others: &Registry) -> Result<String, fmt::Error> {
         let mut text = String::with_capacity(16 * 1024);
         encode_registry(&mut text, &self.registry)?;
@@ -146,7 +146,7 @@ impl Metrics {
     }
 }
 
-/// A method may be any token: what HTTP does not define is one label.
+/// A method may be any token, so all methods that HTTP does not define share one label.
 fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,11 +1,12 @@
-//! Carries recoveries out (contract 15.2): a step of each running one in turn, until none runs.
+//! Carries out recoveries (contract 15.2): one step of each running recovery in turn, until none runs.
 //!
-//! Everything that a step must know is in the database, so a restart or a kill costs nothing: the next round goes on
-//! where the last committed step ended. Several instances may work on the same recoveries; a step that somebody else
-//! has taken writes nothing. While the endpoint has enough to do, a recovery is asked less and less often.
+//! Everything that a step must know is in the database, so a restart or a kill loses nothing: the next round
+//! continues where the last committed step ended. Several instances may work on the same recoveries; a step that
+//! another instance has already taken writes nothing. While the endpoints have enough due deliveries, the rounds
+//! come less and less often.
 //!
-//! How much is enough follows from how fast the endpoint takes it: as many deliveries as it takes in a second are due at a
-//! time. So a quick receiver catches up as fast as it can, and a fresh event waits behind a second's work at most.
+//! How many deliveries are enough follows from the endpoint's speed: as many are due at a time as it takes in a
+//! second. So a quick receiver catches up as fast as it can, and a fresh event waits behind a second's work at most.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,19 +18,19 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::app::delivery::recovery::{Advanced, DUE};
 
-/// Between rounds in which something was done: others' writes come first.
+/// The pause after a round in which something was done: other writes come first.
 const BUSY: Duration = Duration::from_millis(10);
 
-/// The first wait while endpoints have enough to do; doubled up to [`IDLE`].
+/// The first wait while endpoints have enough due deliveries; doubled up to [`IDLE`].
 const WAITING: Duration = Duration::from_millis(40);
 
-/// Between looks for new recoveries.
+/// The pause between looks for new recoveries.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Recoveries that are read at a time.
 const BATCH: i64 = 50;
 
-/// What a round came to.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Round {
     Nothing,
@@ -40,7 +41,7 @@ enum Round {
 /// How fast the endpoint of a recovery takes its deliveries.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// What may be due: as much as it took in a second lately.
+    /// The most deliveries that may be due: as many as it recently took in a second.
     most_due: i64,
     /// When deliveries were last made, on the process's own clock.
     stepped_at: Option<Duration>,
@@ -51,7 +52,7 @@ impl Pace {
         Self { most_due: *DUE.start(), stepped_at: None }
     }
 
-    /// So many deliveries were made now: about as many as the receiver has taken since the last step.
+    /// `made` deliveries were made now: about as many as the receiver has taken since the last step.
     fn step(&mut self, made: i64, now: Duration) {
         let Some(before) = self.stepped_at.replace(now) else { return };
         let took_ms = i64::try_from(now.saturating_sub(before).as_millis()).unwrap_or(i64::MAX).max(1);
@@ -101,7 +102,7 @@ async fn round(
         let batch = app.recoveries_running(last.as_ref(), BATCH).await?;
         last = batch.last().map(|job| job.recovery.clone());
         if last.is_none() {
-            // Those that have ended are forgotten.
+            // Forgets recoveries that have ended.
             *paces = running;
             return Ok(came_to);
         }
@@ -120,7 +121,7 @@ async fn round(
                 }
                 Ok(Advanced::Waits | Advanced::Elsewhere) => Round::Waits,
                 Err(error) => {
-                    // One that cannot go on keeps no other from it.
+                    // A recovery that cannot continue does not stop the others.
                     tracing::warn!(recovery = %id, %error, "a recovery could not go on; it is tried again");
                     Round::Waits
                 }

@@ -1,9 +1,9 @@
-//! Retention: events, deliveries and attempts past the configured age are removed (contract 15.13).
+//! Retention: removes events, deliveries and attempts past the configured age (contract 15.13).
 //!
-//! Round by round through all streams; of each the oldest events, a little at a time, each little in a short transaction
-//! and with a pause after it, so that nobody's write waits noticeably. What is to go is looked for outside the writer
-//! and looked at again inside it: several instances may do the same round. Deliberately absent without the setting:
-//! everything is kept for ever.
+//! A round goes through all streams and removes the oldest events of each in small batches. Each batch is a short
+//! transaction with a pause after it, so that no other write waits noticeably. The rows to remove are found outside
+//! the writer and checked again inside it: several instances may do the same round. Without the setting nothing
+//! runs, and everything is kept for ever.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::clock::Clock;
 /// Time between rounds.
 const ROUND: Duration = Duration::from_secs(60);
 
-/// Between two transactions.
+/// The pause between two transactions.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Events per transaction.
@@ -28,7 +28,7 @@ const EVENTS_MAX: i64 = 200;
 /// Rows of deliveries and attempts per transaction.
 const ROWS_MAX: i64 = 1_000;
 
-/// Streams that are read at a time.
+/// Streams that are read in one batch.
 const STREAMS: i64 = 100;
 
 /// Keeps events for `kept`, until `stop` turns true.
@@ -48,7 +48,7 @@ pub async fn retain(store: Store, clock: Arc<dyn Clock>, kept: Duration, mut sto
     }
 }
 
-/// Removes everything that may go; returns how many events.
+/// Removes everything that may be removed; returns the number of events.
 async fn round(store: &Store, before: Timestamp, stop: &watch::Receiver<bool>) -> Result<u64, StoreError> {
     let mut removed = 0;
     let mut last: Option<Tenant> = None;
@@ -82,11 +82,11 @@ async fn round(store: &Store, before: Timestamp, stop: &watch::Receiver<bool>) -
 enum Step {
     /// Removes the events up to this sequence.
     Remove { through: i64 },
-    /// Makes the first event's rows fewer.
+    /// Removes some of the first event's replays and recovery deliveries, with their attempts.
     Thin(OldEvent),
 }
 
-/// One transaction; `None` when nothing of the stream may go now.
+/// One transaction; `None` when nothing in the stream may be removed now.
 async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Option<u64>, StoreError> {
     let of = tenant.clone();
     let oldest = store
@@ -103,7 +103,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
                 })
                 .await
                 .map_err(|error: StoreError| error)?;
-            // Somebody replayed one of them meanwhile: the next round.
+            // Nothing is removed when one of them was replayed meanwhile: the next round tries again.
             Ok((gone > 0).then_some(gone))
         }
         Some(Step::Thin(event)) => {
@@ -116,7 +116,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
             if gone > 0 {
                 return Ok(Some(0));
             }
-            // Its rows are those of deliveries that were made with it: few endpoints, many attempts.
+            // Thinning left only the deliveries that were made with the event: few endpoints, many attempts.
             let through = oldest.first().map_or(0, |event| event.sequence);
             let gone = store
                 .write(move |tx: &mut dyn Tx| {
@@ -129,8 +129,8 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
     }
 }
 
-/// What may go of the oldest events of a stream: those that are old enough, up to the first that has a pending delivery
-/// and as many as have no more than [`ROWS_MAX`] rows together.
+/// Which of a stream's oldest events may be removed: those that are old enough, up to the first with a pending
+/// delivery, and no more than have [`ROWS_MAX`] rows together.
 fn next(oldest: &[OldEvent], before: Timestamp) -> Option<Step> {
     let mut through = None;
     let mut rows = 0;

@@ -1,13 +1,15 @@
-//! The scheduler: does what time asks for (contract 3.1, 3.4, 6.3). Checkouts expire at `expires_at`; orders that stay
-//! pending longer than their merchant allows are cancelled. With the sandbox on, refunds of test mode move by themselves
-//! where their merchant wants it.
+//! The scheduler makes the transitions that are due by time (contract 3.1, 3.4, 6.3). Checkouts expire at
+//! `expires_at`; orders that stay pending longer than their merchant allows are cancelled. With the sandbox on,
+//! refunds of test mode move by themselves if their merchant wants it.
 //!
-//! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own. Then
-//! it waits for the next checkout's time, at most a minute: nothing that is opened meanwhile can be due earlier, and an
-//! order's limit is a matter of hours. The first round comes at the start, for what became due while nobody was there.
-//! A record that is refused is left for the next round and holds back nobody else.
+//! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own.
+//! Then it waits until the next checkout expires, at most a minute: nothing that is opened meanwhile can be due
+//! earlier, and an order's limit is a matter of hours. The first round runs at the start, for records that became
+//! due while no instance was running. A record that is refused is left for the next round and does not hold up the
+//! others.
 //!
-//! Several instances do this side by side; what one has done the others find done ([`crate::app::due`]).
+//! Several instances may do this side by side; each finds the records that another has already handled done
+//! ([`crate::app::due`]).
 
 use std::time::Duration;
 
@@ -24,16 +26,16 @@ use crate::config::Sandbox;
 /// The longest wait between rounds.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// The shortest, for what is due but cannot be done.
+/// The shortest wait, for records that are due but were refused.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// Records per batch.
 const BATCH: i64 = 100;
 
-/// How often refunds that move by themselves are looked for: they stay a second where they are.
+/// How often to look for refunds that move by themselves; they stay a second in each status.
 const SANDBOX_POLL: Duration = Duration::from_millis(250);
 
-/// Goes round until `stop` turns true.
+/// Runs rounds until `stop` turns true.
 pub async fn keep_time(app: App, sandbox: Sandbox, stop: watch::Receiver<bool>) {
     let playing = async {
         if sandbox == Sandbox::On {
@@ -89,10 +91,10 @@ async fn keep_rounds(app: &App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// One round; what it does is committed record by record. Ends early when `stop` turns true.
+/// Runs one round and commits record by record. Ends early when `stop` turns true.
 ///
 /// # Errors
-/// [`StoreError`] when what is due cannot be read.
+/// [`StoreError`] when the due records cannot be read.
 pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
     expire_checkouts(app, stop).await?;
     for PendingLimit { merchant_id, hours } in app.pending_limits().await? {
@@ -142,7 +144,7 @@ async fn cancel_orders(
         if last.is_none() {
             return Ok(());
         }
-        // A merchant that has just begun to limit its orders may have very many of them: nobody else waits for that.
+        // A merchant that has just set the limit may have very many overdue orders: checkouts do not wait for them.
         expire_checkouts(app, stop).await?;
     }
 }

@@ -1,8 +1,8 @@
 //! The running service: store, two listeners, dispatcher; started and stopped as one (contract 12 T8, 16).
 //!
-//! Start: open the database, make sure that the key-encryption key fits it, take back the leases of the process before
-//! where there can be only one, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease nothing, let the
-//! attempts in flight end and their outcomes be written, close the database.
+//! Start: open the database, check that the key-encryption key fits it, take back the leases of the previous process
+//! where there can be only one process, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease
+//! nothing, let the attempts in flight end and their outcomes be written, close the database.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,13 +41,13 @@ use crate::share_worker::tell_of_ended_shares;
 /// Why the service did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// What is configured does not fit the database.
+    /// The configuration does not fit the database.
     #[error("{0}")]
     Configuration(String),
     /// The database cannot be used.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
-    /// A listener cannot be had.
+    /// A listener cannot be opened.
     #[error("{variable}: cannot listen on {address}: {source}")]
     Listen {
         /// The variable that names the address.
@@ -69,7 +69,7 @@ pub struct Service {
     pub merchant_address: SocketAddr,
     /// Where the operator API listens.
     pub operator_address: SocketAddr,
-    /// The use cases, for commands that run beside the listeners.
+    /// The use cases, for code that runs beside the listeners.
     pub app: App,
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<Stopped>>,
@@ -99,8 +99,8 @@ impl Service {
         Self::start_with(config, clock, dice, Arc::new(names), for_requests).await
     }
 
-    /// The same with another way to resolve the names of receivers. What comes out of it is judged like any other
-    /// answer (contract 7.6).
+    /// Starts everything with another resolver for the names of receivers. Its answers are judged like any others
+    /// (contract 7.6).
     ///
     /// # Errors
     /// [`StartError`]; nothing is left running.
@@ -136,7 +136,7 @@ impl Service {
         let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics), names)?;
         let (stop, stopped) = watch::channel(false);
         let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
-        // Before the first request, so that it is counted from its first one on.
+        // Before the first request is accepted, so that this instance is counted from the start.
         let presence = Presence::announce(&app.store, dice.as_ref(), Arc::clone(&limiter)).await?;
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
         let roots = AppState {
@@ -198,7 +198,7 @@ impl Service {
         })
     }
 
-    /// Stops in order (T8); returns when everything that was begun is written.
+    /// Stops in order (T8); returns when everything that was begun is written to the database.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         for server in self.servers {
@@ -241,7 +241,7 @@ impl Service {
     }
 }
 
-/// Opens the database and makes the use cases, without listeners: also for the commands that need only them.
+/// Opens the database and makes the use cases, without listeners: also for the commands that need nothing else.
 ///
 /// # Errors
 /// [`StartError::Store`], [`StartError::Configuration`].
@@ -270,7 +270,7 @@ pub async fn open_app(
     })
 }
 
-/// Behind a proxy names mean what they mean to the proxy.
+/// `None` behind a proxy: there the proxy resolves the names of receivers.
 fn target_judge(config: &Config, names: Arc<dyn Resolve>) -> Option<Arc<TargetJudge>> {
     config.delivery.egress_proxy.is_none().then(|| Arc::new(TargetJudge::new(names)))
 }
@@ -301,7 +301,7 @@ pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError>
     Ok(Store::migrate(&store_url(database_url)?).await?)
 }
 
-/// The store's reading of an address that the configuration has accepted.
+/// Parses, for the store, an address that the configuration has accepted.
 ///
 /// # Errors
 /// [`StartError::Configuration`].
@@ -314,7 +314,7 @@ pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
     })
 }
 
-/// Refuses a key-encryption key that does not open what is stored: every delivery would fail.
+/// Refuses a key-encryption key that does not open the stored secrets: every delivery would fail.
 async fn check_keys(app: &App) -> Result<(), StartError> {
     let sample = app
         .store

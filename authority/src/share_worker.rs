@@ -1,8 +1,9 @@
-//! Tells of shares that ended with their connection, as long as there are any left to tell of
+//! Writes the events of shares that ended with their connection, until none is left
 //! ([`crate::app::partner::share_ends`]).
 //!
-//! What is left is in the database, so a restart or a kill costs nothing, and several instances may do this side by side:
-//! each step takes what it finds in its own transaction. While nothing is left, a look a second finds an index empty.
+//! The remaining work is in the database, so a restart or a kill loses nothing. Several instances may do this side
+//! by side: each step takes what it finds in its own transaction. While nothing is left, one look per second finds
+//! an empty index.
 
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use tokio::sync::watch;
 
 use crate::app::App;
 
-/// Between steps: others' writes come first.
+/// The pause between steps: other writes come first.
 const BUSY: Duration = Duration::from_millis(10);
 
-/// Between looks.
+/// The pause between looks while nothing is left.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Works until `stop` turns true.

@@ -7,12 +7,12 @@ use std::io::{IsTerminal as _, stderr};
 
 use crate::config::{LogFormat, Logging};
 
-/// A subscriber was installed before in this process.
+/// A subscriber was already installed in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("logging was set up twice")]
 pub struct AlreadyInstalled;
 
-/// Sends the events of this process to standard error. Called once, by a command that logs.
+/// Sends the log events of this process to standard error. Called once, by a command that logs.
 ///
 /// # Errors
 /// [`AlreadyInstalled`] on the second call.

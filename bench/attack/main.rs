@@ -1,15 +1,15 @@
 //! What one hostile merchant can do to the others and to the process: memory, and how long a neighbour waits.
 //!
-//! Two processes (and PostgreSQL's): `authority serve` (release build, durable settings, no rate limits, so that nothing
-//! but what is measured holds the attacker back), and this one, which is the attackers and the neighbour at once. For each
-//! database and attack, in one run: the neighbour alone, the neighbour beside the attack, and the memory when the attack
-//! has been over for [`AFTER`].
+//! Two processes (and PostgreSQL's): `authority serve` (release build, durable settings, no rate limits, so that
+//! nothing but what is measured holds the attacker back), and this one, which is the attackers and the neighbour at
+//! once. For each database and attack, in one run: the neighbour alone, the neighbour beside the attack, and the
+//! memory when the attack has been over for [`AFTER`].
 //!
 //! An attack is a module with a `prepare`, which makes what it needs, and a `run`, which goes on until it is dropped
-//! ([`Attack`]); several that are named together run at once. Run by `cargo xtask bench attack`; words on the command line
-//! choose databases and attacks; without them every attack runs alone, and pages and names at once. The attack on names
-//! needs root. Not a test: it asserts only that the neighbour is served, all its events arrive, and the doctor finds
-//! nothing afterwards.
+//! ([`Attack`]); several that are named together run at once. Run by `cargo xtask bench attack`; words on the command
+//! line choose databases and attacks; without them every attack runs alone, and pages and names at once. The attack
+//! on names needs root. Not a test: it asserts only that the neighbour is served, all its events arrive, and the
+//! doctor finds nothing afterwards.
 
 #![allow(
     clippy::unwrap_used,

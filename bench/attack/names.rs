@@ -1,7 +1,7 @@
 //! A merchant whose endpoints have names that never answer, each name another one.
 //!
-//! It makes endpoints for all events and deletes them again, side by side, while it makes events. So the authority looks
-//! up new names for requests and for deliveries all the time.
+//! It makes endpoints for all events and deletes them again, side by side, while it makes events. So the authority
+//! looks up new names for requests and for deliveries all the time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,15 +1,16 @@
 //! What a delivery costs, beside a program that commits and sends the same and does nothing else.
 //!
-//! Three processes (and PostgreSQL's): `authority serve` (release build, durable settings); the *floor* (`floor/`); and
-//! this one, which is the load and the receivers at once. Load and receivers share one thread: one clock tells how long
-//! anything took, and on a machine with two cores they take at most one from whoever is measured. One side is asked at a
-//! time, in rounds that go round, so that what else the machine does hits both alike; figures are medians.
+//! Three processes (and PostgreSQL's): `authority serve` (release build, durable settings); the *floor* (`floor/`);
+//! and this one, which is the load and the receivers at once. Load and receivers share one thread: one clock tells
+//! how long anything took, and on a machine with two cores they take at most one from whoever is measured. One side
+//! is asked at a time, in rounds that go round, so that what else the machine does hits both alike; figures are
+//! medians.
 //!
 //! One request opens one checkout through the operator API and makes one event, which every endpoint of its merchant
 //! wants. Every endpoint is a host of its own, as in the world. The parts: [`grid`] (numbers of clients, fan-outs,
 //! slow receivers), [`rates`] (how long a delivery takes when the load is fixed), [`waiting`] (a dead endpoint with a
-//! million deliveries), [`one`] (a busy merchant with one endpoint), [`limits`] (receivers that can take only so much) and
-//! [`recovery`] (a receiver that was away for two hours); and, when it is asked for, the [`soak`].
+//! million deliveries), [`one`] (a busy merchant with one endpoint), [`limits`] (receivers that can take only so
+//! much) and [`recovery`] (a receiver that was away for two hours); and, when it is asked for, the [`soak`].
 //!
 //! Run by `cargo xtask bench deliver`; words on the command line choose what is measured ([`choice`]). Not a test: it
 //! asserts only that nothing was lost.

@@ -1,9 +1,9 @@
 //! A busy merchant: one merchant with one endpoint, whose receiver takes so long over each request (contract 18.4-8).
 //!
-//! Beside the floor, which may have as many requests in flight, and beside the same authority with 32 merchants. A receiver
-//! that answers at once gets what 64 clients can make; what a slow one is offered is bounded by what its places allow, so
-//! that a turn ends soon after its load. At 500 events per second, which one that takes 100 ms can take, the time from
-//! the request to the arrival is measured.
+//! Beside the floor, which may have as many requests in flight, and beside the same authority with 32 merchants. A
+//! receiver that answers at once gets what 64 clients can make; what a slow one is offered is bounded by what its
+//! places allow, so that a turn ends soon after its load. At 500 events per second, which one that takes 100 ms can
+//! take, the time from the request to the arrival is measured.
 
 use std::time::Duration;
 

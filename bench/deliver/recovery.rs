@@ -1,9 +1,9 @@
-//! A receiver that was away for two hours (contract 15.2): how fast it gets what it missed, and when fresh events arrive
-//! meanwhile.
+//! A receiver that was away for two hours (contract 15.2): how fast it gets what it missed, and when fresh events
+//! arrive meanwhile.
 //!
-//! The endpoint is disabled while the events are made, enabled again, and recovered from the beginning. It takes 100 ms over
-//! each request, so its places are what bounds it. Fresh events are asked for at the rate of before, as long as it has
-//! something to catch up on.
+//! The endpoint is disabled while the events are made, enabled again, and recovered from the beginning. It takes 100
+//! ms over each request, so its places are what bounds it. Fresh events are asked for at the rate of before, as long
+//! as it has something to catch up on.
 
 use std::time::{Duration, Instant};
 
@@ -90,8 +90,8 @@ async fn connections(authority: &Authority) -> Vec<Connection> {
     join_all((0..CLIENTS).map(|_| Connection::open(&address, key))).await
 }
 
-/// How long it took until all that was missed had arrived, and all that is fresh but for the last second's. Returns how many
-/// that were.
+/// How long it took until all that was missed had arrived, and all that is fresh but for the last second's. Returns
+/// how many that were.
 async fn caught_up(receivers: &Receivers, missed: usize, fresh_for: Duration) -> (usize, Duration) {
     let begun = Instant::now();
     loop {

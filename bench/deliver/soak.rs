@@ -1,8 +1,8 @@
 //! The soak: half of what the authority can carry, for as long as is asked, with a look at it every minute.
 //!
-//! Each minute is a turn of its own: so many requests per second, then everything must have arrived, and then memory, open
-//! file handles, the write-ahead log and the tables are looked at, while nothing is under way. The first third of the
-//! minutes is for warming up. In the two thirds after it ([`Third`]) nothing may grow any more:
+//! Each minute is a turn of its own: so many requests per second, then everything must have arrived, and then memory,
+//! open file handles, the write-ahead log and the tables are looked at, while nothing is under way. The first third
+//! of the minutes is for warming up. In the two thirds after it ([`Third`]) nothing may grow any more:
 //!
 //! - memory: the median of the last third is at most 5 % and 2 MiB above that of the second;
 //! - file handles: the most in the last third are no more than the most in the second;
@@ -31,8 +31,8 @@ use crate::stand::{MERCHANTS, Shops, path, shop};
 use crate::turn::{Turn, of, turn_of};
 
 const CONNECTIONS: usize = 64;
-/// Before a look: outcomes are written, and connections to receivers that rest are closed after 4 s, so that those that are
-/// left do not depend on the last moment's load.
+/// Before a look: outcomes are written, and connections to receivers that rest are closed after 4 s, so that those
+/// that are left do not depend on the last moment's load.
 const REST: Duration = Duration::from_secs(6);
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -1,10 +1,10 @@
 //! What a million deliveries that wait for a dead endpoint cost everybody else.
 //!
-//! Two authorities on databases of their own, one of which has them: each is asked for the same 200 events per second in
-//! its turn while the other one is held (`SIGSTOP`), since the dead endpoint is tried again and again. Before that, while
-//! the endpoint has not failed yet and no service runs, what a claim costs is measured in this process, on the database with
-//! the million and on one with a thousand: the same function of the store that the dispatcher calls, undone each time, so
-//! that every claim finds the same.
+//! Two authorities on databases of their own, one of which has them: each is asked for the same 200 events per second
+//! in its turn while the other one is held (`SIGSTOP`), since the dead endpoint is tried again and again. Before
+//! that, while the endpoint has not failed yet and no service runs, what a claim costs is measured in this process,
+//! on the database with the million and on one with a thousand: the same function of the store that the dispatcher
+//! calls, undone each time, so that every claim finds the same.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -73,8 +73,8 @@ pub enum Access {
     Granted,
 }
 
-/// Judges a request by its `Authorization`: `Bearer` in any letter case, blanks, the token (RFC 6750, 2.1). How long the
-/// comparison takes says nothing about the token.
+/// Judges a request by its `Authorization`: `Bearer` in any letter case, blanks, the token (RFC 6750, 2.1). How long
+/// the comparison takes says nothing about the token.
 ///
 /// # Errors
 /// [`InvalidVariable`]: the configured token is too short to protect anything, too long, or cannot be sent.

@@ -8,9 +8,9 @@
 //! 3. After a first claim the KV record is written, behind the answer. When that fails, or the Worker dies before it,
 //!    the next duplicate takes the longer way through the inbox and gets the same answer.
 //!
-//! With KV alone (`DEDUP=kv`, for accounts without Durable Objects) there is nothing durable to retry from. So the event
-//! is handed over at once, before its record is written and before the answer: what fails is asked for again, by the
-//! sender. Simultaneous deliveries of one event may all be handed over.
+//! With KV alone (`DEDUP=kv`, for accounts without Durable Objects) there is nothing durable to retry from. So the
+//! event is handed over at once, before its record is written and before the answer: what fails is asked for again,
+//! by the sender. Simultaneous deliveries of one event may all be handed over.
 
 use verify_core::event::Envelope;
 use verify_core::receiver::{Claimed, Verdict};

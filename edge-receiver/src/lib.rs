@@ -2,8 +2,8 @@
 //!
 //! One delivery, in order:
 //!
-//! 1. `entry`: is there such a path ([`head`]). `receive`: method, media type, coding and declared size are judged as by
-//!    every receiver (`verify_core::receiver`). Nothing is read yet.
+//! 1. `entry`: is there such a path ([`head`]). `receive`: method, media type, coding and declared size are judged as
+//!    by every receiver (`verify_core::receiver`). Nothing is read yet.
 //! 2. The body is read once, never more than the limit.
 //! 3. `verify-core` verifies signature and envelope with the configured secrets ([`configuration`]) at the time
 //!    that [`clock`] tells.

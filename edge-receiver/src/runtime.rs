@@ -1,8 +1,9 @@
 //! What is asked of the runtime on the way of a delivery.
 //!
-//! The wrappers of the worker crate ask for one thing at a time, and for some that nobody needs; on this way each call
-//! counts, so `runtime.js` gathers what belongs together. Every function here is one call. What the runtime may refuse is a
-//! value; reading a head and making an answer are not refused, and if they were, the instance would end (`worker.js`).
+//! The wrappers of the worker crate ask for one thing at a time, and for some that nobody needs; on this way each
+//! call counts, so `runtime.js` gathers what belongs together. Every function here is one call. What the runtime may
+//! refuse is a value; reading a head and making an answer are not refused, and if they were, the instance would end
+//! (`worker.js`).
 
 use worker::js_sys::{Promise, Uint8Array};
 use worker::wasm_bindgen::prelude::wasm_bindgen;
@@ -42,8 +43,8 @@ pub(crate) async fn read_whole(request: &web_sys::Request) -> Body {
     }
 }
 
-/// Sends a request to a Durable Object, by the name of its namespace's binding and its own. The host of the URL is never
-/// looked up: an object's own stub carries the request.
+/// Sends a request to a Durable Object, by the name of its namespace's binding and its own. The host of the URL is
+/// never looked up: an object's own stub carries the request.
 ///
 /// # Errors
 /// The object could not be asked.

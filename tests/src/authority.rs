@@ -1,9 +1,10 @@
 //! A real `authority serve` on a database of its own.
 //!
-//! [`Authority::start`] (on a SQLite file) or [`Authority::on`] (on a database of either kind) builds the binary (once per test program), makes an operator key with it, starts `serve` on
-//! free ports in a new folder and waits for the ready line. The test may end it in order ([`Authority::terminate`]),
-//! by force ([`Authority::kill`]), and start it again on the same files ([`Authority::restart`]); every [`Api`] finds
-//! it again on its new ports. What it logs goes to a file, which is shown when the test fails.
+//! [`Authority::start`] (on a SQLite file) or [`Authority::on`] (on a database of either kind) builds the binary
+//! (once per test program), makes an operator key with it, starts `serve` on free ports in a new folder and waits for
+//! the ready line. The test may end it in order ([`Authority::terminate`]), by force ([`Authority::kill`]), and start
+//! it again on the same files ([`Authority::restart`]); every [`Api`] finds it again on its new ports. What it logs
+//! goes to a file, which is shown when the test fails.
 //!
 //! The process ends with the value, and so with the test.
 
@@ -412,8 +413,8 @@ impl Drop for Authority {
     }
 }
 
-/// The cargo that runs this program. It is not told which package that is of: ring's build script asks for it, and all that
-/// depends on ring would be compiled once more.
+/// The cargo that runs this program. It is not told which package that is of: ring's build script asks for it, and
+/// all that depends on ring would be compiled once more.
 pub(crate) fn cargo() -> std::process::Command {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");

@@ -37,8 +37,8 @@ pub(crate) async fn nothing_pending(url: &str) {
     eventually("no pending delivery", async || waiting(url).await.next_ms.is_none().then_some(())).await;
 }
 
-/// Removes a merchant's test events up to a sequence, as the retention does: the stream says first that it begins behind
-/// them.
+/// Removes a merchant's test events up to a sequence, as the retention does: the stream says first that it begins
+/// behind them.
 pub(crate) async fn forget_events(url: &str, merchant: &str, up_to: i64) {
     let of = format!("merchant_id = '{merchant}' AND livemode = FALSE");
     let forget = format!(

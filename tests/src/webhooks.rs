@@ -1,8 +1,8 @@
 //! Whether a delivery is what the service says of it in its own description: the webhooks of `/openapi.json`.
 //!
-//! A receiver may be made from that document and nothing else. So each header that it promises has to be there and to be
-//! as it says, and the body has to be what it says of the event's type. As in [`crate::schemas`], a record with a member
-//! that nothing describes is a failure.
+//! A receiver may be made from that document and nothing else. So each header that it promises has to be there and to
+//! be as it says, and the body has to be what it says of the event's type. As in [`crate::schemas`], a record with a
+//! member that nothing describes is a failure.
 
 use std::collections::BTreeMap;
 

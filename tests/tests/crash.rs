@@ -91,7 +91,8 @@ async fn nothing_is_lost_and_nothing_is_there_twice() {
     print_figures(kills, events, &receiver.arrivals());
 }
 
-/// Refuses every second request, in a way that does not hold the endpoint back (contract 15.6), drawn from the seed; when `hold_next` is set, never answers the next one.
+/// Refuses every second request, in a way that does not hold the endpoint back (contract 15.6), drawn from the seed;
+/// when `hold_next` is set, never answers the next one.
 fn refusing_half(hold_next: Arc<AtomicBool>) -> impl Fn(&Arrival) -> Answer + Send + Sync + 'static {
     let never = Gate::closed();
     move |arrival| {

@@ -1,11 +1,12 @@
-//! The figure of contract 15.4 and 18.4-1: while thousands of deliveries wait for receivers that take 14 s over each, one of
-//! them, 33 or 500, the p95 of another merchant's commit-to-arrival time is at most twice what it is undisturbed, or 50 ms.
-//! `cargo xtask prove noisy-neighbour` runs it on a release build; the mechanism behind it is fault C.
+//! The figure of contract 15.4 and 18.4-1: while thousands of deliveries wait for receivers that take 14 s over each,
+//! one of them, 33 or 500, the p95 of another merchant's commit-to-arrival time is at most twice what it is
+//! undisturbed, or 50 ms. `cargo xtask prove noisy-neighbour` runs it on a release build; the mechanism behind it is
+//! fault C.
 //!
-//! Two services stand side by side on the same machine, with the same merchants and the same events; the receivers of one
-//! answer at once instead, so that nothing waits there when the measurement begins. The same client asks one, waits for the
-//! arrival, asks the other, waits, and so on: whatever else the machine does meets both alike. The time runs from sending
-//! the request to the arrival at the receiver, so it has the commit in it.
+//! Two services stand side by side on the same machine, with the same merchants and the same events; the receivers of
+//! one answer at once instead, so that nothing waits there when the measurement begins. The same client asks one,
+//! waits for the arrival, asks the other, waits, and so on: whatever else the machine does meets both alike. The time
+//! runs from sending the request to the arrival at the receiver, so it has the commit in it.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

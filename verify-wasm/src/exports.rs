@@ -41,8 +41,8 @@ extern "C" fn configure(secret_count: usize, tolerance_seconds: f64, body_limit:
     secrets::configure(secret_count, tolerance_seconds, body_limit)
 }
 
-/// Whether a body of so many bytes is looked at under this bound, to be asked before anything of it is written. 0, or the
-/// number of the code that it is refused with.
+/// Whether a body of so many bytes is looked at under this bound, to be asked before anything of it is written. 0, or
+/// the number of the code that it is refused with.
 #[unsafe(no_mangle)]
 extern "C" fn admit(length: f64, body_limit: f64) -> u32 {
     delivery::admit(length, body_limit)

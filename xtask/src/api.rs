@@ -1,10 +1,11 @@
 //! Tests what the OpenAPI documents are good for: a linter, a client made from them, a browser that reads them, and a
 //! program that asks for whatever they allow and forbid.
 //!
-//! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from the
-//! merchant's and a client is compiled against them; then the tests run against a real authority: they catch up with the
-//! event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of both pages lie
-//! in the target directory afterwards. Last, schemathesis holds both listeners to the documents they serve.
+//! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from
+//! the merchant's and a client is compiled against them; then the tests run against a real authority: they catch up
+//! with the event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of
+//! both pages lie in the target directory afterwards. Last, schemathesis holds both listeners to the documents they
+//! serve.
 
 use std::process::Command;
 

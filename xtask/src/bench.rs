@@ -24,8 +24,8 @@ pub(crate) enum Benchmark {
     Edge,
     /// What one hostile merchant does to memory and to a neighbour's requests, on both databases.
     Attack {
-        /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. When nothing is said each alone,
-        /// then pages and names at once.
+        /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. When nothing is said each
+        /// alone, then pages and names at once.
         words: Vec<String>,
     },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.

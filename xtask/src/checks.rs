@@ -1,9 +1,9 @@
 //! `cargo xtask test`: every check there is, cheapest first, so that a mistake shows early.
 //!
-//! The steps run one after the other with their output visible, as far as one builds on the other. The first failure ends
-//! the run; the summary says which step it was and which were not reached. What need not wait for one another runs side by
-//! side, in processes of its own whose output is shown when they have ended: the web parts are built beside clippy, and
-//! what runs programs comes last, because most of them wait most of the time. Single steps can be named: `cargo xtask test clippy package`.
+//! The steps run one after the other with their output visible, as far as one builds on the other. The first failure
+//! ends the run; the summary says which step it was and which were not reached. What runs programs comes last and
+//! side by side, because most of them wait most of the time: the Rust tests in this process, the rest in two others,
+//! whose output is shown when they have ended. Single steps can be named: `cargo xtask test clippy package`.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -67,10 +67,9 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
     let chosen: Vec<&Step> =
         STEPS.iter().filter(|step| all || only.iter().any(|name| name == step.name)).collect();
     let (mut summary, mut failures) = (Vec::new(), Vec::new());
-    let runs_beside = |step: &Step| BESIDE.iter().any(|(_, steps)| steps.contains(&step.name));
-    for step in chosen.iter().filter(|step| !all || !runs_beside(step)) {
+    for step in &chosen {
         println!("\n=== {} ===", step.name);
-        let beside = if all { begin_beside(workspace, step.name)? } else { Vec::new() };
+        let beside = if all && step.name == BESIDE_OF { begin_beside(workspace)? } else { Vec::new() };
         let (result, duration) = timed(|| (step.run)(workspace));
         let outcome = if result.is_ok() { "passed" } else { "FAILED" };
         summary.push(format!("{:10} {outcome:8} {:>5} s", step.name, duration.as_secs()));
@@ -78,7 +77,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
         for (steps, child) in beside {
             failures.extend(end_beside(workspace, steps, child, &mut summary).err());
         }
-        if !failures.is_empty() {
+        if !failures.is_empty() || all && step.name == BESIDE_OF {
             break;
         }
     }
@@ -94,17 +93,18 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
     if failures.is_empty() { Ok(()) } else { bail!("not all steps passed") }
 }
 
-/// What runs beside which step, in a process of its own: the steps of one process run one after the other, because they
-/// install into the same folders. The web parts are built in folders that clippy does not lock.
-const BESIDE: [(&str, &[&str]); 3] =
-    [("clippy", &["build"]), ("rust", &["api"]), ("rust", &["package", "frameworks", "consumers", "fuzz"])];
+/// The step that others run beside.
+const BESIDE_OF: &str = "rust";
+
+/// The others: those of one process run one after the other, because they install into the same folders.
+const BESIDE: [&[&str]; 2] = [&["api"], &["package", "frameworks", "consumers", "fuzz"]];
 
 /// Where such a process writes what it says.
 fn log(workspace: &Workspace, steps: &[&str]) -> PathBuf {
     workspace.target().join(format!("test-{}.log", steps.join("-")))
 }
 
-fn begin_beside(workspace: &Workspace, step: &str) -> Result<Vec<(&'static [&'static str], Child)>> {
+fn begin_beside(workspace: &Workspace) -> Result<Vec<(&'static [&'static str], Child)>> {
     let begin = |steps: &'static [&'static str]| {
         let log = log(workspace, steps);
         let output = File::create(&log).with_context(|| format!("{} cannot be written", log.display()))?;
@@ -114,7 +114,7 @@ fn begin_beside(workspace: &Workspace, step: &str) -> Result<Vec<(&'static [&'st
         let child = command.stdin(Stdio::null()).stdout(output).stderr(both).spawn()?;
         Ok((steps, child))
     };
-    BESIDE.into_iter().filter(|(beside, _)| *beside == step).map(|(_, steps)| begin(steps)).collect()
+    BESIDE.into_iter().map(begin).collect()
 }
 
 /// Waits for the process, shows what it said and takes its summary over.

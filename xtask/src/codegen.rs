@@ -1,9 +1,9 @@
 //! `cargo xtask codegen`: the TypeScript types of events and records, written from the authority's own structs, and the
 //! OpenAPI documents, written from its operations.
 //!
-//! The crates `authority-schema` and `authority-openapi` write them, since this program does not name the authority. They
-//! are committed: people read them, and a change of a record or an operation shows in its review as the change of the
-//! package or the API that it is.
+//! The crates `authority-schema` and `authority-openapi` write them, since this program does not name the authority.
+//! They are committed: people read them, and a change of a record or an operation shows in its review as the change
+//! of the package or the API that it is.
 
 use std::process::Command;
 

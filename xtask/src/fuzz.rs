@@ -1,9 +1,9 @@
 //! `cargo xtask fuzz`: the fuzz targets of `verify-wasm/hardening` under libFuzzer.
 //!
 //! The targets are built with the compiler's coverage instrumentation, which stable Rust has (`-C passes`), and with
-//! debug assertions and overflow checks, so that an arithmetic mistake is a panic. Then each runs: from the seed corpus and
-//! what earlier runs found, for as many inputs (the test command) or minutes as are asked for. An input that
-//! breaks a target ends the run and lies in `target/fuzz/<target>/`.
+//! debug assertions and overflow checks, so that an arithmetic mistake is a panic. Then each runs: from the seed
+//! corpus and what earlier runs found, for as many inputs (the test command) or minutes as are asked for. An input
+//! that breaks a target ends the run and lies in `target/fuzz/<target>/`.
 //!
 //! Absent on purpose: the address sanitizer, which only a nightly compiler has. `verify-core` forbids `unsafe`.
 

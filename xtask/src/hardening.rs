@@ -1,8 +1,10 @@
-//! What the package's tests are given from outside: deliveries with their native verdicts, and the module with a counter.
+//! What the package's tests are given from outside: deliveries with their native verdicts, and the module with a
+//! counter.
 //!
-//! The deliveries come from the program `deliveries` of `verify-wasm/hardening`. The counter is a global of the module,
-//! exported as `instructions`, to which every instruction adds one before it is executed. So a test can count, through the
-//! package and exactly, what a verdict took, and find that it does not depend on where a signature is wrong.
+//! The deliveries come from the program `deliveries` of `verify-wasm/hardening`. The counter is a global of the
+//! module, exported as `instructions`, to which every instruction adds one before it is executed. So a test can
+//! count, through the package and exactly, what a verdict took, and find that it does not depend on where a signature
+//! is wrong.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

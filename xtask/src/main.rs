@@ -58,8 +58,8 @@ enum Task {
         #[arg(long)]
         package: bool,
     },
-    /// Build the npm package and pack it for publication, into `target/npm-release`. `VERIFY_WASM_REPOSITORY` says where it
-    /// comes from.
+    /// Build the npm package and pack it for publication, into `target/npm-release`. `VERIFY_WASM_REPOSITORY` says
+    /// where it comes from.
     Release,
     /// Run every check, or only the steps named.
     Test {

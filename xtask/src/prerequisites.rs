@@ -1,8 +1,8 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
 //! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium and Python may be missing, which is
-//! reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has the
-//! `wasm32-unknown-unknown` standard library); they are fetched with rustup.
+//! reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
+//! the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::env;
 use std::fs;
@@ -63,8 +63,8 @@ pub(crate) fn chromium() -> Result<()> {
     Ok(())
 }
 
-/// Checks that there is a Python, 3.11 or newer, that can make virtual environments. Debian has that part in a package of
-/// its own.
+/// Checks that there is a Python, 3.11 or newer, that can make virtual environments. Debian has that part in a
+/// package of its own.
 pub(crate) fn python() -> Result<()> {
     let program = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))";
     process::read(Command::new("python3").args(["-c", program])).context(

@@ -34,14 +34,14 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// What cargo builds in one go: everything but this program. Its own dependencies are there already, built with the features
-/// that it alone asks for; together with the others they would be compiled once more.
+/// What cargo builds in one go: everything but this program. Its own dependencies are there already, built with the
+/// features that it alone asks for; together with the others they would be compiled once more.
 pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 
 /// The cargo that runs this program, so that a chosen toolchain (`cargo +…`) stays the chosen one.
 ///
-/// It is not told which package this program is of: ring's build script asks for those variables, so that everything that
-/// depends on it would be compiled once more after a `cargo` that somebody typed.
+/// It is not told which package this program is of: ring's build script asks for those variables, so that everything
+/// that depends on it would be compiled once more after a `cargo` that somebody typed.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");

@@ -1,8 +1,8 @@
 //! schemathesis, always of the pinned version, and what it is let loose on: `tests/openapi/schemathesis`.
 //!
 //! It is a Python program. What it consists of stands in `requirements.txt` with the hash of every file; that is
-//! installed into a virtual environment in the target directory, again when the pins have changed, and nothing of it runs
-//! while it is being installed. `conformance.py` then starts authorities, calls schemathesis, and judges.
+//! installed into a virtual environment in the target directory, again when the pins have changed, and nothing of it
+//! runs while it is being installed. `conformance.py` then starts authorities, calls schemathesis, and judges.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,10 +1,11 @@
 //! Builds the test programs of the workspace and runs several of them at a time.
 //!
-//! `cargo test` runs one after the other, and most of them wait most of the time: for a receiver that is slow on purpose,
-//! for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and they run side
-//! by side, the ones that took longest first. Each runs in the folder of its package, as under cargo, with what it prints
-//! collected: a program that passes is one line, one that fails is shown whole. The examples in the documentation are one
-//! more job. A package has few test programs: each links the whole workspace, and starts a database server of its own.
+//! `cargo test` runs one after the other, and most of them wait most of the time: for a receiver that is slow on
+//! purpose, for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and
+//! they run side by side, the ones that took longest first. Each runs in the folder of its package, as under cargo,
+//! with what it prints collected: a program that passes is one line, one that fails is shown whole. The examples in
+//! the documentation are one more job. A package has few test programs: each links the whole workspace, and starts a
+//! database server of its own.
 //!
 //! Absent on purpose: retries, and a bound on a program's time. Tests bound their own waits.
 
@@ -121,8 +122,8 @@ fn documentation(workspace: &Workspace) -> Job {
     Job { name: "examples in the documentation".to_owned(), command }
 }
 
-/// What the kit need not build again. On its own it would build the authority with the features of one package instead of
-/// the workspace's, all dependencies anew.
+/// What the kit need not build again. On its own it would build the authority with the features of one package
+/// instead of the workspace's, all dependencies anew.
 fn what_is_built(target: &Path) -> [(&'static str, PathBuf); 2] {
     [("AUTHORITY_BINARY", target.join("debug/authority")), ("EDGE_RECEIVER_IS_BUILT", "yes".into())]
 }

@@ -38,8 +38,8 @@ pub(crate) struct Build<'a> {
     /// Folder for the glue and the module. Emptied first, so that no file of an earlier build survives.
     pub(crate) out_dir: PathBuf,
     pub(crate) glue: Glue,
-    /// Let the glue take a fresh instance after a panic: export `__wbg_reset_state`, and mark an instance that aborts as
-    /// dead, so that the next call is refused instead of run on broken state.
+    /// Let the glue take a fresh instance after a panic: export `__wbg_reset_state`, and mark an instance that aborts
+    /// as dead, so that the next call is refused instead of run on broken state.
     pub(crate) restartable: bool,
     /// Extra environment of the cargo call.
     pub(crate) environment: &'a [(&'a str, &'a str)],

@@ -1,7 +1,8 @@
-//! Alerts: what somebody should look at, open until its condition is gone (contract 2.12, 6.2).
+//! Alerts: conditions that a person should look at. An alert is open until its condition is gone (contract 2.12,
+//! 6.2).
 //!
-//! An alert is one row per (owner, code, subject) while it is open; raising it again counts. A merchant's alerts stand
-//! in its integration health; the operator's have no merchant to show them to.
+//! An alert is one row per (owner, code, subject) while it is open; raising it again increases its count. A
+//! merchant's alerts are shown in its integration health; the operator's alerts are not shown to any merchant.
 
 use crate::id::{AlertId, EndpointId};
 use crate::text_enum::text_enum;

@@ -1,8 +1,9 @@
 //! The audit log: what operators did (contract 6.1).
 //!
-//! Every write on the operator's side leaves one entry in the transaction that makes it: by whom, for which request, on
-//! which record, and from which version to which. A refused request changes nothing and leaves none; neither does a
-//! repeated one, which is answered from what the first one left. Deliberately absent: bodies. They may hold secrets.
+//! Every write on the operator's side adds one entry in the same transaction: who made it, for which request, on
+//! which record, and from which version to which. A refused request changes nothing and adds no entry; nor does a
+//! repeated one, which is answered from the stored answer of the first. Deliberately absent: bodies. They may hold
+//! secrets.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! The JSON Schema of every body, by the name that an operation gives it: what its reader reads
-//! ([`crate::body::members`]), and the little that a reader checks between members and a schema can say.
+//! ([`crate::body::Members`]), and those few rules between members that a schema can express.
 
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
@@ -48,7 +48,7 @@ pub fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// The reader is run for what it names, so what it makes of nothing is of no interest.
+/// The reader runs only to name its members, so its result is ignored.
 macro_rules! shape {
     ($name:literal, $record:literal, $read:expr) => {
         Shape {
@@ -176,7 +176,7 @@ fn renew_or_say_how(schema: &mut Value) {
 }
 
 fn to_or_renew(schema: &mut Value) {
-    // Each shuts the other out, so any of them is the only one. Linters want to see what a `not` speaks of.
+    // Each excludes the others, so at most one may be present. Linters want the property of a `not` to be declared.
     let has = |member: &str| json!({ "required": [member], "properties": { member: {} } });
     let either = json!([
         { "required": ["to"], "properties": { "to": {} }, "not": has("renew") },
@@ -192,7 +192,8 @@ fn with_pay(schema: &mut Value) {
     }
 }
 
-/// RFC 7396: whatever is absent stays, null clears; so nothing is required, at any depth, and everything may be null.
+/// RFC 7396: an absent member stays as it is, null clears it. So no member is required, at any depth, and every
+/// member may be null.
 fn merge_patch(schema: &mut Value) {
     let Some(keywords) = schema.as_object_mut() else { return };
     keywords.remove("required");

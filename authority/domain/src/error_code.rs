@@ -1,4 +1,4 @@
-//! The closed catalogue of what a request can be refused for (contract 5.2).
+//! The closed catalogue of reasons for which a request can be refused (contract 5.2).
 //!
 //! A client branches on [`ErrorCode::as_str`] and on nothing else; the status is decided here, once. The codes of
 //! webhook verification are another set and live in `verify_core::code`; `invalid_json` is in both with the same

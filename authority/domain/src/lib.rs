@@ -1,8 +1,8 @@
 //! Records, state machines and policies of the commerce authority, pure.
 //!
-//! A use case loads records, calls a transition with the time and the dice, and gets back the next versions with the
-//! events that tell of them ([`event::change::Change`]), or a [`refusal::Refusal`]. Nothing here is async, names SQL or HTTP,
-//! or reads a clock: the same functions serve the service, the simulation and the audit.
+//! A use case loads records, calls a transition with the time and the dice, and gets back the next versions with
+//! their events ([`event::change::Change`]), or a [`refusal::Refusal`]. Nothing here is async, names SQL or HTTP, or
+//! reads a clock: the same functions serve the service, the simulation and the audit.
 
 pub mod alert;
 pub mod audit_log;

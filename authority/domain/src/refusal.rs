@@ -1,9 +1,9 @@
 //! A refusal: the one error value of transitions, use cases and handlers.
 //!
-//! Whoever finds that a request cannot be granted makes a [`Refusal`] and returns it; nobody in between changes it;
-//! the HTTP layer writes it as problem details (contract 5.1). It has a code for machines, a sentence for people,
-//! and the facts that the contract promises beside them. Deliberately absent: causes of internal faults. They go to
-//! the log, where they are found by the request id.
+//! Code that finds that a request cannot be granted returns a [`Refusal`]. No layer in between changes it, and the
+//! HTTP layer writes it as problem details (contract 5.1). It has a code for machines, a sentence for people, and
+//! the further facts that the contract promises. Deliberately absent: causes of internal faults. They go to the log,
+//! where they are found by the request id.
 
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ pub struct Refusal {
     pub retry_after_s: Option<u32>,
     /// The query parameter or header that is wrong.
     pub param: Option<String>,
-    /// The database failed under the request: what shares its transaction is lost with it. Every other refusal, a 503
-    /// among them, concerns its own request alone.
+    /// The database failed during the request, so every request that shares its transaction fails too. Every other
+    /// refusal, including a 503, concerns its own request alone.
     pub storage_failed: bool,
 }
 
@@ -54,8 +54,8 @@ impl Refusal {
         Self::new(ErrorCode::NotFound, format!("There is no such {what}."))
     }
 
-    /// A transition that the state machine does not know, with the two statuses that contract 5.2 promises: where the
-    /// record stands, and where the request would bring it.
+    /// A transition that the state machine does not have, with the two statuses that contract 5.2 promises: the
+    /// record's present one, and the one that the request asks for.
     #[must_use]
     pub fn transition(current: &str, requested: &str, detail: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidStateTransition, detail)

@@ -1,9 +1,9 @@
-//! What a type does not say of itself and its JSON Schema should: patterns, ranges and lengths (contract 1, 2).
+//! Rules that a Rust type does not express but its JSON Schema should: patterns, ranges and lengths (contract 1, 2).
 //!
-//! The schemas are derived from the very records that are serialised, with their documentation as descriptions, so that
-//! whatever is generated from them (TypeScript, API descriptions) cannot drift from what is sent. A record names the
-//! rules of its members beside its `derive`; ids, times and closed sets of names bring their own. Built only with the
-//! feature `schema`. Deliberately absent: checking anything; the readers of requests do that, and stricter.
+//! The schemas are derived from the very records that are serialised, with their documentation as descriptions, so
+//! that everything generated from them (TypeScript, API descriptions) matches what is sent. A record names the rules
+//! of its members beside its `derive`; ids, times and closed sets of names have their own. Built only with the
+//! feature `schema`. Deliberately absent: checking values. The readers of requests do that, and more strictly.
 
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{Schema, json_schema};
@@ -34,7 +34,8 @@ pub(crate) enum Rule {
     Metadata,
 }
 
-/// What a name means wherever it stands (contract 1, 2.16). A record's own rule comes first.
+/// The rules of member names that mean the same in every record (contract 1, 2.16). A record's own rule takes
+/// precedence.
 const EVERYWHERE: [(&str, Rule); 8] = [
     ("api_version", Rule::Date),
     ("country", Rule::Pattern("^[A-Z]{2}$")),

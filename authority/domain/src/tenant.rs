@@ -25,18 +25,18 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    /// The text that stands where a merchant's id would. Merchants' ids begin with `mer_`, so it is nobody's.
+    /// The text used in place of a merchant's id. Merchants' ids begin with `mer_`, so no merchant has it.
     const OPERATOR: &'static str = "operator";
 
-    /// The operator's own half of what tenants have: the platform's endpoint and its deliveries. No credential leads
-    /// here, and no request of a merchant. It counts as test data where a rule asks for the mode, so that in
+    /// The operator's own tenant, which holds the platform's endpoint and its deliveries. No credential and no
+    /// merchant's request can reach it. It counts as test data where a rule asks for the mode, so that in
     /// development the platform's endpoint may be on this machine (contract 7.6).
     #[must_use]
     pub fn operator() -> Self {
         Self { merchant_id: MerchantId::from_store(Self::OPERATOR.to_owned()), livemode: false }
     }
 
-    /// Whether this is the operator's own half.
+    /// Whether this is the operator's own tenant.
     #[must_use]
     pub fn is_operator(&self) -> bool {
         self.merchant_id.as_str() == Self::OPERATOR

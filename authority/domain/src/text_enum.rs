@@ -1,8 +1,8 @@
 //! One line per variant for every closed set of names that crosses the wire or the database.
 //!
 //! A state, scope or code is an enum inside and a fixed lowercase text outside. The macro writes both directions
-//! from one table, so that they cannot drift apart. Deliberately absent: unknown values; what may be unknown to a
-//! consumer (contract 1, "enums are open") is never unknown to the service itself.
+//! from one table, so that they cannot drift apart. Deliberately absent: unknown values. A consumer may meet a value
+//! that it does not know (contract 1, "enums are open"); the service itself never does.
 
 /// A closed set of names, for readers of bodies and queries that work with any of them.
 pub trait TextEnum: Copy + 'static {
@@ -19,8 +19,9 @@ pub trait TextEnum: Copy + 'static {
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// Declares a public fieldless enum with `ALL`, `as_str` and `parse`, [`TextEnum`], serde by the text, and a schema that
-/// lists the texts. `Name as "OtherName"`: what the schema calls it, where the module says what the name leaves out.
+/// Declares a public fieldless enum with `ALL`, `as_str` and `parse`, [`TextEnum`], serde by the text, and a schema
+/// that lists the texts. `Name as "OtherName"` gives the schema another name, for types whose Rust name is only
+/// clear with its module.
 macro_rules! text_enum {
     (
         $(#[doc = $doc:literal])*

@@ -1,5 +1,6 @@
 //! What answers and events look like: one example per definition in `examples.json`, and of every event type what its
-//! owner gets, and what a partner gets where partners get a copy, in `events.json`. All were taken from a running service.
+//! owner gets, and what a partner gets where partners get a copy, in `events.json`. All were taken from a running
+//! service.
 
 use std::sync::LazyLock;
 

@@ -1,14 +1,16 @@
-//! The OpenAPI documents of the authority: one for the public listener (merchant API and sandbox), one for the operator's.
+//! The OpenAPI documents of the authority: one for the public listener (merchant API and sandbox), one for the
+//! operator's.
 //!
 //! They are written from what the service itself goes by: the operations that stand beside the routes
 //! (`authority::http::operation`), the records that are serialised (`authority-schema`), the readers of bodies
-//! (`authority_domain::body_shapes::shapes`), the catalogues of errors and of events. [`documents`] puts these together;
-//! `cargo xtask codegen` writes them to `docs/openapi`, where people read them and the service takes them from; a test
-//! compares.
+//! (`authority_domain::body_shapes::shapes`), the catalogues of errors and of events. [`documents`] puts these
+//! together; `cargo xtask codegen` writes them to `docs/openapi`, where people read them and the service takes them
+//! from; a test compares.
 //!
-//! The documents are put together as JSON and not by a crate with a type for each part: those crates have types of their
-//! own for schemas, which would not carry ours as they are. Whether the form is OpenAPI 3.1 is what the linter, the
-//! generator of the test's client and schemathesis say. No part of the service. Deliberately absent: a fact of its own.
+//! The documents are put together as JSON and not by a crate with a type for each part: those crates have types of
+//! their own for schemas, which would not carry ours as they are. Whether the form is OpenAPI 3.1 is what the linter,
+//! the generator of the test's client and schemathesis say. No part of the service. Deliberately absent: a fact of
+//! its own.
 
 #![expect(clippy::indexing_slicing, reason = "JSON that is made here, by a program that people run")]
 

@@ -1,5 +1,5 @@
-//! `authority-openapi FOLDER`: writes the OpenAPI documents into `docs/openapi`, or says which of them are not as they would
-//! be written. Called by `cargo xtask codegen`.
+//! `authority-openapi FOLDER`: writes the OpenAPI documents into `docs/openapi`, or says which of them are not as
+//! they would be written. Called by `cargo xtask codegen`.
 
 use std::fs;
 use std::path::PathBuf;

@@ -57,7 +57,8 @@ impl Refusals {
 
     /// A reference to the refusal with these codes: the first one of a status has its name, the next a number.
     fn reference(&mut self, operation: &Operation, status: u16, codes: Vec<ErrorCode>) -> Value {
-        // What every answer has differs between the roots, and every root has a document; without a credential it is less.
+        // What every answer has differs between the roots, and every root has a document; without a credential it is
+        // less.
         let root = if operation.access == Access::Everybody { "Open" } else { "" };
         let base = format!("{root}{}", phrase(status));
         let name = (1..)

@@ -1,8 +1,8 @@
 //! The requests that the authority itself makes: one webhook for each type of the event catalog.
 //!
-//! Every delivery has the same headers and means the same by the answers, whatever it carries; these are written once,
-//! in [`crate::deliveries`], and referred to. What differs is the event: its schema is that of its type, its examples were
-//! sent by a running service.
+//! Every delivery has the same headers and means the same by the answers, whatever it carries; these are written
+//! once, in [`crate::deliveries`], and referred to. What differs is the event: its schema is that of its type, its
+//! examples were sent by a running service.
 
 use anyhow::{Context as _, Result};
 use authority_domain::delivery::retry::TEST_DELIVERY_ATTEMPTS;

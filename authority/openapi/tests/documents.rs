@@ -97,8 +97,8 @@ fn nothing_further(components: &Value) -> Value {
     components
 }
 
-/// The example of every body is one, and so is that of every answer and of every delivery; checked against the documents
-/// themselves, and stricter: what an example shows is described.
+/// The example of every body is one, and so is that of every answer and of every delivery; checked against the
+/// documents themselves, and stricter: what an example shows is described.
 #[test]
 fn the_examples_are_what_their_schemas_say() {
     for document in documents().unwrap() {

@@ -1,5 +1,5 @@
-//! Every event type has its webhook, and what that says is true of the events that a running service sent: each example is
-//! an event of its own type and of no other.
+//! Every event type has its webhook, and what that says is true of the events that a running service sent: each
+//! example is an event of its own type and of no other.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
 

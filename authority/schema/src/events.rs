@@ -1,7 +1,8 @@
 //! The schema of an event of each type: the envelope, with what `type`, `data` and the optional members are in it.
 //!
-//! The merchant whose record an event tells of gets the whole record; a partner gets a copy of some types, which shows
-//! what the share shows and names the reader (contract 3.10). Both are checked against here, and described to receivers.
+//! The merchant whose record an event tells of gets the whole record; a partner gets a copy of some types, which
+//! shows what the share shows and names the reader (contract 3.10). Both are checked against here, and described to
+//! receivers.
 
 use serde_json::{Map, Value, json};
 use verify_core::EventType;

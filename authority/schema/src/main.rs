@@ -1,5 +1,5 @@
-//! `authority-schema FOLDER`: writes the generated TypeScript below the folder `pkg/src`, or says what of it is not as it
-//! would be written. Called by `cargo xtask codegen`.
+//! `authority-schema FOLDER`: writes the generated TypeScript below the folder `pkg/src`, or says what of it is not
+//! as it would be written. Called by `cargo xtask codegen`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,9 +1,10 @@
 //! The definitions of everything that is issued, as one JSON Schema document (draft 2020-12).
 //!
-//! The generator collects a definition per struct. Records are tagged (`object`), which serde writes and the derive does
-//! not know: it calls their definitions after the tag, by which they are found here, given the member, and renamed
-//! (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope, made narrower by [`events`]. Everything says what is
-//! written, not what is read: a nullable member is required, and an optional one is not nullable.
+//! The generator collects a definition per struct. Records are tagged (`object`), which serde writes and the derive
+//! does not know: it calls their definitions after the tag, by which they are found here, given the member, and
+//! renamed (`webhook_endpoint` is `WebhookEndpoint`). An event is the envelope, made narrower by [`events`].
+//! Everything says what is written, not what is read: a nullable member is required, and an optional one is not
+//! nullable.
 
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::delivery::integration_health::IntegrationHealth;

@@ -1,4 +1,5 @@
-//! The operator's alerts: raised by use cases, listed, and closed by whoever has looked (contract 3.4, 3.5, 6.2).
+//! The operator's alerts: raised by use cases, listed, and closed by an operator who has looked into them
+//! (contract 3.4, 3.5, 6.2).
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::cursor::ListKind;
@@ -28,17 +29,17 @@ pub(super) struct AlertView<'a> {
     code: AlertCode,
     /// How much it matters.
     severity: Severity,
-    /// The record it is about, such as a payment; empty where it is about the whole.
+    /// The record it is about, such as a payment; empty when it is about the whole service.
     subject: &'a str,
-    /// For people.
+    /// A message for people.
     message: &'a str,
     /// How often it was raised since it opened.
     count: i64,
     /// When it opened.
     first_seen_at: Timestamp,
-    /// When it was raised last.
+    /// When it was last raised.
     last_seen_at: Timestamp,
-    /// Whether it still stands.
+    /// Whether it is open.
     status: AlertStatus,
     /// When it was closed; null while it is open.
     closed_at: Option<Timestamp>,
@@ -74,7 +75,7 @@ impl App {
         .await
     }
 
-    /// `POST /alerts/:alert/close`: somebody has looked. Raised again, it opens anew.
+    /// `POST /alerts/:alert/close`: an operator has looked into it. If it is raised again, a new alert opens.
     ///
     /// # Errors
     /// `not_found` when it is not open; 422 for a body with members.
@@ -98,7 +99,7 @@ impl App {
     }
 }
 
-/// Money came for a checkout that had ended without an order, or for an order that had been cancelled.
+/// Raised when money arrives for a checkout that ended without an order, or for an order that was cancelled.
 pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Result<(), Refusal> {
     let what = if payment.order_number.is_some() { "order" } else { "checkout" };
     let message = format!(
@@ -108,7 +109,7 @@ pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Resu
     raise(work, AlertCode::LatePayment, Severity::Critical, payment.id.as_str(), message).await
 }
 
-/// A processor's or carrier's report about a record was refused; `what` is a noun such as `payment`.
+/// Raised when a processor's or carrier's report about a record is refused; `what` is a noun such as `payment`.
 pub(super) async fn report_refused(
     work: &mut Work<'_>,
     what: &str,

@@ -1,4 +1,4 @@
-//! What a use case answers, and how the answer is kept for a repeated request (contract 2.15, 4.3).
+//! The answer of a use case, and how it is stored for a repeated request (contract 2.15, 4.3).
 
 use std::fmt;
 
@@ -19,26 +19,27 @@ pub struct Answer {
     pub body: String,
     /// `ETag`: the record's version.
     pub version: Option<i64>,
-    /// `Location` of a record that was made.
+    /// `Location` of a record that was created.
     pub location: Option<String>,
     /// The record that was written, for the audit log.
     pub resource_id: Option<String>,
-    /// The answer was given before, to a request with the same idempotency key.
+    /// The answer repeats an earlier one, to a request with the same idempotency key.
     pub replayed: bool,
-    /// The body holds a secret that is shown once: it is kept sealed.
+    /// The body holds a secret that is shown once: it is stored sealed.
     pub confidential: bool,
-    /// The body holds figures that change without a version: it is always sent, whatever the reader has.
+    /// The body holds figures that change without a new version: it is always sent, whatever version the reader
+    /// has.
     pub volatile: bool,
 }
 
-/// The form in the idempotency record.
+/// The stored form in the idempotency record.
 #[derive(Serialize, Deserialize)]
 struct StoredAnswer {
     status: u16,
     version: Option<i64>,
     location: Option<String>,
     body: Option<String>,
-    /// Base64 of the sealed body, in place of `body`.
+    /// Base64 of the sealed body, instead of `body`.
     sealed: Option<String>,
 }
 
@@ -67,7 +68,7 @@ impl Answer {
         }
     }
 
-    /// A record written as JSON.
+    /// An answer with a record, written as JSON.
     ///
     /// # Errors
     /// `internal_error` when it cannot be written.
@@ -75,14 +76,14 @@ impl Answer {
         serde_json::to_string(record).map(|body| Self::new(status, body)).map_err(|_| Refusal::internal())
     }
 
-    /// With the record's version as `ETag`.
+    /// Adds the record's version as `ETag`.
     #[must_use]
     pub fn version(mut self, version: i64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// With the place of the record that was made.
+    /// Adds the `Location` of the record that was created.
     #[must_use]
     pub fn location(mut self, location: String) -> Self {
         self.location = Some(location);
@@ -96,14 +97,14 @@ impl Answer {
         self
     }
 
-    /// Marks the body as one that shows a secret.
+    /// Marks the body as one that holds a secret.
     #[must_use]
     pub fn confidential(mut self) -> Self {
         self.confidential = true;
         self
     }
 
-    /// Marks the body as one that changes without its version.
+    /// Marks the body as one that changes without a new version.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
@@ -129,7 +130,7 @@ impl Answer {
         serde_json::to_string(&kept).map_err(|_| Refusal::internal())
     }
 
-    /// The key under which a kept answer is sealed.
+    /// The key under which a stored answer is sealed.
     pub(super) fn sealed_under(
         text: &str,
         key: &str,
@@ -138,7 +139,7 @@ impl Answer {
         secrets.sealed_under(context(key), &StoredAnswer::read_sealed(text)?.1)
     }
 
-    /// A kept answer under the current key; `None` when it is already.
+    /// Seals a stored answer again under the current key; `None` when it already is.
     pub(super) fn rewrap(
         text: &str,
         key: &str,
@@ -168,7 +169,7 @@ impl Answer {
 }
 
 impl StoredAnswer {
-    /// The kept form and the bytes of its sealed body.
+    /// The stored form and the bytes of its sealed body.
     fn read_sealed(text: &str) -> Result<(Self, Vec<u8>), SecretBoxError> {
         let kept: Self = serde_json::from_str(text).map_err(|_| SecretBoxError::UnknownForm)?;
         let sealed = kept.sealed.as_ref().and_then(|sealed| STANDARD.decode(sealed).ok());

@@ -1,7 +1,8 @@
-//! What time does: checkouts expire, orders that stay pending are cancelled (contract 3.1, 3.4).
+//! Changes made by time alone: checkouts expire, orders that stay pending are cancelled (contract 3.1, 3.4).
 //!
-//! The scheduler asks what is due and has it done record by record. Each is looked at again inside the transaction that
-//! changes it, so that several instances may do the same work side by side: the second finds nothing left to do.
+//! The scheduler asks which records are due and processes them one by one. Each record is checked again inside the
+//! transaction that changes it, so several instances may run side by side: the second one finds nothing left to
+//! do.
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::id::CheckoutId;
@@ -18,7 +19,7 @@ use super::mutation::on_its_own;
 use crate::app::{self, App, checkout};
 
 impl App {
-    /// Open checkouts whose time is over, by `expires_at`, behind `after`; at most `limit`.
+    /// Open checkouts that have expired, by `expires_at`, after `after`; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -43,7 +44,7 @@ impl App {
         self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
     }
 
-    /// Expires a checkout that is still open and due; tells whether it did.
+    /// Expires a checkout that is still open and due; returns whether it did.
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.
@@ -72,7 +73,7 @@ impl App {
         self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.pending_limits().await })).await
     }
 
-    /// A tenant's orders that have been pending for `hours` or longer, the oldest first, behind `after`; at most
+    /// A tenant's orders that have been pending for `hours` or longer, oldest first, after `after`; at most
     /// `limit`.
     ///
     /// # Errors
@@ -93,7 +94,7 @@ impl App {
             .await
     }
 
-    /// Cancels an order that is still pending and due, with the reason `expired`; tells whether it did.
+    /// Cancels an order that is still pending and due, with the reason `expired`; returns whether it did.
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.

@@ -1,7 +1,7 @@
-//! What the database says of the service as a whole, for monitoring (contract 15.11).
+//! Database figures about the service as a whole, for monitoring (contract 15.11).
 //!
-//! Nobody needs a key to ask, so what was read is kept for a few seconds: however often it is asked for, the database
-//! is asked once. While it does not answer, monitoring goes on without these figures.
+//! Monitoring needs no key, so the figures are cached for a few seconds: however often they are requested, the
+//! database is queried once. While it does not answer, monitoring works without these figures.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use tokio::sync::Mutex;
 
 use super::App;
 
-/// How long what was read is good enough.
+/// How long the figures are cached.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// The figures of one moment.
+/// The figures as read at one time.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// What waits to be delivered.
+    /// The delivery queue.
     pub queue: QueueFigures,
-    /// For how long the oldest delivery that is due has been, in milliseconds; 0 when none is.
+    /// How long the oldest due delivery has been due, in milliseconds; 0 when none is due.
     pub oldest_due_ms: i64,
     /// Endpoints in each state of health, and `disabled`.
     pub endpoints: Vec<(String, i64)>,
 }
 
-/// Figures that were read lately.
+/// The cached figures.
 #[derive(Default)]
 pub struct RecentFigures(Mutex<Option<(Duration, Figures)>>);
 
@@ -38,7 +38,7 @@ impl fmt::Debug for RecentFigures {
 }
 
 impl RecentFigures {
-    /// The figures, at most `KEPT` old; `None` while the database does not give them.
+    /// The figures, at most `KEPT` old; `None` while the database does not answer.
     pub async fn get(&self, app: &App) -> Option<Figures> {
         let mut kept = self.0.lock().await;
         let moment = app.clock.monotonic();
@@ -61,13 +61,13 @@ impl RecentFigures {
 }
 
 impl App {
-    /// Writes of this process that nobody has been answered yet.
+    /// Writes of this process that are not answered yet.
     #[must_use]
     pub fn writes_unanswered(&self) -> usize {
         self.store.writes_unanswered()
     }
 
-    /// The connections that read, for monitoring.
+    /// The read connections, for monitoring.
     #[must_use]
     pub fn readers(&self) -> [ReaderCount; 2] {
         self.store.readers()

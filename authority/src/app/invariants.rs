@@ -1,11 +1,11 @@
-//! The audit of a whole database: what is stored goes, a page at a time, through the checks of the domain
-//! (contract 3.11).
+//! The audit of a whole database: stored data goes, one page at a time, through the checks of the domain (contract
+//! 3.11).
 //!
-//! Per merchant and mode: the stream in its order with the deliveries of every event, the events of every record with
-//! the record itself, what the merchant heard as a partner of others, the records that no event tells of, and every order with what
-//! belongs to it. All of it is read in
-//! one snapshot, so that a service may go on writing meanwhile, and in a bounded memory: pages of `PAGE` rows, and
-//! `FINDINGS_KEPT` findings beside their number.
+//! Per merchant and mode it checks the stream in its order with the deliveries of every event, the events of every
+//! record against the record itself, the events that the merchant received as a partner of others, the records
+//! without any event, and every order with everything that belongs to it. Everything is read in one snapshot, so a
+//! service may continue to write meanwhile. Memory is bounded: pages of `PAGE` rows, and `FINDINGS_KEPT` findings
+//! beside their total number.
 
 use std::collections::BTreeMap;
 
@@ -24,33 +24,33 @@ use serde::Serialize;
 /// Rows per query. A row may be an event of 256 KiB.
 const PAGE: i64 = 100;
 
-/// Findings that are told; the others are counted.
+/// Findings that are reported in full; the others are only counted.
 const FINDINGS_KEPT: usize = 100;
 
-/// A finding and the stream that it is in.
+/// A finding and the stream it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Located {
-    /// Whose data; `None` when it concerns the whole database.
+    /// The merchant concerned; `None` when it concerns the whole database.
     pub merchant_id: Option<MerchantId>,
-    /// In which mode.
+    /// The mode concerned.
     pub livemode: Option<bool>,
-    /// The invariant that does not hold, as contract 3.11 numbers them.
+    /// The violated invariant, as numbered in contract 3.11.
     pub invariant: &'static str,
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,
 }
 
-/// What the audit looked at, and what it found.
+/// What the audit read, and what it found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditReport {
     /// Streams with at least one event.
     pub streams: u64,
     /// Events.
     pub events: u64,
-    /// Records that events tell of.
+    /// Records that have events.
     pub records: u64,
-    /// Findings, all of them.
+    /// The number of all findings.
     pub findings_total: u64,
     /// The first of them.
     pub findings: Vec<Located>,
@@ -193,7 +193,7 @@ impl Auditor<'_> {
         self.shares(tenant, shares).await
     }
 
-    /// Whether the tenant as a partner heard what its shares let it hear.
+    /// Checks that the tenant, as a partner, received the events that its shares entitle it to.
     async fn shares(&mut self, tenant: &Tenant, told: Vec<ShareFromEvents>) -> Result<(), StoreError> {
         let ids: Vec<&str> = told.iter().map(|told| told.id.as_str()).collect();
         let stored = if ids.is_empty() { Vec::new() } else { self.tx.inspect_shares(tenant, &ids).await? };
@@ -204,7 +204,8 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Shares that no copy tells of, and the number by which an owner's commits know whether to look for any.
+    /// Shares without a copy in the partner's stream, and the count from which an owner's commits know whether to
+    /// look for shares.
     async fn untold_shares(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let removed = self.removed_through(tenant).await?;
         let limit = i64::try_from(FINDINGS_KEPT).unwrap_or(i64::MAX);
@@ -220,7 +221,7 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Whether the records are what was told of them.
+    /// Checks that the records match their events.
     async fn records(&mut self, tenant: &Tenant, told: Vec<RecordFromEvents>) -> Result<(), StoreError> {
         for kind in RecordKind::ALL {
             let of_kind: Vec<&RecordFromEvents> = told.iter().filter(|told| told.kind == *kind).collect();
@@ -236,13 +237,14 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Up to where the events of the stream were removed because of their age.
+    /// The sequence up to which events of the stream were removed because of their age.
     async fn removed_through(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
         let counter = self.tx.inspect_counter(tenant).await?;
         Ok(counter.map_or(0, |counter| counter.removed_through))
     }
 
-    /// The other half of I10. What was made before the oldest event that is kept may have outlived all of its events.
+    /// The other half of I10. All events of a record may be gone if the record is older than the oldest retained
+    /// event.
     async fn untold(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let removed = self.removed_through(tenant).await?;
         for kind in RecordKind::ALL {
@@ -268,7 +270,7 @@ impl Auditor<'_> {
         }
     }
 
-    /// I2 of the money that came too late to make an order.
+    /// I2 for money that arrived too late to create an order.
     async fn payments_without_order(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let mut after = String::new();
         loop {

@@ -1,9 +1,10 @@
 //! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
 //!
-//! A page ends at so many rows or at so many bytes, whichever comes first. A list reads one row more than the page holds;
-//! only when that row exists is there a next page. Items are handed on as the text that is stored. The lists of a merchant go by sequences of its stream; the operator's lists span all
-//! merchants and go by the records' ids, which are in the order of their making. `App::list` and `App::operator_list` are
-//! these two; a feed, which also says where to resume, puts its page together itself.
+//! A page ends at a number of rows or at a number of bytes, whichever comes first. A list reads one row more than
+//! the page holds; there is a next page only when that row exists. Items are passed on as the stored text. A
+//! merchant's lists are ordered by the sequences of its stream; the operator's lists span all merchants and are
+//! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
+//! these two; a feed, which also returns where to resume, builds its page itself.
 
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
@@ -15,12 +16,12 @@ use serde::Serialize;
 
 use super::App;
 
-/// What a list is asked for.
+/// A request for a page of a list.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
     /// Rows per page, 1–100.
     pub limit: u16,
-    /// Where to go on; `None` from the start.
+    /// Where to continue; `None` from the start.
     pub cursor: Option<String>,
     /// The canonical text of the filters, to which the cursor is bound.
     pub filter: String,
@@ -40,7 +41,7 @@ pub struct List {
 /// A record as a list shows it.
 pub(super) struct Item {
     text: String,
-    /// How much room it takes on a page: what the store counted when it stopped reading.
+    /// The space it takes on a page: the size that the store counted when it stopped reading.
     bytes: usize,
 }
 
@@ -51,39 +52,39 @@ impl From<String> for Item {
 }
 
 impl Item {
-    /// One that is shorter than what it was made of.
+    /// An item that is shorter than the stored text it was made from.
     pub(super) fn made_of(bytes: usize, text: String) -> Self {
         Self { bytes: bytes.max(text.len()), text }
     }
 }
 
-/// What is to be read for a page of a merchant's list.
+/// What to read for a page of a merchant's list.
 pub(super) struct PageOf {
     pub(super) tenant: Tenant,
-    /// Rows behind this position in the order of the list; `None` from the start.
+    /// Rows after this position in the order of the list; `None` from the start.
     pub(super) before: Option<i64>,
     pub(super) rows: i64,
 }
 
-/// What is to be read for a page of an operator's list.
+/// What to read for a page of an operator's list.
 pub(super) struct PageOfAll {
-    /// Records behind this id in the order of the list; `None` from the start.
+    /// Records after this id in the order of the list; `None` from the start.
     pub(super) before: Option<String>,
     pub(super) rows: i64,
 }
 
-/// A record as a list shows it.
+/// A record as JSON text for a list.
 pub(super) fn written<T: Serialize>(record: T) -> Result<String, Refusal> {
     serde_json::to_string(&record).map_err(|_| Refusal::internal())
 }
 
-/// Rows to be read for one page.
+/// The number of rows to read for one page.
 pub(super) fn rows_wanted(request: &ListRequest) -> i64 {
     i64::from(request.limit) + 1
 }
 
 impl App {
-    /// The position that the request's cursor stands for.
+    /// The position in the request's cursor.
     pub(super) fn position(
         &self,
         list: ListKind,
@@ -99,7 +100,7 @@ impl App {
         position.map(Some).ok_or_else(invalid_cursor)
     }
 
-    /// A page of a merchant's list: the rows that `read` finds, each with its position, as `show` writes them.
+    /// A page of a merchant's list: the rows that `read` returns, each with its position, written by `show`.
     pub(super) async fn list<R, S, F>(
         &self,
         list: ListKind,
@@ -122,8 +123,8 @@ impl App {
         Ok(self.page(list, tenant, request, shown.collect::<Result<_, Refusal>>()?).0)
     }
 
-    /// A page of an operator's list: the records that `read` finds before an id, as `show` writes them, each with its
-    /// own. `prefix` is what these begin with (without underscore).
+    /// A page of an operator's list: the records that `read` returns before an id, written by `show`, each with
+    /// its own id. `prefix` is the prefix of these ids (without underscore).
     pub(super) async fn operator_list<R, F>(
         &self,
         list: ListKind,
@@ -145,7 +146,7 @@ impl App {
         self.operator_page(list, request, shown.collect::<Result<_, Refusal>>()?)
     }
 
-    /// The id that the cursor of an operator's list stands for; the list goes on with the one next to it.
+    /// The id in the cursor of an operator's list; the list continues with the next one.
     fn operator_position(
         &self,
         list: ListKind,
@@ -157,7 +158,7 @@ impl App {
         Ok(Some(verify_core::id::encode(prefix, uuid)))
     }
 
-    /// Cuts the page out of the rows that were read for an operator's list, each with its id.
+    /// Cuts the page from the rows that were read for an operator's list, each with its id.
     fn operator_page(
         &self,
         list: ListKind,
@@ -175,7 +176,8 @@ impl App {
         Ok(List { items, next_cursor, resume_cursor: None })
     }
 
-    /// Cuts the page out of the rows that were read, each with its position; with it the last position on the page.
+    /// Cuts the page from the rows that were read, each with its position; also returns the last position on the
+    /// page.
     pub(super) fn page(
         &self,
         list: ListKind,
@@ -201,7 +203,7 @@ impl App {
     }
 }
 
-/// The rows that a page has room for, at least one, the place of the last, and whether there are more.
+/// The rows that fit on a page, at least one; the position of the last; and whether there are more.
 fn cut<P>(request: &ListRequest, rows: Vec<(P, impl Into<Item>)>) -> (Vec<String>, Option<P>, bool) {
     let (read, mut items, mut last, mut bytes) = (rows.len(), Vec::new(), None, 0_usize);
     for (place, item) in rows.into_iter().take(request.limit.into()) {

@@ -1,8 +1,8 @@
-//! Use cases: one function is one use case is one transaction (contract 12 T1).
+//! Use cases: each function is one use case, and each use case is one transaction (contract 12 T1).
 //!
-//! The door has parsed the request and knows who asks; a function here loads records, calls a transition of the
-//! domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no HTTP type: the same
-//! functions serve the merchant API, the operator API and the command line.
+//! The HTTP layer has parsed the request and authenticated the caller. A function here loads records, calls a
+//! transition of the domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no
+//! HTTP type: the same functions serve the merchant API, the operator API and the command line.
 
 pub mod access;
 pub mod alerts;
@@ -50,7 +50,7 @@ use crate::dice::Dice;
 use crate::names::TargetJudge;
 use crate::secret_box::SecretBox;
 
-/// What every use case works with; built once at the start.
+/// What every use case works with; built once at startup.
 #[derive(Clone)]
 pub struct App {
     /// The database.
@@ -59,25 +59,25 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     /// The dice.
     pub dice: Arc<dyn Dice>,
-    /// Seals what must not lie in the database in clear.
+    /// Seals secrets that must not be stored in clear text.
     pub secrets: Arc<SecretBox>,
-    /// Authenticate cursors.
+    /// The keys that authenticate cursors.
     pub cursors: Arc<CursorKeys>,
-    /// Where events may be sent.
+    /// The rules for URLs that events may be sent to.
     pub urls: UrlRules,
-    /// Judges where the names of receivers lead; `None` where a proxy does.
+    /// Judges the addresses that receivers' names resolve to; `None` where a proxy does.
     pub target_judge: Option<Arc<TargetJudge>>,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
-    /// The rates of merchants that have none of their own; `None` where rate limits are switched off.
+    /// The rates of merchants that have none of their own; `None` when rate limits are disabled.
     pub rates: Option<DefaultRates>,
-    /// The keys in use.
+    /// The cached keys.
     pub known_keys: Arc<access::KnownKeys>,
     /// How long an idempotency key is remembered, in milliseconds.
     pub idempotency_retention_ms: i64,
-    /// For how long deliveries may be due without being sent while the service calls itself ready, in milliseconds.
+    /// How long deliveries may be overdue while the service still reports itself ready, in milliseconds.
     pub ready_max_delay_ms: i64,
-    /// The keys that were used lately.
+    /// The keys that were used recently.
     pub key_use: Arc<KeyUse>,
 }
 
@@ -97,8 +97,8 @@ impl App {
         Timestamp::from_ms(self.clock.now_ms())
     }
 
-    /// Whether the service can do its work (contract 15.10): the database answers, its schema is known, and what is
-    /// due is sent.
+    /// Whether the service can do its work (contract 15.10): the database answers, its schema is the expected one,
+    /// and due deliveries are sent.
     ///
     /// # Errors
     /// `service_unavailable` when it cannot.
@@ -115,9 +115,9 @@ impl App {
         let (known, oldest) = match seen {
             Ok(seen) => seen,
             Err(error @ StoreError::Unavailable(_)) => return Err(Refusal::from(error)),
-            // What is asked for is not there at all: the database was emptied, or is another.
+            // The tables are missing: the database was emptied, or it is another one.
             Err(error) => {
-                tracing::warn!(%error, "the database has not what this program knows");
+                tracing::warn!(%error, "the schema does not match this program");
                 return not_ready(unknown);
             }
         };
@@ -137,7 +137,7 @@ impl App {
         Ok(())
     }
 
-    /// Where a record of the merchant API can be read.
+    /// The URL of a record in the merchant API.
     fn location(&self, collection: &str, id: &str) -> String {
         format!("{}/v1/merchant/{collection}/{id}", self.base_url)
     }

@@ -1,8 +1,9 @@
 //! The frame of every writing use case: idempotency, the clock and the dice, one transaction (contract 4.3, T1).
 //!
-//! Inside the transaction: look the key up (a finished request is answered again, another one under the same key is
-//! refused), run the use case, keep the answer. Requests that wait together are run one after the other by the store's
-//! writer, so that a concurrent request with the same key always sees the finished row.
+//! Inside the transaction: look up the idempotency key (a finished request gets its stored answer again, a
+//! different request under the same key is refused), run the use case, store the answer. The store's writer runs
+//! the requests of a batch one after the other, so a concurrent request with the same key always sees the finished
+//! row.
 
 use std::sync::Arc;
 
@@ -23,52 +24,52 @@ use rand::rngs::StdRng;
 use super::{Answer, App};
 use crate::secret_box::SecretBox;
 
-/// What names a logical write.
+/// Identifies a logical write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// As the client gave it, unquoted.
+    /// As the client sent it, unquoted.
     pub key: String,
-    /// SHA-256 over what the request asks for.
+    /// SHA-256 over the contents of the request.
     pub fingerprint: [u8; 32],
 }
 
-/// The version a change is made against.
+/// The version that a change expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfMatch {
-    /// `*`: any, as long as the record exists.
+    /// `*`: any version, as long as the record exists.
     Any,
-    /// This one.
+    /// This version.
     Version(i64),
 }
 
-/// What a writing request brings besides its body.
+/// A writing request, except for its body.
 #[derive(Clone, Debug)]
 pub struct Mutation {
-    /// The route, for the record.
+    /// The operation's name, for the record.
     pub operation: &'static str,
-    /// The request.
+    /// The id of the request.
     pub request_id: RequestId,
-    /// Given by most clients.
+    /// Sent by most clients.
     pub idempotency: Option<IdempotencyKey>,
-    /// Given by careful clients.
+    /// Sent by careful clients.
     pub if_match: Option<IfMatch>,
-    /// Whose writes are noted in the audit log; `None` for a merchant's request.
+    /// The author for the audit log; `None` for a merchant's request.
     pub author: Option<Author>,
 }
 
-/// What a use case gets inside its transaction.
+/// What a use case works with inside its transaction.
 pub(super) struct Work<'t> {
     pub(super) tx: &'t mut dyn Tx,
     pub(super) now: Timestamp,
     pub(super) dice: StdRng,
-    /// The idempotency key, for records that keep it for ever.
+    /// The idempotency key, for records that store it permanently.
     pub(super) key: Option<IdempotencyKey>,
-    /// Why the operator does it, for operations that ask.
+    /// The operator's reason, for operations that require one.
     pub(super) reason: Option<String>,
 }
 
 impl Mutation {
-    /// Refuses a change that was made for another version (contract 4.4). `strict` is the merchant's setting.
+    /// Refuses a change that expects another version (contract 4.4). `strict` is the merchant's setting.
     pub(super) fn check_version(
         if_match: Option<IfMatch>,
         current: i64,
@@ -109,7 +110,7 @@ impl Mutation {
 }
 
 impl Work<'_> {
-    /// Writes changes with their events for all who subscribe; nothing when there are none.
+    /// Writes changes and their events for all subscribers; writes nothing when there are no changes.
     pub(super) async fn commit(
         &mut self,
         tenant: &Tenant,
@@ -125,7 +126,7 @@ impl Work<'_> {
     }
 }
 
-/// Runs `work` in one transaction of the service's own: nobody asked, so there is no key to keep and no answer.
+/// Runs `work` in one transaction started by the service itself: no request, so no idempotency key and no answer.
 pub(super) async fn on_its_own<T, F>(app: &App, work: F) -> Result<T, Refusal>
 where
     F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<T, Refusal>> + Send + 'static,
@@ -145,7 +146,7 @@ fn frame<'t>(app: &App, tx: &'t mut dyn Tx, now: Timestamp, key: Option<Idempote
     Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None }
 }
 
-/// The scope of an operator's request about `tenant`; `None` is a path that names none.
+/// The scope of an operator's request about `tenant`; `None` when the path names no tenant.
 pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
     tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
 }
@@ -161,7 +162,7 @@ impl Job {
     where
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send,
     {
-        // The time of the work, not of the arrival: jobs wait for one another.
+        // The time when the work runs, not when the request arrived: jobs queue for the writer.
         let now = self.app.now();
         if let Some(key) = &self.mutation.idempotency
             && let Some((fingerprint, answer)) = tx.idempotency_get(&self.scope, &key.key, now).await?
@@ -171,7 +172,7 @@ impl Job {
         let mut work_frame = frame(&self.app, tx, now, self.mutation.idempotency.clone());
         let answer = work(&mut work_frame).await?;
         if answer.replayed {
-            // Found by a record that remembers its key: nothing was written.
+            // A record that stores its idempotency key was found: nothing was written.
             return Ok(answer);
         }
         self.audit(&mut work_frame, &answer).await?;
@@ -179,7 +180,7 @@ impl Job {
         Ok(answer)
     }
 
-    /// Notes an operator's write in the transaction that makes it (contract 6.1).
+    /// Records an operator's write in the audit log, in the transaction that makes it (contract 6.1).
     async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<(), Refusal> {
         let Some(author) = &self.mutation.author else { return Ok(()) };
         let named = match &self.scope {
@@ -240,14 +241,14 @@ fn replay(
     Answer::replay(answer, &key.key, secrets)
 }
 
-/// The record that a request with this key once made, when `is_about` what this one is about. Such a record remembers its
-/// key and what it was asked for longer than the answer is kept (contract 4.3, 18.1).
+/// The record that an earlier request with this key created, provided that `is_about` accepts it. Such a record
+/// stores its key and fingerprint longer than the answer is stored (contract 4.3, 18.1).
 pub(super) fn made_before<T>(
     key: &IdempotencyKey,
     made: MadeUnderKey<T>,
     is_about: impl FnOnce(&T) -> bool,
 ) -> Result<T, Refusal> {
-    // Of what was made before fingerprints were kept, only what it is about is known.
+    // Records created before fingerprints were stored can only be compared by `is_about`.
     let same = made.fingerprint.as_ref().is_none_or(|before| before.as_slice() == key.fingerprint);
     if same && is_about(&made.record) { Ok(made.record) } else { Err(reused()) }
 }

@@ -1,9 +1,10 @@
-//! What is sealed under the key-encryption key: counted for the doctor, and moved to a new key (contract 1.2, 6.4).
+//! Everything sealed under the key-encryption key: counted for the doctor, and moved to a new key (contract 1.2,
+//! 6.4).
 //!
-//! Moving goes from place to place. What is under the previous key is sealed again outside any transaction, and written
-//! in short ones where it still is what was read. Whatever ends it half way, the next run goes over the same places and
-//! finds the rest; the service opens with both keys meanwhile. In the end everything is counted again, so that "done"
-//! is what the database says.
+//! The move goes through the data page by page. Values under the previous key are sealed again outside any
+//! transaction, and written in short transactions, each only if the stored value is still the one that was read.
+//! If the move is interrupted, the next run goes through the same data and finds the rest; meanwhile the service
+//! opens values with both keys. In the end everything is counted again, so that "done" is what the database says.
 
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
@@ -16,12 +17,12 @@ use crate::secret_box::{SealedUnder, SecretBox, SecretBoxError, SecretContext};
 /// Rows per query and per transaction.
 const PAGE: i64 = 100;
 
-/// How many sealed things there are, by the key that opens them.
+/// The number of sealed values, by the key that opens them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SealedCount {
     /// Under the current key.
     pub current: u64,
-    /// Under the previous key: to be moved before that key goes away.
+    /// Under the previous key: to be moved before that key is removed.
     pub previous: u64,
     /// Under neither: lost, unless the right key is found.
     pub unopened: u64,
@@ -37,17 +38,17 @@ impl SealedCount {
     }
 }
 
-/// What `authority secrets rewrap` did.
+/// The result of `authority secrets rewrap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rewrapped {
     /// Moved to the current key by this run.
     pub rewrapped: u64,
-    /// What is there in the end.
+    /// What is sealed at the end.
     #[serde(flatten)]
     pub sealed: SealedCount,
 }
 
-/// Opens everything that is sealed, and tells how much of it opens with which key.
+/// Opens everything that is sealed, and counts how much each key opens.
 ///
 /// # Errors
 /// [`StoreError`] when it cannot be read.
@@ -80,10 +81,10 @@ fn secret_context<'a>(endpoint_id: &'a str, secret: &SealedSecret) -> SecretCont
     SecretContext { endpoint_id, secret_version: u32::try_from(secret.version).unwrap_or(0) }
 }
 
-/// A signing secret to be written anew: its place, what was read, what it becomes.
+/// A signing secret to be sealed again: its position, the value read, the new value.
 type SecretMove = (SecretPosition, Vec<u8>, Vec<u8>);
 
-/// The same of a kept answer.
+/// The same for a stored answer.
 type AnswerMove = (AnswerPosition, String, String);
 
 impl App {

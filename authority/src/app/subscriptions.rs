@@ -1,7 +1,7 @@
-//! Subscriptions: made and reported on by the operator, read by the merchant (contract 2.6, 3.8, 6.2).
+//! Subscriptions: created and reported on by the operator, read by the merchant (contract 2.6, 3.8, 6.2).
 //!
-//! A renewal reserves the number of its order in the transaction that makes it. A report of what is already so answers
-//! `applied: false` and commits nothing.
+//! A renewal reserves its order's number in the transaction that creates the order. A report that says nothing new
+//! answers `applied: false` and commits nothing.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
@@ -32,14 +32,14 @@ use crate::app::checkout::create::find_tenant;
 use crate::app::order::ingest::own_number;
 use crate::app::order::read::free_order_number;
 
-/// What a report did: the subscription as it is now, and whether this report changed it.
+/// The result of a report: the subscription as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SubscriptionReportResult"))]
 pub(super) struct ReportResult<'a> {
     /// Whether the report changed it.
     applied: bool,
-    /// As it is now.
+    /// The subscription as it is now.
     subscription: &'a Subscription,
 }
 
@@ -95,7 +95,7 @@ impl App {
             .await
     }
 
-    /// `GET /subscriptions/:id` of the operator.
+    /// `GET /subscriptions/:id` of the operator API.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
@@ -111,7 +111,7 @@ impl App {
         Ok(Answer::record(200, &found.record)?.version(found.record.resource_version))
     }
 
-    /// `GET /subscriptions/:subscription` of the merchant: the stored text, copied through.
+    /// `GET /subscriptions/:subscription` of the merchant API: returns the stored text unchanged.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
@@ -149,7 +149,7 @@ impl App {
     }
 }
 
-/// Makes a subscription.
+/// Creates a subscription.
 pub(super) async fn open(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -163,7 +163,7 @@ pub(super) async fn open(
     Ok(made)
 }
 
-/// Whether the report changed something, and the subscription as it is then.
+/// Applies a report; returns whether it changed something, and the subscription as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -187,7 +187,7 @@ pub(super) async fn report(
     Ok((true, next))
 }
 
-/// Gives the renewal the number of its order and the order before it.
+/// Adds the number of the renewal's order, and the order before it.
 async fn renew(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -210,7 +210,7 @@ async fn renew(
     renewing.into_changes(number, latest.as_ref(), merchant.settings.confirm_on, work.now)
 }
 
-/// What a checkout of mode `subscription` founds when it completes; `None` in mode `payment`.
+/// The subscription that a checkout of mode `subscription` starts when it completes; `None` in mode `payment`.
 pub(super) async fn founding(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -220,7 +220,7 @@ pub(super) async fn founding(
     Ok(terms.map(|terms| Founding { id: SubscriptionId::generate(work.now, &mut work.dice), terms }))
 }
 
-/// The order that a payment on a subscription pays: its latest.
+/// The order that a payment on a subscription pays: its latest one.
 pub(super) async fn order_to_pay(
     work: &mut Work<'_>,
     tenant: &Tenant,

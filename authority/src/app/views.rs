@@ -1,5 +1,5 @@
-//! The schemas of what use cases answer and no record of the domain is: what is written down beside the records for
-//! those who describe the API. Built only with the feature `schema`.
+//! The schemas of answers that are not records of the domain, defined beside the records for the API description.
+//! Built only with the feature `schema`.
 
 use schemars::SchemaGenerator;
 
@@ -9,7 +9,7 @@ use crate::app::{
     alerts, delivery, endpoint, merchant, partner, payment, refund, sandbox, shipment, subscriptions,
 };
 
-/// The definitions, with the tag (`object`) that serde writes and the derive does not know.
+/// The definitions, with the tag (`object`) that serde writes and the derive does not see.
 pub const TAGS: [(&str, &str); 18] = [
     ("ApiKey", "api_key"),
     ("DeletedWebhookEndpoint", "webhook_endpoint"),
@@ -31,7 +31,7 @@ pub const TAGS: [(&str, &str); 18] = [
     ("WebhookTestRequest", "webhook_test_request"),
 ];
 
-/// Has the generator define them.
+/// Adds the definitions to the generator.
 pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<alerts::AlertView<'static>>();
     generator.subschema_for::<endpoint::changes::Deleted<'static>>();

@@ -1,4 +1,4 @@
-//! The arguments of every command. What an option means beyond its help text stands with its command.
+//! The arguments of every command. The module of a command explains its options beyond the help texts here.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,15 +28,15 @@ pub struct Doctor {
 /// `authority secrets`
 #[derive(Debug, Args)]
 pub struct Secrets {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub action: SecretsAction,
 }
 
-/// The verbs of `authority secrets`.
+/// The actions of `authority secrets`.
 #[derive(Debug, Subcommand)]
 pub enum SecretsAction {
-    /// Move everything sealed from the previous key-encryption key to the current one.
+    /// Reseal all secrets under the current key-encryption key that are still under the previous one.
     Rewrap(SecretsRewrap),
 }
 
@@ -51,10 +51,10 @@ pub struct SecretsRewrap {
 /// `authority dev`
 #[derive(Debug, Args)]
 pub struct Dev {
-    /// Where the database and the generated keys are kept.
+    /// Directory for the database and the generated keys.
     #[arg(long, value_name = "DIR", default_value = "./.authority-dev")]
     pub data: PathBuf,
-    /// Use free ports and end after the summary; exit code 0 only if everything held.
+    /// Use free ports and exit after the summary; exit code 0 only if every check passed.
     #[arg(long)]
     pub once: bool,
     /// Print the summary as one JSON line.
@@ -65,10 +65,10 @@ pub struct Dev {
 /// `authority trigger`
 #[derive(Debug, Args)]
 pub struct Trigger {
-    /// An event type of the catalog, such as order.shipped.
+    /// Event type from the catalog, such as order.shipped.
     #[arg(value_name = "TYPE")]
     pub event_type: String,
-    /// Address of the merchant API; AUTHORITY_LISTEN when left out.
+    /// Address of the merchant API; default: AUTHORITY_LISTEN.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Print one JSON line.
@@ -79,19 +79,19 @@ pub struct Trigger {
 /// `authority listen`
 #[derive(Debug, Args)]
 pub struct Listen {
-    /// Where to: an http or https URL of this machine.
+    /// Receiver to forward to: an http or https URL on this machine.
     #[arg(long, value_name = "URL")]
     pub forward_to: String,
-    /// Which events: now (what happens from now on), start (all there are), or a position that an earlier run printed.
+    /// Where to begin: now (new events only), start (all events), or a position that an earlier run printed.
     #[arg(long, value_name = "WHERE", default_value = "now")]
     pub from: String,
-    /// Event types or category.*, separated by commas; all when left out.
+    /// Event types or category.*, separated by commas; default: all.
     #[arg(long, value_name = "TYPES")]
     pub events: Option<String>,
-    /// Environment variable that holds the signing secret; a new one is made when left out.
+    /// Environment variable that holds the signing secret; default: a new secret is generated.
     #[arg(long, value_name = "NAME")]
     pub secret_env: Option<OsString>,
-    /// Address of the merchant API; AUTHORITY_LISTEN when left out.
+    /// Address of the merchant API; default: AUTHORITY_LISTEN.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Print one JSON line per event.
@@ -120,19 +120,19 @@ pub struct Verify {
     /// Environment variable that holds a trusted signing secret; may be repeated, at most 8.
     #[arg(long, value_name = "NAME")]
     pub secret_env: Vec<OsString>,
-    /// Value of the Service-Timestamp header; left out = no such header.
+    /// Value of the Service-Timestamp header; leave out if the header is absent.
     #[arg(long, value_name = "T", conflicts_with = "vectors")]
     pub timestamp: Option<OsString>,
-    /// Value of the Service-Signature header; left out = no such header.
+    /// Value of the Service-Signature header; leave out if the header is absent.
     #[arg(long, value_name = "S", conflicts_with = "vectors")]
     pub signature: Option<OsString>,
-    /// Value of the Service-Event-Id header; left out = no such header.
+    /// Value of the Service-Event-Id header; leave out if the header is absent.
     #[arg(long, value_name = "I", conflicts_with = "vectors")]
     pub event_id: Option<OsString>,
-    /// The time to verify at, in Unix seconds; now when left out.
+    /// Time to verify at, in Unix seconds; default: now.
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "vectors")]
     pub now: Option<i64>,
-    /// How far the timestamp may be from that time, 1 to 3600 seconds.
+    /// How far the timestamp may differ from the time of verification, 1 to 3600 seconds.
     #[arg(
         long,
         value_name = "N",
@@ -141,11 +141,11 @@ pub struct Verify {
         conflicts_with = "vectors"
     )]
     pub tolerance: i64,
-    /// When the delivery is refused, say why it probably is: likely causes, what was seen, and what to do.
+    /// If the delivery is refused, print the likely causes, the evidence for each, and how to fix it.
     #[arg(long, conflicts_with = "vectors")]
     pub explain: bool,
-    /// Environment variable with a secret that the sender may have used by mistake, for --explain to compare with; may
-    /// be repeated, at most 8.
+    /// For --explain: environment variable with a secret that the sender may have used by mistake; may be repeated, at
+    /// most 8.
     #[arg(long, value_name = "NAME", requires = "explain")]
     pub other_secret_env: Vec<OsString>,
     /// Print one JSON line.

@@ -1,4 +1,4 @@
-//! What the commands have in common that ask a running authority as a merchant's program does: where it is, and the key.
+//! Shared by the commands that call a running authority the way a merchant's program does: its address and the key.
 //!
 //! The key comes from the environment, never as an argument.
 
@@ -7,14 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use super::Failure;
 use crate::config::{Lookup, read_listen};
 
-/// Where the test key is.
+/// The variable that holds the test key.
 const KEY: &str = "AUTHORITY_API_KEY";
 
-/// The address of the merchant API without a slash at its end: the one given, or the one that this machine's
-/// configuration listens at.
+/// The address of the merchant API without a slash at its end: the given address, or the listen address in this
+/// machine's configuration.
 ///
 /// # Errors
-/// [`Failure::Usage`] when the configuration names none.
+/// [`Failure::Usage`] when no address is given and the configured one is malformed.
 pub(super) fn address(given: Option<&str>, environment: Lookup<'_>) -> Result<String, Failure> {
     match given {
         Some(url) => Ok(url.trim_end_matches('/').to_owned()),
@@ -22,10 +22,10 @@ pub(super) fn address(given: Option<&str>, environment: Lookup<'_>) -> Result<St
     }
 }
 
-/// The test key in the environment.
+/// The test key from the environment.
 ///
 /// # Errors
-/// [`Failure::Usage`] when there is none, or one of another kind.
+/// [`Failure::Usage`] when there is no key, or a key of another kind.
 pub(super) fn test_key(environment: Lookup<'_>) -> Result<String, Failure> {
     let wrong = |what: &str| Failure::Usage(format!("{KEY} {what}"));
     let key = environment(KEY).ok_or_else(|| wrong("is not set: it must hold a test key (svc_test_…)"))?;
@@ -36,7 +36,7 @@ pub(super) fn test_key(environment: Lookup<'_>) -> Result<String, Failure> {
     Ok(key)
 }
 
-/// An address that listens everywhere is reached on this machine.
+/// Replaces a wildcard listen address by the loopback address.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

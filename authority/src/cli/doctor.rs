@@ -1,9 +1,9 @@
-//! `authority doctor`: whether this machine, this configuration and this database fit together, and whether what is
-//! stored is what the rules allow (contract 6.4, 12 T7).
+//! `authority doctor`: checks that machine, configuration and database fit together, and that the stored data follows
+//! the rules (contract 6.4, 12 T7).
 //!
-//! It only looks: nothing is made, migrated or written, and it may run beside a service at any time. Checks that need
-//! what an earlier one did not find are skipped and say so. A warning does not fail the command; a failed check or a
-//! finding does (exit code 1).
+//! The command is read-only: it creates, migrates and writes nothing, and may run beside a service at any time. If an
+//! earlier check failed, the checks that depend on it are reported as skipped. A warning does not fail the command; a
+//! failed check or a finding does (exit code 1).
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ struct Report {
     audit: AuditReport,
 }
 
-/// Looks, reports, and answers with 1 when something is wrong.
+/// Runs the checks and prints the report. Exits with 1 if something is wrong.
 pub(super) fn run(doctor: &args::Doctor, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let config = Config::read(process.environment)?;
     let url = store_url(&config.database_url)?;
@@ -98,7 +98,7 @@ fn skip(checks: &mut Vec<Check>, names: &[&'static str]) {
     checks.extend(names.iter().map(|name| Check::new(name, Verdict::Skipped, "not looked at")));
 }
 
-/// Everything that needs the database.
+/// Runs the checks that need the database.
 async fn examine(
     inspection: &mut Inspection,
     secrets: Arc<SecretBox>,
@@ -130,7 +130,7 @@ async fn examine(
     audited.unwrap_or_default()
 }
 
-/// Whether the configured keys open everything that is sealed.
+/// Checks that the configured keys open every sealed secret.
 fn keys(sealed: Result<SealedCount, StoreError>) -> Check {
     let check = |status, detail: String| Check::new("keys", status, detail);
     match sealed {
@@ -168,7 +168,7 @@ fn audit_check(audited: &Result<AuditReport, StoreError>) -> Check {
     }
 }
 
-/// This machine's clock against the database's, and against what was stored last.
+/// Compares this machine's clock with the database's, and with the time of the newest event.
 async fn clocks(inspection: &mut Inspection, clock: &dyn Clock, newest: Option<Timestamp>) -> Check {
     let before = clock.now_ms();
     let theirs = inspection.clock_ms().await;
@@ -195,7 +195,7 @@ async fn clocks(inspection: &mut Inspection, clock: &dyn Clock, newest: Option<T
     }
 }
 
-/// Whether a receiver's certificate can be judged.
+/// Checks that there are root certificates to verify receivers with.
 fn tls() -> Check {
     let (built_in, system) = root_count();
     let status = if built_in + system > 0 { Verdict::Ok } else { Verdict::Failed };

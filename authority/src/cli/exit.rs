@@ -1,4 +1,4 @@
-//! How a command ends (contract 16): 0 done, 1 the thing asked for failed, 2 wrong usage or configuration.
+//! The exit codes of a command (contract 16): 0 done, 1 the command failed, 2 wrong usage or configuration.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,9 +8,9 @@ use crate::config::ConfigError;
 /// The exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The thing asked for was done.
+    /// The command succeeded.
     Done,
-    /// The thing asked for failed.
+    /// The command failed.
     Failed,
     /// The arguments or the configuration are wrong.
     Usage,
@@ -26,24 +26,24 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command ended without a result, in words for the person who ran it.
+/// Why a command failed, as a message for the person who ran it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The thing asked for failed; exit code 1.
+    /// The command failed; exit code 1.
     Failed(String),
     /// The arguments or the configuration are wrong; the text begins with the flag or variable. Exit code 2.
     Usage(String),
 }
 
 impl Failure {
-    /// Writes one line and answers with the exit code.
+    /// Writes one line to standard error and returns the exit code.
     pub(super) fn report(self, stderr: &mut dyn Write) -> Exit {
         let (exit, message) = match self {
             Self::Failed(message) => (Exit::Failed, message),
             Self::Usage(message) => (Exit::Usage, message),
         };
         let line: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // When standard error is closed there is nobody left to tell; the exit code still says it.
+        // When standard error is closed, only the exit code can report the failure.
         let _ = writeln!(stderr, "authority: {line}");
         exit
     }
@@ -56,7 +56,7 @@ impl From<ConfigError> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// A stream of the process failed, usually because its reader has gone.
+    /// A standard stream failed, usually because its reader has closed it.
     fn from(error: io::Error) -> Self {
         Self::Failed(format!("cannot read or write a standard stream: {error}"))
     }

@@ -1,11 +1,11 @@
-//! `authority migrate`: brings the schema up to date and ends.
+//! `authority migrate`: brings the database schema up to date and exits.
 
 use super::serve::block_on;
 use super::{Exit, Failure, Process, args};
 use crate::config::read_database_url;
 use crate::service::migrate_store;
 
-/// Migrates; a SQLite file is made when it is not there.
+/// Runs the migrations. Creates the SQLite file if it does not exist.
 pub(super) fn run(_: &args::Migrate, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let url = read_database_url(process.environment)?;
     block_on(async { Ok(migrate_store(&url).await?) })?;

@@ -1,11 +1,11 @@
 //! The command line (contract 6.4, 16): arguments in, one exit code out.
 //!
-//! [`main`] reads the arguments, runs one command and says on standard error, in one line, why it did not do what it
-//! was asked for. Results go to standard output, everything else to standard error. Commands take what they touch of
-//! the process (environment, streams, clock) from [`Process`], so that nothing below this module reaches for it.
+//! [`main`] reads the arguments and runs one command. If the command fails, it writes the reason to standard error in
+//! one line. Results go to standard output, everything else to standard error. Commands get the environment, the
+//! streams and the clock from [`Process`], so that nothing below this module accesses them directly.
 //!
-//! Secrets are never arguments: the process list shows those to every user of the machine. They come from the
-//! environment or standard input, and no message repeats an argument that could be one.
+//! Secrets are never arguments, because the process list shows arguments to every user of the machine. Secrets come
+//! from the environment or standard input, and no message repeats an argument that could be one.
 
 pub mod args;
 mod caller;
@@ -46,9 +46,9 @@ struct Arguments {
 enum Command {
     /// Serve the merchant API and the operator API, and deliver events.
     Serve(args::Serve),
-    /// Bring the database's schema up to date.
+    /// Bring the database schema up to date.
     Migrate(args::Migrate),
-    /// Look whether machine, configuration and database fit together, and audit what is stored.
+    /// Check the machine, the configuration and the database, and audit the stored data.
     Doctor(args::Doctor),
     /// Manage operator keys.
     OperatorKey(manage::OperatorKey),
@@ -58,19 +58,19 @@ enum Command {
     Key(manage::Key),
     /// Manage the webhook endpoints of merchants.
     Endpoint(manage::Endpoint),
-    /// Look after deliveries.
+    /// List and retry deliveries.
     Delivery(manage::Delivery),
     /// Read the events of a merchant.
     Events(manage::Events),
-    /// Make test data.
+    /// Create test data.
     Sandbox(manage::SandboxCommand),
-    /// Have an event of a catalog type happen in test mode.
+    /// Produce an event of a catalog type in test mode.
     Trigger(args::Trigger),
-    /// Forward a merchant's test events to a receiver on this machine, signed as deliveries are.
+    /// Forward a merchant's test events to a receiver on this machine, signed like deliveries.
     Listen(args::Listen),
-    /// Manage what is sealed under the key-encryption key.
+    /// Manage the secrets sealed under the key-encryption key.
     Secrets(args::Secrets),
-    /// Try everything on this machine without any configuration: one order from checkout to verified event.
+    /// Run a demo on this machine without configuration: one order from checkout to verified events.
     Dev(args::Dev),
     /// Sign a body from standard input and print the Service-Signature header.
     Sign(args::Sign),
@@ -78,7 +78,7 @@ enum Command {
     Verify(args::Verify),
 }
 
-/// What a command touches of the process it runs in.
+/// The parts of its process that a command uses.
 pub struct Process<'a> {
     /// The environment.
     pub environment: Lookup<'a>,
@@ -92,7 +92,7 @@ pub struct Process<'a> {
     pub clock: &'a dyn Clock,
 }
 
-/// Runs the command that `arguments` (the program's name first) ask for.
+/// Runs the command that `arguments` name; the first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, process: &mut Process<'_>) -> Exit {
     let outcome = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => run(arguments.command, process),

@@ -1,7 +1,7 @@
-//! `authority secrets rewrap`: everything sealed moves from the previous key-encryption key to the current one.
+//! `authority secrets rewrap`: reseals everything that is under the previous key-encryption key with the current one.
 //!
-//! May run beside services that have both keys, and may be ended and started again at any time. Exit code 0 means that
-//! nothing needs the previous key any more.
+//! The command may run beside services that have both keys, and may be stopped and restarted at any time. Exit code 0
+//! means that nothing needs the previous key any more.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::config::{Config, ConfigError};
 use crate::dice::SystemDice;
 use crate::service::open_app;
 
-/// Moves, counts, and answers with 1 when something is left.
+/// Reseals and counts. Exits with 1 if something is still under the previous key.
 pub(super) fn run(command: &args::Secrets, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let args::SecretsAction::Rewrap(rewrap) = &command.action;
     let config = Config::read(process.environment)?;

@@ -14,7 +14,7 @@ pub(super) struct NamedSecret {
     pub(super) text: Zeroizing<String>,
 }
 
-/// The secrets of the variables that `option` names, in order. Whether a secret is usable is for the caller to judge.
+/// The secrets in the variables that `option` names, in order. The caller checks whether they are usable.
 pub(super) fn from_environment(
     option: &str,
     variables: Vec<OsString>,
@@ -27,7 +27,7 @@ fn named_secret(option: &str, variable: &OsString, environment: Lookup<'_>) -> R
     let usage = |problem: &str| Failure::Usage(format!("{option} {problem}"));
     let name = variable.to_str().filter(|name| is_variable_name(name));
     let Some(name) = name.filter(|name| !name.starts_with(secret::PREFIX)) else {
-        // What was given instead may be the secret itself, so it is not repeated.
+        // The value may be the secret itself, so the message does not repeat it.
         return Err(usage("takes the name of an environment variable, never the secret"));
     };
     let value = environment(name).ok_or_else(|| usage(&format!("names {name}, which is not set")))?;

@@ -1,5 +1,5 @@
-//! `authority serve` (contract 16): one JSON line when both listeners accept, logs on standard error, an orderly stop
-//! on SIGTERM or SIGINT, an immediate end on the second signal.
+//! `authority serve` (contract 16): prints one JSON line when both listeners accept connections, logs to standard
+//! error, shuts down gracefully on SIGTERM or SIGINT, and exits at once on the second signal.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ struct Ready {
     operator_api: String,
 }
 
-/// Serves until a signal.
+/// Serves until a signal arrives.
 pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
@@ -80,7 +80,7 @@ impl Signals {
     }
 }
 
-/// Waits for a signal, then stops in order; a second signal ends the wait.
+/// Waits for a signal, then shuts down gracefully; a second signal ends the wait.
 pub(super) async fn stop_on_signal(service: Service, mut signals: Signals) {
     signals.next().await;
     tracing::info!("stopping");

@@ -1,7 +1,7 @@
-//! `authority sign`: the signature header for a body on standard input, to try out a receiver.
+//! `authority sign`: prints the signature header for a body on standard input, to test a receiver.
 //!
-//! Signs as a delivery does (contract 7.1): one `v1=` for each secret, newest first. Deliberately absent: any look at
-//! the body, so that a receiver can be tried with what it must refuse.
+//! It signs like a delivery (contract 7.1): one `v1=` for each secret, newest first. Deliberately absent: any check of
+//! the body, so that a receiver can also be tested with bodies that it must refuse.
 
 use std::ffi::OsStr;
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: args::Sign, process: &mut Process<'_>) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// Any other form is refused by every receiver before it looks at the signature (contract 10.7).
+/// Checks the form: every receiver refuses any other before it looks at the signature (contract 10.7).
 fn timestamp(text: &OsStr) -> Result<&str, Failure> {
     text.to_str()
         .filter(|text| text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,11 +1,11 @@
-//! One line for wrong arguments, where `clap` would print a paragraph and repeat what was typed.
+//! One line for wrong arguments. `clap` itself would print a paragraph and repeat what was typed.
 //!
-//! The line names the flag and never a value: someone who gives a secret as an argument must not find it in a build
-//! log afterwards.
+//! The line names the flag and never a value: a secret that was given as an argument by mistake must not appear in a
+//! build log.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The line for `error`.
+/// The message line for `error`.
 pub(super) fn line(error: &clap::Error) -> String {
     let named = named_arguments(error);
     match error.kind() {
@@ -42,7 +42,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// `--flag` of `--flag=value`.
+/// The `--flag` part of `--flag=value`.
 fn without_value(flag: &str) -> &str {
     flag.split_once('=').map_or(flag, |(name, _)| name)
 }

@@ -1,7 +1,7 @@
-//! `authority verify --vectors`: runs a file of verification cases (contract 10.8) and counts.
+//! `authority verify --vectors`: runs a file of verification cases (contract 10.8) and counts the results.
 //!
-//! Each case names its inputs and the expected answer; a case passes when the core answers exactly that. Failures are
-//! told on standard error by name. The file's secrets are never shown, even though they are test data.
+//! Each case has its inputs and the expected answer; it passes when the core gives exactly that answer. Standard error
+//! gets the names of failed cases. The file's secrets are never shown, even though they are test data.
 
 use std::path::Path;
 
@@ -49,11 +49,11 @@ pub(super) fn run(file: &Path, json: bool, process: &mut Process<'_>) -> Result<
     Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
-/// A file without cases is refused: it would pass whatever the core does.
+/// Reads the cases. A file without cases is refused: it would pass whatever the core does.
 fn read(file: &Path) -> Result<Vec<Case>, Failure> {
     let usage = |problem: String| Failure::Usage(format!("--vectors {problem}"));
     let text = std::fs::read(file).map_err(|error| usage(format!("cannot be read: {error}")))?;
-    // The parser's own message could repeat a piece of the file.
+    // The parser's message could repeat a part of the file.
     let file: VectorFile = serde_json::from_slice(&text).map_err(|error| {
         usage(format!("is not a vector file (line {}, column {})", error.line(), error.column()))
     })?;

@@ -1,10 +1,10 @@
-//! `authority verify`: what a receiver would answer to a delivery, by the same core (contract 10).
+//! `authority verify`: verifies a delivery as a receiver would, with the same core (contract 10).
 //!
-//! The options are the header values, the body comes on standard input; a header whose option is left out is absent.
-//! Prints `ok` or the code of contract 10.2 and ends with 0 or 1. A secret that is set but unusable is such a code
-//! (`invalid_secret`); a variable that is not set at all is wrong usage.
+//! The options give the header values, standard input gives the body. A header whose option is left out counts as
+//! absent. The command prints `ok` or the code of contract 10.2 and exits with 0 or 1. A secret that is set but
+//! unusable gives the code `invalid_secret`; a variable that is not set at all is wrong usage.
 //!
-//! With `--explain` a refusal is followed by its likely causes. They change neither the code nor how the command ends.
+//! With `--explain` the likely causes follow a refusal. They change neither the code nor the exit code.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! Where the database is.
+//! The address of the database.
 
 use std::fmt;
 
@@ -43,12 +43,12 @@ pub fn read_database_url(lookup: Lookup<'_>) -> Result<DatabaseUrl, ConfigError>
 
 fn names_a_file(url: &str) -> bool {
     let path = url.strip_prefix("sqlite:").map(|rest| rest.strip_prefix("//").unwrap_or(rest));
-    // In memory, every connection would see a database of its own, and a restart would lose all of them.
+    // With an in-memory database every connection would have its own, and a restart would lose them all.
     let in_memory = url.contains(":memory:") || url.contains("mode=memory");
     path.is_some_and(|path| !path.is_empty() && !path.starts_with('?')) && !in_memory
 }
 
-/// The database has to be named: libpq's default, the name of the user, is a guess.
+/// Whether the address names a database. libpq's default, the user name, is only a guess and is not accepted.
 fn names_a_server(url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     matches!(url.scheme(), "postgres" | "postgresql")

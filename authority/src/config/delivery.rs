@@ -12,8 +12,8 @@ use authority_domain::endpoint::condition::DisablePolicy;
 use super::EgressProxy;
 use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};
 
-/// A lease lasts 60 s (contract 7.4). An attempt with this deadline, 2 s to drain the answer (contract 15.5) and the
-/// time to record the outcome still end inside it, so that no second worker takes the delivery meanwhile.
+/// A lease lasts 60 s (contract 7.4). It covers an attempt with this deadline, 2 s to drain the answer (contract 15.5)
+/// and the time to record the outcome, so that no second worker takes the delivery meanwhile.
 const MAX_TIMEOUT_MS: u32 = 50_000;
 
 const RETRY_SCHEDULE: &str = "AUTHORITY_RETRY_SCHEDULE";
@@ -23,9 +23,9 @@ const REJECTED_ATTEMPTS: &str = "AUTHORITY_REJECTED_ATTEMPTS";
 /// The delivery policy's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
-    /// When a delivery is tried again.
+    /// When a delivery is retried.
     pub retry: RetryPolicy,
-    /// Limit for connecting, TLS included.
+    /// Time limit for connecting, including TLS.
     pub connect_timeout: Duration,
     /// One deadline for the whole attempt, from name resolution to the end of the response headers.
     pub timeout: Duration,
@@ -35,7 +35,7 @@ pub struct Delivery {
     pub egress_proxy: Option<EgressProxy>,
     /// A PEM file whose certificates are trusted besides the public authorities.
     pub extra_roots: Option<PathBuf>,
-    /// Quick requests in flight, all endpoints together; slow ones have twice as many places of their own.
+    /// Slots for quick requests, all endpoints together; slow requests have twice as many separate slots.
     pub concurrency: NonZeroU32,
     /// Requests in flight to an endpoint that has no `max_in_flight` of its own.
     pub concurrency_per_endpoint: NonZeroU32,
@@ -86,7 +86,7 @@ impl Delivery {
 }
 
 fn disable_policy(lookup: Lookup<'_>) -> Result<DisablePolicy, ConfigError> {
-    /// A year: longer, and the rule would be none.
+    /// A year: with a longer time the rule would have no effect.
     const MAX_HOURS: u32 = 8_760;
     let hours = count(lookup, "AUTHORITY_DISABLE_AFTER_HOURS", MAX_HOURS, nonzero::<120>())?;
     Ok(DisablePolicy { after_ms: i64::from(hours.get()) * 60 * 60 * 1000 })

@@ -1,7 +1,8 @@
-//! The proxy through which events leave, where the network lets nothing out by itself (contract 7.6 rule 6).
+//! The proxy through which events are delivered, for networks without direct access to the internet (contract 7.6
+//! rule 6).
 //!
-//! An address of the form `http://[user:password@]host[:port]`. The password is a secret: it is kept as the header that
-//! carries it, and shown nowhere.
+//! The address has the form `http://[user:password@]host[:port]`. The password is a secret: it is stored only as the
+//! header that carries it, and is never shown.
 
 use std::fmt;
 
@@ -15,12 +16,12 @@ use super::variables::{ConfigError, Lookup, parsed};
 
 const VARIABLE: &str = "AUTHORITY_EGRESS_PROXY";
 
-/// A proxy that is asked with HTTP CONNECT.
+/// A proxy that is used with HTTP CONNECT.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EgressProxy {
     /// Scheme, host and port.
     pub address: Uri,
-    /// `Proxy-Authorization`, when the proxy wants one.
+    /// The `Proxy-Authorization` header, if the proxy requires one.
     pub authorization: Option<HeaderValue>,
 }
 
@@ -44,7 +45,7 @@ impl EgressProxy {
     }
 }
 
-/// Basic authentication with the user and password of the address; the outer `None` when they fit in no header.
+/// Basic authentication with the user and password of the address; the outer `None` when no header can hold them.
 #[expect(clippy::option_option, reason = "no credentials, and none that can be used, are different things")]
 fn authorization(url: &Url) -> Option<Option<HeaderValue>> {
     if url.username().is_empty() && url.password().is_none() {

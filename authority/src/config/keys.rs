@@ -19,26 +19,26 @@ const CURSOR_KEYS_FORM: &str =
 pub struct Keys {
     /// The key-encryption key that seals.
     pub current: Kek,
-    /// The one before it, while secrets are being moved to the current one.
+    /// The previous key-encryption key, while secrets are being resealed with the current one.
     pub previous: Option<Kek>,
     /// The keys that authenticate cursors.
     pub cursors: Arc<CursorKeys>,
 }
 
 impl Keys {
-    /// Keys of which only the key-encryption keys are given: each of them gives a cursor key, so that cursors live on
-    /// while the previous one is configured.
+    /// Derives a cursor key from each key-encryption key, so that older cursors stay valid while the previous key is
+    /// configured.
     ///
     /// # Errors
     /// [`CursorKeyError::DuplicateId`] when the two key-encryption keys are the same or, with a chance of 1 in 256,
-    /// share their one-byte id.
+    /// have the same one-byte id.
     pub fn from_keks(current: Kek, previous: Option<Kek>) -> Result<Self, CursorKeyError> {
         let derive = |kek: &Kek| (kek.id(), *kek.cursor_key());
         let cursors = CursorKeys::new(derive(&current), previous.iter().map(derive).collect())?;
         Ok(Self { current, previous, cursors: Arc::new(cursors) })
     }
 
-    /// The box that seals and opens signing secrets with these keys.
+    /// The [`SecretBox`] that seals and opens signing secrets with these keys.
     pub fn secret_box(&self) -> SecretBox {
         SecretBox::new(&self.current, self.previous.as_ref())
     }

@@ -1,7 +1,8 @@
-//! What is logged and in which form (contract 16).
+//! The level and the format of the log (contract 16).
 //!
-//! A bare level speaks of the authority's own crates; libraries stay at `warn` unless they are named. Their `trace`
-//! output may hold what they carry, request headers included, and no key may ever reach a log (contract 1.2).
+//! A level without a target applies to the authority's own crates; libraries stay at `warn` unless they are named.
+//! Their `trace` output may contain the data they handle, including request headers, and no key may ever reach a log
+//! (contract 1.2).
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
@@ -14,16 +15,16 @@ const LOG_EXPECTED: &str =
     "off, error, warn, info, debug or trace, or a comma-separated list of these and of target=level";
 const OWN_CRATES: [&str; 4] = ["authority", "authority_domain", "authority_store", "verify_core"];
 
-/// The form of log lines.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
     /// One JSON object per line.
     Json,
 }
 
-/// What [`crate::telemetry::install`] needs to know.
+/// The settings for [`crate::telemetry::install`].
 #[derive(Debug)]
 pub struct Logging {
     /// Which events are logged.
@@ -46,7 +47,7 @@ impl Logging {
     }
 }
 
-/// `EnvFilter` alone would read a misspelt level as the name of a target and log nothing.
+/// Parses the directives. `EnvFilter` alone would read a misspelt level as the name of a target and log nothing.
 fn filter(directives: &str) -> Option<EnvFilter> {
     let mut filter = EnvFilter::default().add_directive(LevelFilter::WARN.into());
     for directive in directives.split(',') {

@@ -1,9 +1,9 @@
-//! The configuration: every variable is read once, at the start, into a type that can only hold what is allowed.
+//! The configuration: every variable is read once, at startup, into a type that can only hold allowed values.
 //!
-//! The command line hands in a lookup (the process environment, in tests a table), [`Config::read`] answers with the
-//! whole configuration or with the first variable to correct; the process then ends with exit code 2 and that one
-//! line (contract 6.5, 16). Nothing else in the service reads the environment. An empty variable is a malformed one,
-//! not an absent one, so that a forgotten value in a deployment file is noticed.
+//! The command line passes in a lookup (the process environment; in tests a table). [`Config::read`] returns the whole
+//! configuration or the first variable to correct; the process then ends with exit code 2 and that one line (contract
+//! 6.5, 16). Nothing else in the service reads the environment. An empty variable counts as malformed, not as absent,
+//! so that a forgotten value in a deployment file is noticed.
 //!
 //! Deliberately absent: configuration files and reloading; values in error messages (a secret under the wrong name
 //! would reach the log).
@@ -44,28 +44,28 @@ const EVENT_RETENTION_DAYS: &str = "AUTHORITY_EVENT_RETENTION_DAYS";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
 const READY_MAX_DELAY_SECONDS: &str = "AUTHORITY_READY_MAX_DELAY_SECONDS";
 
-/// Where the authority runs.
+/// The kind of environment that the authority runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Environment {
-    /// Nothing insecure is accepted.
+    /// Insecure settings are refused.
     Production,
-    /// Unlocks deliveries to this machine (contract 7.6).
+    /// Deliveries to this machine may be allowed (contract 7.6).
     Development,
 }
 
-/// Whether the sandbox is there.
+/// Whether the sandbox is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sandbox {
     /// Served beside the merchant API.
     On,
-    /// As if it had never been built.
+    /// Not served, as if it did not exist.
     Off,
 }
 
-/// Everything that `serve` needs to know. `Debug` shows no key.
+/// The configuration of `serve`. `Debug` shows no key.
 #[derive(Debug)]
 pub struct Config {
-    /// Where the authority runs.
+    /// The kind of environment that the authority runs in.
     pub environment: Environment,
     /// The database.
     pub database_url: DatabaseUrl,
@@ -77,21 +77,21 @@ pub struct Config {
     pub base_url: Option<String>,
     /// Key-encryption keys and cursor keys.
     pub keys: Keys,
-    /// Which receivers an endpoint may name (contract 7.6).
+    /// Which receiver URLs an endpoint may have (contract 7.6).
     pub url_policy: UrlPolicy,
     /// How events are delivered.
     pub delivery: Delivery,
-    /// How long events are kept; `None` for ever (contract 15.13).
+    /// How long events are retained; `None` means for ever (contract 15.13).
     pub event_retention: Option<Duration>,
-    /// How long an idempotency key is remembered (contract 4.3).
+    /// How long an idempotency key is stored (contract 4.3).
     pub idempotency_retention: Duration,
     /// Whether the sandbox is served (contract 6.3).
     pub sandbox: Sandbox,
-    /// For how long deliveries may be due without being sent while the service calls itself ready (contract 15.10).
+    /// How long deliveries may be due but unsent before the service reports that it is not ready (contract 15.10).
     pub ready_max_delay: Duration,
     /// The token buckets, `None` when they are off.
     pub rate_limits: Option<RateLimits>,
-    /// The proxies that say whom a request came from (contract 18.1).
+    /// The proxies that are trusted to report the client address of a request (contract 18.1).
     pub trusted_proxies: TrustedProxies,
 }
 
@@ -99,7 +99,7 @@ impl Config {
     /// Reads the configuration of `serve`.
     ///
     /// # Errors
-    /// The first variable that is missing, malformed or not allowed beside the others.
+    /// The first variable that is missing, malformed or in conflict with the others.
     pub fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
         let environments =
             [("production", Environment::Production), ("development", Environment::Development)];
@@ -124,7 +124,7 @@ impl Config {
     }
 }
 
-/// Where the merchant API listens.
+/// The listen address of the merchant API.
 ///
 /// # Errors
 /// [`ConfigError::Malformed`].
@@ -132,7 +132,7 @@ pub fn read_listen(lookup: Lookup<'_>) -> Result<SocketAddr, ConfigError> {
     socket_address(lookup, LISTEN, SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8080))
 }
 
-/// The public and the operator listener, which must not be the same.
+/// The addresses of the public and the operator listener, which must differ.
 fn read_listeners(lookup: Lookup<'_>) -> Result<(SocketAddr, SocketAddr), ConfigError> {
     let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
     let listen = read_listen(lookup)?;
@@ -181,16 +181,16 @@ fn read_idempotency_retention(lookup: Lookup<'_>) -> Result<Duration, ConfigErro
 }
 
 fn read_event_retention(lookup: Lookup<'_>) -> Result<Option<Duration>, ConfigError> {
-    /// Whoever was away for a quarter of a year still catches up by its cursor (contract 6.5, 8.6).
+    /// A consumer that was offline for a quarter of a year can still catch up with its cursor (contract 6.5, 8.6).
     const MIN_DAYS: u32 = 90;
-    /// A hundred years: more is "for ever", which is said by leaving it out.
+    /// A hundred years. To retain events for ever, leave the variable out.
     const MAX_DAYS: u32 = 36_500;
     let days = integer(lookup, EVENT_RETENTION_DAYS, MIN_DAYS..=MAX_DAYS)?;
     Ok(days.map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60)))
 }
 
 fn read_ready_max_delay(lookup: Lookup<'_>) -> Result<Duration, ConfigError> {
-    /// A day: longer, and "ready" would say nothing.
+    /// A day: with a longer delay, "ready" would mean nothing.
     const MAX_SECONDS: u32 = 86_400;
     let seconds = count(lookup, READY_MAX_DELAY_SECONDS, MAX_SECONDS, nonzero::<300>())?;
     Ok(Duration::from_secs(seconds.get().into()))

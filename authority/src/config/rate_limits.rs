@@ -1,4 +1,4 @@
-//! The numbers of the token buckets (contract 5.5).
+//! The settings of the token buckets (contract 5.5).
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::variables::{ConfigError, Lookup, count, nonzero, word};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
-/// One token each microsecond: above this a limit limits nothing, and `AUTHORITY_RATE_LIMITS=off` says so openly.
+/// One token per microsecond: a higher limit has no effect, and `AUTHORITY_RATE_LIMITS=off` states that openly.
 const MAX_QUOTA: u32 = 1_000_000;
 const _: () = assert!(MAX_QUOTA as i64 == RATE_MAX);
 
@@ -25,18 +25,18 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// Refilled every second, twice that in a burst.
+    /// A bucket refilled every second; a burst may take twice the refill.
     const fn per_second(refill: NonZeroU32) -> Self {
         Self { refill, window: SECOND, burst: refill.saturating_mul(nonzero::<2>()) }
     }
 
-    /// The same with another number of tokens in each window; a full bucket follows it.
+    /// The same bucket with another refill; the burst changes in proportion.
     #[must_use]
     pub fn refilled_by(self, refill: NonZeroU32) -> Self {
         if self.window == MINUTE { Self::per_minute(refill) } else { Self::per_second(refill) }
     }
 
-    /// Refilled every minute, as much in a burst.
+    /// A bucket refilled every minute; a burst may take as much as the refill.
     const fn per_minute(refill: NonZeroU32) -> Self {
         Self { refill, window: MINUTE, burst: refill }
     }
@@ -73,7 +73,7 @@ impl From<&RateLimits> for DefaultRates {
 }
 
 impl Default for RateLimits {
-    /// Contract 5.5.
+    /// The defaults of contract 5.5.
     fn default() -> Self {
         Self {
             read_live: Quota::per_second(nonzero::<100>()),
@@ -87,7 +87,7 @@ impl Default for RateLimits {
 }
 
 impl RateLimits {
-    /// `None` when `AUTHORITY_RATE_LIMITS=off`; the numbers are checked all the same.
+    /// Returns `None` when `AUTHORITY_RATE_LIMITS=off`; the numbers are checked anyway.
     pub(super) fn read(lookup: Lookup<'_>) -> Result<Option<Self>, ConfigError> {
         let default = Self::default();
         let per_second = |variable, default: Quota| {

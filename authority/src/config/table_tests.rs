@@ -1,11 +1,11 @@
-//! Every variable once more, as a table that operators could read: what it is without a value, what it takes at both
-//! ends of its range, and what it refuses just beyond.
+//! Every variable again, as a table that operators could read: the result without a value, the accepted values at both
+//! ends of its range, and the refused values just beyond.
 
 use super::{Config, ConfigError, Logging};
 
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// Variable, values that are taken, values that are refused.
+/// Variable, accepted values, refused values.
 const TABLE: &[(&str, &[&str], &[&str])] = &[
     (
         "AUTHORITY_DATABASE_URL",
@@ -75,7 +75,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_LOG_FORMAT", &["text", "json"], &["", "yaml"]),
 ];
 
-/// What `serve` reads, with one variable set beside the one that is always needed.
+/// Reads the configuration of `serve` with one variable set besides the one that is always needed.
 fn read(variable: &str, value: &str) -> Result<(), ConfigError> {
     let lookup = |name: &str| match name {
         name if name == variable => Some(value.into()),
@@ -102,8 +102,8 @@ fn every_variable_takes_its_range_and_nothing_beyond() {
     }
 }
 
-/// A variable that is read and stands in no table is one that nobody has thought through; one that stands in no
-/// operations manual is one that nobody knows.
+/// Every variable that is read must be in the table, so that its values are tested, and in the operations manual, so
+/// that operators know it.
 #[test]
 fn every_variable_stands_in_the_table_and_in_the_manual() {
     let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());

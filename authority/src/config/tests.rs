@@ -1,4 +1,4 @@
-//! Every variable: its default, its form, and each refusal in one line that repeats no value.
+//! Every variable: its default, its format, and each refusal in one line that repeats no value.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -11,7 +11,7 @@ use super::*;
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER_KEY: &str = "//////////////////////////////////////////8=";
 
-/// Reads the configuration from a table that has the one variable that is always needed, unless it names it.
+/// Reads the configuration from a table. Adds the one variable that is always needed, unless the table has it.
 fn read(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::read(&|name| lookup(variables, name))
 }
@@ -245,7 +245,7 @@ fn what_does_not_go_together_is_refused() {
     assert_eq!(config(&[("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false")]).url_policy, UrlPolicy::Public);
 }
 
-/// A cursor of the operator's list of events at position 7, and the position that `keys` read from such a text.
+/// A cursor of the operator's list of events at position 7, made with the keys of `config`.
 fn cursor(config: &Config) -> String {
     config.keys.cursors.encode(ListKind::OperatorEvents, 7, Owner::Operator, "")
 }

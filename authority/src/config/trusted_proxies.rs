@@ -1,4 +1,4 @@
-//! The proxies that are believed when they say whom a request came from (contract 18.1).
+//! The proxies that are trusted to report the client address of a request (contract 18.1).
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::variables::{ConfigError, Lookup, parsed};
 
-/// Their networks; none by default.
+/// The networks of the trusted proxies; none by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -16,7 +16,7 @@ impl TrustedProxies {
         Ok(parsed(lookup, "AUTHORITY_TRUSTED_PROXIES", expected, Self::parse)?.unwrap_or_default())
     }
 
-    /// Reads a comma list of networks (`10.0.0.0/8`) and addresses; `None` where one is neither.
+    /// Parses a comma-separated list of networks (`10.0.0.0/8`) and addresses; `None` if an entry is neither.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let network = |item: &str| {
@@ -26,7 +26,7 @@ impl TrustedProxies {
         text.split(',').map(network).collect::<Option<_>>().map(Self)
     }
 
-    /// Whether this address is one of them.
+    /// Whether this address belongs to a trusted proxy.
     #[must_use]
     pub fn trust(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))

@@ -1,6 +1,6 @@
-//! Reading single variables: presence, text, and the forms that several of them share.
+//! Reading single variables: presence, text, and the formats that several of them share.
 //!
-//! A value never appears in an error: a secret that was put under the wrong name must not end up in a log.
+//! A value never appears in an error message: a secret under the wrong name must not reach a log.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Looks a variable up: in production the process environment, in tests a table.
+/// Looks up a variable: in the process environment, or in tests in a table.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// Why the configuration was refused. `Display` is one line that begins with the variable's name.
@@ -22,7 +22,7 @@ pub enum ConfigError {
         /// What it must hold.
         expected: String,
     },
-    /// The variable holds something else than it must.
+    /// The value of the variable is malformed.
     #[error("{variable} must be {expected}")]
     Malformed {
         /// The variable's name.
@@ -30,7 +30,7 @@ pub enum ConfigError {
         /// What it must hold.
         expected: String,
     },
-    /// The value is well formed but not allowed beside the others.
+    /// The value is well formed but conflicts with other variables.
     #[error("{variable} {reason}")]
     Conflict {
         /// The variable's name.
@@ -41,7 +41,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// The variable to correct.
+    /// The name of the variable to correct.
     pub fn variable(&self) -> &'static str {
         match self {
             Self::Missing { variable, .. }
@@ -55,14 +55,14 @@ pub(super) fn malformed(variable: &'static str, expected: impl Into<String>) -> 
     ConfigError::Malformed { variable, expected: expected.into() }
 }
 
-/// The variable as text, or `None` when it is not set. An empty value is a value: it is not the default.
+/// The variable as text, or `None` when it is not set. An empty value counts as set: it does not give the default.
 pub(super) fn text(lookup: Lookup<'_>, variable: &'static str) -> Result<Option<String>, ConfigError> {
     lookup(variable)
         .map(|value| value.into_string().map_err(|_| malformed(variable, "UTF-8 text")))
         .transpose()
 }
 
-/// The variable through `parse`, which answers `None` for a value that is not `expected`.
+/// The variable, parsed by `parse`, which returns `None` for a value that is not `expected`.
 pub(super) fn parsed<T>(
     lookup: Lookup<'_>,
     variable: &'static str,
@@ -125,13 +125,13 @@ pub(super) fn socket_address(
     Ok(parsed(lookup, variable, "an IP address and port, such as 127.0.0.1:8080", parse)?.unwrap_or(default))
 }
 
-/// Digits only: `u32::from_str` would take a sign.
+/// Parses digits only: `u32::from_str` would accept a sign.
 pub(super) fn decimal(value: &str, range: &RangeInclusive<u32>) -> Option<u32> {
     let digits_only = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     digits_only.then(|| value.parse().ok()).flatten().filter(|number| range.contains(number))
 }
 
-/// A default that is not zero, checked when this is compiled.
+/// A default that is not zero, checked at compile time.
 pub(super) const fn nonzero<const N: u32>() -> NonZeroU32 {
     const { assert!(N > 0) };
     match NonZeroU32::new(N) {

@@ -1,8 +1,9 @@
-//! The HTTP client of the demonstration and of the commands that ask a running authority: requests as any other program
-//! sends them.
+//! The HTTP client of the demo and of the commands that call a running authority. It sends the same requests as any
+//! other program would.
 //!
-//! One [`Api`] speaks to one root with one key. It behaves as a good client does: a call has a deadline, an answer a
-//! bound, and a 429 is waited out as long as it says. An error names the call and the answer's code and never the key.
+//! One [`Api`] calls one API root with one key. It is a well-behaved client: every call has a deadline, every answer a
+//! size limit, and after a 429 it waits as `Retry-After` says, up to a limit. An error names the call and the answer's
+//! code, never the key.
 
 use std::time::Duration;
 
@@ -22,17 +23,17 @@ use tokio::time::{sleep, timeout};
 use crate::dispatch::client::DeliveryClientError;
 use crate::dispatch::tls::client_config;
 
-/// One call, from connecting to the end of the answer. Answers take milliseconds; a machine under load takes longer.
+/// Deadline of a call, from connecting to the end of the answer. Answers take milliseconds, or longer under load.
 const CALL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The largest answer that is read, in bytes: a page of 100 events of 64 KiB each.
+/// Size limit of an answer, in bytes: a page of 100 events of 64 KiB each.
 const ANSWER_LIMIT: usize = 100 * 64 * 1024;
 
-/// The longest wait that a 429 may ask for, in seconds, and how often it may.
+/// The longest wait that a 429 may ask for, in seconds, and how many times one call waits.
 const WAIT_MAX_S: u64 = 5;
 const WAITS_MAX: usize = 20;
 
-/// Why a call did not give what was asked for.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// No answer came.
@@ -40,10 +41,10 @@ pub(crate) enum CallError {
     NoAnswer {
         /// Method and path.
         call: String,
-        /// Why not.
+        /// The cause.
         reason: String,
     },
-    /// The answer is a refusal.
+    /// The authority refused the request.
     #[error("{call} answered {status} {code}")]
     Refused {
         /// Method and path.
@@ -53,7 +54,7 @@ pub(crate) enum CallError {
         /// The code of the problem body, empty when there is none.
         code: String,
     },
-    /// The answer is not what the contract says.
+    /// The answer does not follow the contract.
     #[error("{call} answered something that the contract does not know")]
     Unexpected {
         /// Method and path.
@@ -65,7 +66,7 @@ pub(crate) enum CallError {
 #[derive(Clone, Debug)]
 pub(crate) struct Http(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The status.
@@ -77,7 +78,7 @@ pub(crate) struct Answer {
 }
 
 impl Http {
-    /// A pool without connections, for plain and for encrypted ones.
+    /// An empty pool, for plain and for TLS connections.
     ///
     /// # Errors
     /// When TLS cannot be set up.
@@ -90,7 +91,7 @@ impl Http {
         Ok(Self(Client::builder(TokioExecutor::new()).build(connector)))
     }
 
-    /// Sends one request, whatever comes of it.
+    /// Sends one request and returns the answer, whatever its status.
     ///
     /// # Errors
     /// [`CallError::NoAnswer`].
@@ -118,7 +119,7 @@ pub(crate) struct Api {
 }
 
 impl Api {
-    /// The API at `url`, which has no slash at its end, under `root`, such as `/v1/merchant`.
+    /// The API at `url` (without a slash at its end) under `root`, for example `/v1/merchant`.
     pub(crate) fn new(http: Http, url: &str, root: &str, key: String) -> Self {
         Self { http, root: format!("{url}{root}"), key }
     }
@@ -149,7 +150,7 @@ impl Api {
         decoded(&Method::GET, path, &self.get(path).await?)
     }
 
-    /// Writes, with conditions and the like in `headers`.
+    /// Sends a write, with conditions and similar settings in `headers`.
     ///
     /// # Errors
     /// [`CallError`].
@@ -163,7 +164,7 @@ impl Api {
         decoded(&Method::POST, path, &answer)
     }
 
-    /// Changes a record, with conditions and the like in `headers`.
+    /// Changes a record, with conditions and similar settings in `headers`.
     ///
     /// # Errors
     /// [`CallError`].
@@ -220,7 +221,7 @@ impl Api {
     }
 }
 
-/// How long a 429 asks to wait.
+/// The time that a 429 asks the client to wait.
 fn retry_after(answer: &Answer) -> Option<Duration> {
     let limited = answer.status == StatusCode::TOO_MANY_REQUESTS;
     let seconds = answer.headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
@@ -240,7 +241,7 @@ fn decoded<T: DeserializeOwned>(method: &Method, path: &str, answer: &Answer) ->
     serde_json::from_slice(&answer.body).map_err(|_| CallError::Unexpected { call: call(method, path) })
 }
 
-/// How errors name a call: without the query, which may be long.
+/// The name of a call in errors: without the query, which may be long.
 fn call(method: &Method, path: &str) -> String {
     format!("{method} {}", path.split('?').next().unwrap_or_default())
 }

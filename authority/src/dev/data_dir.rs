@@ -1,16 +1,16 @@
-//! The directory that `authority dev` works in, and what it keeps there from one run to the next (contract 16).
+//! The directory that `authority dev` works in, and the files that it stores there between runs (contract 16).
 //!
 //! | File | Holds |
 //! |---|---|
 //! | `authority.db` | the authority's database |
 //! | `kek` | the key-encryption key, made at the first run, mode 0600 |
 //! | `inbox.db` | the built-in receiver's inbox |
-//! | `dev.json` | what a developer goes on using in the next run: ids, keys, the signing secret; mode 0600 |
+//! | `dev.json` | what the next run uses again: ids, keys, the signing secret; mode 0600 |
 //!
-//! The keys and ids stay the same, so that what was built against them yesterday works today. A file is written beside
-//! its place and moved there, so that a crash leaves the old one or the new one. A new directory is closed to other
-//! users and to git, because it holds secrets. Deliberately absent: repair. Whoever removes one of the files removes
-//! the directory.
+//! The keys and ids stay the same, so that a program built against them works in later runs. A file is written under a
+//! temporary name and then renamed, so that a crash leaves either the old or the new file. A new directory is closed to
+//! other users and ignored by git, because it holds secrets. Deliberately absent: repair. If one of the files is lost,
+//! remove the whole directory.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -28,37 +28,37 @@ const KEK: &str = "kek";
 const INBOX: &str = "inbox.db";
 const KEPT: &str = "dev.json";
 
-/// Why the directory cannot be used. The messages name files and never what is in them.
+/// Why the directory cannot be used. The messages name files, never their content.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DataDirError {
-    /// The path cannot stand in a database address.
+    /// The path cannot be part of a database address.
     #[error("the path must be text without a question mark")]
     Path,
-    /// The file system says no.
+    /// The file system reported an error.
     #[error("{path}: {source}")]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// A file is not what `dev` wrote.
+    /// A file is not in the form that `dev` writes.
     #[error("{path} is not what `authority dev` wrote: remove the directory to start anew")]
     Altered {
         /// The file.
         path: PathBuf,
     },
-    /// There is a database, and not the key that its secrets are sealed with.
+    /// The database exists, but the key that seals its secrets is missing.
     #[error(
         "{path} is missing, and the database beside it cannot be read without: remove the directory to start anew"
     )]
     KeyLost {
-        /// Where the key was.
+        /// The path where the key should be.
         path: PathBuf,
     },
 }
 
-/// What one run leaves for the next. Has no `Debug`: it holds keys.
+/// The data that one run saves for the next. Has no `Debug`: it holds keys.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SavedState {
     /// The operator key.
@@ -69,7 +69,7 @@ pub(crate) struct SavedState {
     pub(crate) merchant_key: Option<String>,
     /// The endpoint of the built-in receiver.
     pub(crate) endpoint: Option<SavedEndpoint>,
-    /// Behind the events of the last run, so that the next one need not read the whole history.
+    /// The cursor after the events of the last run, so that the next run need not read the whole history.
     pub(crate) events_cursor: Option<String>,
 }
 
@@ -78,25 +78,25 @@ pub(crate) struct SavedState {
 pub(crate) struct SavedEndpoint {
     /// Its id.
     pub(crate) id: String,
-    /// Its signing secret, which the receiver verifies with.
+    /// Its signing secret, with which the receiver verifies.
     pub(crate) secret: String,
     /// The loopback port in its URL, where the receiver has to listen.
     pub(crate) port: u16,
 }
 
-/// An opened directory.
+/// An open data directory.
 pub(crate) struct DataDir {
     path: PathBuf,
-    /// Whether a run before this one made the database.
+    /// Whether an earlier run created the database.
     pub(crate) used: bool,
     /// The key-encryption key.
     pub(crate) kek: Kek,
-    /// What the run before left; to be written with [`DataDir::keep`] after a change.
+    /// The data saved by the previous run; call [`DataDir::keep`] after a change.
     pub(crate) kept: SavedState,
 }
 
 impl DataDir {
-    /// Opens the directory, and makes it and its key when they are not there.
+    /// Opens the directory. Creates it and its key if they do not exist.
     ///
     /// # Errors
     /// [`DataDirError`].
@@ -113,7 +113,7 @@ impl DataDir {
             None if used => return Err(DataDirError::KeyLost { path: path.join(KEK) }),
             None => make_kek(path, dice)?,
         };
-        // Without its database, what was kept is about records that are no more.
+        // Without the database, the saved data refers to records that no longer exist.
         let kept = read(&path.join(KEPT))?.filter(|_| used);
         let kept = kept.map(|text| serde_json::from_str(&text)).transpose();
         Ok(Self {
@@ -124,7 +124,7 @@ impl DataDir {
         })
     }
 
-    /// Writes what is kept.
+    /// Saves the data for the next run.
     ///
     /// # Errors
     /// [`DataDirError::Io`].
@@ -136,7 +136,7 @@ impl DataDir {
         Ok(())
     }
 
-    /// The directory as it was given.
+    /// The path as it was given.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -151,7 +151,7 @@ impl DataDir {
         self.path.join(INBOX)
     }
 
-    /// Where what is kept is kept.
+    /// The path of `dev.json`.
     pub(crate) fn kept_path(&self) -> PathBuf {
         self.path.join(KEPT)
     }
@@ -163,7 +163,7 @@ fn create(path: &Path) -> Result<(), DataDirError> {
     fs::write(&ignore, "*\n").map_err(io_error(&ignore))
 }
 
-/// Makes the key. Of two processes that start in one new directory, both go on with the key that was there first.
+/// Creates the key. If two processes start in one new directory, both use the key that was created first.
 fn make_kek(folder: &Path, dice: &dyn Dice) -> Result<Kek, DataDirError> {
     let path = folder.join(KEK);
     let kek = Kek::generate(dice);

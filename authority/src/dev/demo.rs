@@ -1,9 +1,9 @@
-//! The people of the play: a platform with an operator key, the merchant `demo` with a test key, and the endpoint that
-//! the merchant's receiver listens behind.
+//! The parties of the demo: a platform with an operator key, the merchant `demo` with a test key, and the endpoint of
+//! the merchant's receiver.
 //!
-//! The first operator key is made the way `authority operator-key create` makes it, beside the listeners, because no
-//! request can be made without one. Everything after it is a request. What was made in an earlier run is used again;
-//! what is made now is kept at once, so that a crash in between leaves little behind.
+//! The first operator key is written directly to the database, as `authority operator-key create` does it, because no
+//! request can be made without one. Every later step is a request. Records from an earlier run are reused; new ones are
+//! saved at once, so that a crash in between leaves little behind.
 
 use std::net::SocketAddr;
 
@@ -17,16 +17,16 @@ use super::data_dir::{DataDir, DataDirError, SavedEndpoint};
 use crate::app::merchant::operator_keys::operator_key_create;
 use crate::service::Service;
 
-/// The name under which `dev` makes its keys.
+/// The name of the keys that `dev` creates.
 const KEY_NAME: &str = "authority dev";
 
-/// Why the play cannot begin.
+/// Why the demo cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetUpError {
     /// A request failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// Something could not be kept.
+    /// The keys or ids could not be saved.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
     /// The operator key could not be stored.
@@ -34,11 +34,11 @@ pub(crate) enum SetUpError {
     Store(#[from] StoreError),
 }
 
-/// Everybody, with their keys. Has no `Debug`.
+/// The parties and their keys. Has no `Debug`.
 pub(crate) struct Demo {
-    /// The platform.
+    /// The operator API, called by the platform.
     pub(crate) operator: Api,
-    /// The merchant.
+    /// The merchant API, called by the merchant.
     pub(crate) merchant: Api,
     /// The merchant's id.
     pub(crate) merchant_id: String,
@@ -63,7 +63,7 @@ struct CreatedEndpoint {
 }
 
 impl Demo {
-    /// Finds or makes everybody. `receiver_port` is where the receiver listens on the loopback address.
+    /// Finds or creates all parties. `receiver_port` is the receiver's port on the loopback address.
     ///
     /// # Errors
     /// [`SetUpError`].

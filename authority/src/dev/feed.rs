@@ -1,15 +1,15 @@
-//! The events of a run, read through the front door: `GET /events` with a cursor (contract 4.5, 4.9, 8).
+//! The events of a run, read over the merchant API: `GET /events` with a cursor (contract 4.5, 4.9, 8).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 use super::client::{Api, CallError};
 
-/// A stretch of the stream.
+/// A part of the stream.
 pub(crate) struct Feed {
     /// The events' ids in the order of their sequences.
     pub(crate) ids: Vec<String>,
-    /// The position behind them.
+    /// The cursor after them.
     pub(crate) cursor: String,
 }
 
@@ -25,7 +25,7 @@ struct Item {
     id: String,
 }
 
-/// Reads from behind `cursor`, the empty one being the beginning, to the end.
+/// Reads the events after `cursor` to the end of the stream. An empty cursor is the beginning.
 ///
 /// # Errors
 /// [`CallError`].

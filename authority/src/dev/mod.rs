@@ -1,13 +1,14 @@
-//! `authority dev`: the whole thing once, on real parts, without any configuration (contract 16).
+//! `authority dev`: a complete demo with the real parts and without any configuration (contract 16).
 //!
-//! A directory holds what a developer keeps from one run to the next ([`data_dir`]). In it the service runs as `serve`
-//! would run it. Beside it runs a merchant's receiver with a database of its own ([`receiver`]; [`stage`] starts and
-//! stops the two). Then everything happens through the front doors, over HTTP ([`client`]): the merchant `demo` is set
-//! up ([`demo`]), an order is paid and shipped ([`scenario`]), its events are read from the API ([`feed`]) and compared
-//! with what the receiver saw ([`tally`]), and the receiver is sent what it must not fall for ([`probes`]). The command
-//! line puts these in order and shows them.
+//! A directory holds the data that a developer needs in later runs ([`data_dir`]). The service runs in it as `serve`
+//! would run it, together with a merchant's receiver that has its own database ([`receiver`]; [`stage`] starts and
+//! stops the two). Every step goes over HTTP through the public APIs ([`client`]): the merchant `demo` is set up
+//! ([`demo`]), an order is paid and shipped ([`scenario`]), its events are read from the API ([`feed`]) and compared
+//! with what the receiver saw ([`tally`]), and the receiver gets requests that it must handle as duplicates or refuse
+//! ([`probes`]). The command line runs these steps in order and shows the results.
 //!
-//! Deliberately absent: any way to reach into the service. What this demonstrates, a stranger's program can do too.
+//! Deliberately absent: any access to the service's internals. Everything that the demo does, any other program can do
+//! too.
 
 pub(crate) mod client;
 pub(crate) mod data_dir;

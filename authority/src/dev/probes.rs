@@ -1,7 +1,7 @@
-//! What a receiver must be able to tell apart (contract 11.3), sent to the built-in one by hand.
+//! The requests that a receiver must be able to tell apart (contract 11.3), sent directly to the built-in receiver.
 //!
-//! The material is an event that was delivered, in the bytes that `GET /events/:event` answers, and the endpoint's
-//! secret: with it a faithful repetition can be made, and without it only what must be refused.
+//! They are made from an event that was delivered, in the bytes that `GET /events/:event` returns, and from the
+//! endpoint's secret. With the secret a valid duplicate can be made; without it, only requests that must be refused.
 
 use bytes::Bytes;
 use http::Request;
@@ -17,28 +17,28 @@ use super::data_dir::SavedEndpoint;
 use super::receiver;
 use crate::dice::Dice;
 
-/// How old the stale request is, in seconds: twice what a receiver tolerates.
+/// The age of the stale request in seconds: twice the receiver's tolerance.
 const STALE_BY_S: i64 = 600;
 
-/// What is sent.
+/// The kinds of requests that are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// The event once more, properly signed.
+    /// The event again, correctly signed.
     Duplicate,
-    /// One byte is another one; the signature is that of the original.
+    /// The body with one byte changed; the signature is that of the original.
     AlteredBody,
-    /// Properly signed, ten minutes ago.
+    /// Correctly signed, with a timestamp of ten minutes ago.
     StaleTimestamp,
     /// Signed with a secret that the receiver does not know.
     WrongSecret,
 }
 
 impl Probe {
-    /// All of them, in the order in which they are sent.
+    /// All probes, in the order in which they are sent.
     pub(crate) const ALL: [Self; 4] =
         [Self::Duplicate, Self::AlteredBody, Self::StaleTimestamp, Self::WrongSecret];
 
-    /// In words.
+    /// The name shown to people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Duplicate => "a duplicate",
@@ -48,7 +48,7 @@ impl Probe {
         }
     }
 
-    /// The answer that it must get (contract 11.1).
+    /// The answer that the probe must get (contract 11.1).
     pub(crate) fn expected(self) -> (u16, &'static str) {
         match self {
             Self::Duplicate => (200, "duplicate"),
@@ -58,10 +58,10 @@ impl Probe {
     }
 }
 
-/// The answer that it got.
+/// The answer that a probe got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answered {
-    /// To what.
+    /// The probe.
     pub(crate) probe: Probe,
     /// The status.
     pub(crate) status: u16,
@@ -70,13 +70,13 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Whether it is the right one.
+    /// Whether the answer is the expected one.
     pub(crate) fn is_expected(&self) -> bool {
         (self.status, self.code.as_str()) == self.probe.expected()
     }
 }
 
-/// A delivered event, and what is needed to forge it.
+/// A delivered event, and the data needed to forge requests from it.
 pub(crate) struct Sample<'a> {
     /// Its id.
     pub(crate) event_id: &'a str,
@@ -94,18 +94,18 @@ pub(crate) enum ProbeError {
     /// The receiver did not answer.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The endpoint's secret is not one.
+    /// The endpoint's secret is malformed.
     #[error(transparent)]
     Secret(#[from] UnusableSecret),
-    /// An HTTP header cannot carry what was made.
+    /// A value does not fit into an HTTP header.
     #[error("the request cannot be written: {0}")]
     Request(#[from] http::Error),
 }
 
-/// Sends all of them, one after the other.
+/// Sends all probes, one after the other.
 ///
 /// # Errors
-/// [`ProbeError`]; an unexpected answer is not one.
+/// [`ProbeError`]; an unexpected answer is not an error.
 pub(crate) async fn send_all(
     http: &Http,
     sample: &Sample<'_>,
@@ -139,7 +139,7 @@ fn request(probe: Probe, sample: &Sample<'_>, dice: &dyn Dice) -> Result<Request
         .body(Full::new(body))?)
 }
 
-/// The body with the last bit of its middle byte turned over.
+/// The body with the lowest bit of its middle byte flipped.
 fn altered(body: &Bytes) -> Bytes {
     let mut bytes = body.to_vec();
     let middle = bytes.len() / 2;

@@ -1,7 +1,7 @@
-//! One order from the checkout to the parcel: contract 3.9 rows 1, 2 and 10, then an endpoint test (row 22).
+//! One order from checkout to shipment: contract 3.9 rows 1, 2 and 10, then an endpoint test (row 22).
 //!
-//! The platform opens a checkout and reports its payment; the merchant reads the order, ships it against the version
-//! it has read, and tests its endpoint. Nine events follow from it.
+//! The platform opens a checkout and reports its payment. The merchant reads the order, ships it on the condition that
+//! its version is still the one it has read, and tests its endpoint. This produces nine events.
 
 use http::header::ETAG;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::client::{Api, CallError};
 use super::demo::Demo;
 
-/// Two shirts and the postage, in cents.
+/// The price of two shirts with shipping, in cents.
 const TOTAL: u32 = 2 * 2_400 + 500;
 
 #[derive(Deserialize)]
@@ -29,10 +29,10 @@ struct ReportedPayment {
     order_number: String,
 }
 
-/// Plays it; returns the order's number.
+/// Runs the scenario; returns the order's number.
 ///
 /// # Errors
-/// [`CallError`] of the first call that was not answered as it should be.
+/// [`CallError`] of the first call that failed.
 pub(crate) async fn play(demo: &Demo) -> Result<String, CallError> {
     let order_number = pay(&demo.operator, &demo.merchant_id).await?;
     ship(&demo.merchant, &order_number).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn play(demo: &Demo) -> Result<String, CallError> {
     Ok(order_number)
 }
 
-/// The platform's part.
+/// The steps of the platform.
 async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
     let checkout = json!({
         "currency": "USD",
@@ -52,7 +52,7 @@ async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
     });
     let checkout: CreatedRecord =
         operator.post(&format!("/merchants/{merchant_id}/test/checkouts"), &checkout, &[]).await?;
-    // A processor's event ids are unique for ever, so they carry the checkout's.
+    // A processor's event ids must stay unique for ever, so they contain the checkout's id.
     let payment = json!({
         "checkout_id": checkout.id,
         "amount": TOTAL,
@@ -69,7 +69,7 @@ async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
     Ok(reported.payment.order_number)
 }
 
-/// The merchant's part: the version that was read is the version that is changed, and a retry ships nothing twice.
+/// The steps of the merchant: only the version that was read is changed, and a retry ships nothing twice.
 async fn ship(merchant: &Api, order_number: &str) -> Result<(), CallError> {
     let path = format!("/orders/{order_number}");
     let order = merchant.get(&path).await?;

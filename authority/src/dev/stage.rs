@@ -1,5 +1,5 @@
-//! The service, the receiver and the people of the play: started together, stopped in the order in which they need each
-//! other.
+//! The service, the receiver and the parties of the demo: started together, and stopped so that nothing stops before
+//! the parts that still need it.
 
 use std::io;
 use std::sync::Arc;
@@ -19,48 +19,48 @@ use crate::config::Config;
 use crate::dice::Dice;
 use crate::service::{Service, StartError};
 
-/// Why the play cannot begin.
+/// Why the demo cannot start.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
-    /// The receiver has no port.
+    /// The receiver cannot listen on its port.
     #[error("the receiver cannot listen on its port{}: {source}", .port.map(|port| format!(" {port}")).unwrap_or_default())]
     Listen {
-        /// The port that its endpoint delivers to, when there is one already.
+        /// The port in the endpoint's URL, if there is an endpoint from an earlier run.
         port: Option<u16>,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The receiver has no inbox.
+    /// The receiver's inbox cannot be opened.
     #[error("the receiver's inbox cannot be used: {0}")]
     Inbox(#[source] StoreError),
-    /// The service does not start.
+    /// The service cannot start.
     #[error(transparent)]
     Service(#[from] StartError),
     /// The merchant cannot be set up.
     #[error(transparent)]
     SetUp(#[from] SetUpError),
-    /// The receiver cannot verify anything.
+    /// The receiver's verifier cannot be created.
     #[error(transparent)]
     Verifier(#[from] ConfigError),
 }
 
-/// Everything that runs.
+/// All running parts of the demo.
 pub(crate) struct Stage {
     /// The authority.
     pub(crate) service: Service,
     /// The merchant's receiver.
     pub(crate) receiver: Receiver,
-    /// Who acts.
+    /// The parties.
     pub(crate) demo: Demo,
-    /// How they speak.
+    /// The HTTP client that they share.
     pub(crate) http: Http,
 }
 
 impl Stage {
-    /// Starts everything. The channel tells what arrives at the receiver.
+    /// Starts everything. The channel reports the arrivals at the receiver.
     ///
     /// # Errors
-    /// [`StageError`]; what had been started is stopped again.
+    /// [`StageError`]; the parts that were already started are stopped again.
     pub(crate) async fn set(
         config: Config,
         data: &mut DataDir,
@@ -95,7 +95,7 @@ impl Stage {
         Ok((receiver, arrivals, demo, http))
     }
 
-    /// Stops everything; the receiver last, so that deliveries in flight are still answered.
+    /// Stops everything, the receiver last, so that deliveries in flight are still answered.
     pub(crate) async fn stop(self) {
         self.service.stop().await;
         self.receiver.stop().await;

@@ -1,10 +1,10 @@
-//! What is being sent: a task for every request (contract 7.2, 12 T8, 18.4).
+//! The attempts in flight: one task for every request (contract 7.2, 12 T8, 18.4).
 //!
-//! A delivery that the store's writer has leased and committed comes into the queue ([`super::queue`]) at once, on the
-//! writer's task: there is nothing in between that could hold it up. It begins as soon as it gets a place, mostly in the
-//! same moment. Its task judges the URL again, signs, has the [`Transport`] make the attempt, gives the place to
-//! whatever waits, and hands the outcome in. A lease that has grown too old for an attempt, because the commit took long
-//! or the clock was put forward, is given back instead.
+//! When the store's writer has leased a delivery and committed, it puts the delivery into the queue
+//! ([`super::queue`]) at once, on the writer's own task, so that nothing in between can delay it. The delivery
+//! begins as soon as it gets a slot, mostly immediately. Its task judges the URL again, signs, has the [`Transport`]
+//! make the attempt, frees the slot for the next delivery in the queue, and reports the outcome. A lease that is too
+//! old for an attempt, because the commit took long or the clock was set forward, is given back instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use tokio::task::JoinSet;
 use super::queue::SendQueue;
 use super::sender::Sender;
 
-/// The tasks and what waits for them. Dropped, all of them end where they are.
+/// The tasks and the queue in front of them. Dropping it stops all tasks where they are.
 pub(super) struct Attempts(Arc<Mutex<State>>);
 
-/// The same, for those who hand over, give back and go on.
+/// A handle to [`Attempts`]: hands off deliveries, recalls them, and begins the next ones.
 #[derive(Clone)]
 pub(super) struct AttemptsHandle(Arc<Mutex<State>>);
 
@@ -32,7 +32,7 @@ enum State {
         queue: SendQueue,
         sender: Arc<Sender>,
     },
-    /// What was leased and not begun.
+    /// Leased deliveries that were not begun.
     Stopping(Leases),
     Dead,
 }
@@ -46,12 +46,12 @@ impl Attempts {
         Self(Arc::new(Mutex::new(State::Running { tasks: JoinSet::new(), queue, sender: Arc::new(sender) })))
     }
 
-    /// What takes deliveries over.
+    /// A handle that takes deliveries.
     pub(super) fn beginning(&self) -> AttemptsHandle {
         AttemptsHandle(Arc::clone(&self.0))
     }
 
-    /// Gives back what has waited too long.
+    /// Gives back the leases of deliveries that have been queued for too long.
     pub(super) async fn give_back_stale(&self) {
         let (stale, sender) = match &mut *locked(&self.0) {
             State::Running { queue, sender, .. } => (queue.take_stale(sender.now()), Arc::clone(sender)),
@@ -60,8 +60,9 @@ impl Attempts {
         give_back(&sender, stale).await;
     }
 
-    /// Begins no more. The slots are closed already: whatever is still to be handed over stands in the writer's queue
-    /// before the job that waits for it here. It is given back at once; what has begun ends.
+    /// Stops beginning attempts. The slots are already closed, so any delivery still to be handed off comes from a
+    /// job ahead of the empty one that this function queues at the writer and waits for. Those deliveries, and all
+    /// that are queued here, are given back at once; attempts that have begun run to their end.
     pub(super) async fn stop(self, store: &Store) {
         let state = std::mem::replace(&mut *locked(&self.0), State::Stopping(Leases::new()));
         let State::Running { mut tasks, mut queue, sender } = state else { return };
@@ -88,7 +89,7 @@ impl Drop for Attempts {
 }
 
 impl AttemptsHandle {
-    /// Takes over a delivery whose lease was committed.
+    /// Takes a delivery whose lease was committed.
     pub(super) fn hand_off(&self, delivery: HandedOff) {
         match &mut *locked(&self.0) {
             State::Running { tasks, queue, sender } => {
@@ -103,7 +104,7 @@ impl AttemptsHandle {
         }
     }
 
-    /// A request to this endpoint has ended: its place is for whatever waits.
+    /// A request to this endpoint has ended: begins queued deliveries that may use its slot.
     pub(super) fn go_on(&self, endpoint: &EndpointId) {
         if let State::Running { tasks, queue, sender } = &mut *locked(&self.0) {
             let begun = queue.begin(endpoint, sender.now());
@@ -111,7 +112,7 @@ impl AttemptsHandle {
         }
     }
 
-    /// Gives back what waits for this endpoint: it was changed, or nothing may be sent there now.
+    /// Gives back the queued deliveries of this endpoint: it was changed, or nothing may be sent there now.
     pub(super) fn recall(&self, endpoint: &EndpointId) {
         if let State::Running { tasks, queue, sender } = &mut *locked(&self.0) {
             let waiting = queue.take(endpoint);
@@ -146,7 +147,7 @@ fn note(leases: &mut Leases, delivery: &HandedOff) {
     leases.entry(delivery.token.clone()).or_default().push(delivery.delivery.id.clone());
 }
 
-/// Gives back what waited, for whoever may send it next.
+/// Gives back the leases of queued deliveries, and wakes whoever may send them next.
 async fn give_back(sender: &Sender, waiting: Vec<HandedOff>) {
     let mut endpoints: Vec<EndpointId> =
         waiting.iter().map(|waiting| waiting.delivery.endpoint_id.clone()).collect();
@@ -179,7 +180,7 @@ pub(super) async fn release(store: &Store, leases: Leases) {
     }
 }
 
-/// A moment by this clock.
+/// The current time of this clock, monotonic and wall.
 pub(super) fn moment(clock: &dyn crate::clock::Clock) -> Moment {
     Moment {
         monotonic_ms: u64::try_from(clock.monotonic().as_millis()).unwrap_or(u64::MAX),

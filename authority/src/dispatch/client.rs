@@ -1,19 +1,19 @@
-//! One signed POST, and what came of it (contract 7.1, 7.2, 15.5).
+//! Sends one signed POST and reports its outcome (contract 7.1, 7.2, 15.5).
 //!
 //! A [`DeliveryClient`] takes a URL that passed the URL rules, the headers that belong to this attempt and the
-//! event's bytes. One deadline runs over resolving, connecting, TLS, sending and reading the response's headers; then
-//! the outcome stands. It is reported with as much of the body as arrives within a moment. A body that takes longer is
-//! read on for a bounded time beside everything else, as a favour to its connection, which can then be used again; so
-//! no receiver holds a slot longer than the deadline and that moment together.
+//! event's bytes. One deadline runs over resolving, connecting, TLS, sending and reading the response's headers;
+//! then the outcome is final. It is reported with as much of the body as arrives within a short wait. A body that
+//! takes longer is read in the background for a bounded time, so that its connection can be used again. So no
+//! receiver holds a slot longer than the deadline and that short wait together.
 //!
 //! There are two connection pools, one for public hosts and one for the development exception. A connection that one
 //! of them made is never used by the other, so a pooled connection has always passed the address rule of the request
 //! that uses it.
 //!
 //! A request that got no answer is sent again within the attempt where the receiver has not processed it, or where a
-//! kept connection turned out to be closed (contract 18.4-4): on another connection, under the same deadline. Deliberately
-//! absent: redirects, proxies of the environment, cookies, compression and every other retry. Trying again is the retry
-//! policy's decision.
+//! pooled connection turned out to be closed (contract 18.4-4). It goes out on another connection, under the same
+//! deadline. Deliberately absent: redirects, proxies from the environment, cookies, compression and every other
+//! retry. Whether to try again is the retry policy's decision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,29 +42,31 @@ use crate::clock::Clock;
 use crate::config::EgressProxy;
 use crate::names::Resolve;
 
-/// How long an unused connection is kept. Below the 5 s after which Node's HTTP server closes one, the shortest
-/// common default: a request sent while the receiver closes has to be sent again.
+/// How long an idle connection is kept. This is below the 5 s after which Node's HTTP server closes one, the
+/// shortest common default: a request sent while the receiver closes the connection has to be sent again.
 const CONNECTION_IDLE: Duration = Duration::from_secs(4);
 
-/// How long a connection is used: with the 5 s for which the resolver may remember an answer, within the 30 s after
-/// which the receiver's name is to be resolved and judged again (contract 18.4-3).
+/// How long a connection is used. Together with the 5 s for which the resolver may cache an answer, this stays
+/// within the 30 s after which the receiver's name must be resolved and judged again (contract 18.4-3).
 const CONNECTION_AGE: Duration = Duration::from_secs(25);
 
-/// An HTTP/2 connection serves many attempts, also after one timed out on it. With a ping after this much silence,
-/// answered within [`HTTP2_PING_TIMEOUT`], a dead one is found by the end of the first attempt it fails (15 s).
+/// The silence on an HTTP/2 connection after which it is pinged. Such a connection serves many attempts, even after
+/// one timed out on it. With this ping, to be answered within [`HTTP2_PING_TIMEOUT`], a dead connection is found by
+/// the end of the first attempt that it fails (15 s).
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long the answer to a ping may take.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the receiver asks for (contract 15.7).
+/// The response header in which a receiver states a wish (contract 15.7).
 const SERVICE_DELIVERY: &str = "service-delivery";
 
-/// Open connections above which a new one takes the place of an idle one, or serves a single request. Room for as many hosts as get events at the same
-/// time, and far from the 1,024 file handles that a process often has.
+/// The number of open connections above which a new one replaces an idle one, or serves a single request. Enough for
+/// the hosts that get events at the same time, and far below the 1,024 file handles that a process often has.
 const KEPT_CONNECTIONS: usize = 512;
 
-/// Responses whose bodies are read on after their attempts were reported. Those beyond are not: their connections end.
+/// The most response bodies that are read in the background after their attempts were reported. Bodies beyond this
+/// number are not read, and their connections are closed.
 const READING_ON_MAX: usize = 256;
 
 /// How long an attempt may take and how much of a response is read.
@@ -72,30 +74,30 @@ const READING_ON_MAX: usize = 256;
 pub struct DeliveryLimits {
     /// Resolving, connecting and the TLS handshake together.
     pub connect_timeout: Duration,
-    /// From the beginning to the end of the response's headers.
+    /// From the beginning of the attempt to the end of the response's headers.
     pub deadline: Duration,
-    /// How long a success waits for the beginning of its body. It needs none; an empty or short one comes with the
-    /// headers.
+    /// How long a success waits for the beginning of its body. A success needs no body; an empty or short one
+    /// arrives with the headers.
     pub success_moment: Duration,
-    /// The same of every other response, whose body may say what is wrong.
+    /// The same for every other response, whose body may say what is wrong.
     pub failure_moment: Duration,
-    /// The time for the response's body, after that.
+    /// How long the response's body may be read after that.
     pub drain_timeout: Duration,
-    /// The bytes of the response's body that are read.
+    /// The most bytes of the response's body that are read.
     pub drain_bytes: usize,
-    /// Open connections above which a new one takes the place of an idle one, or serves a single request.
+    /// The number of open connections above which a new one replaces an idle one, or serves a single request.
     pub kept_connections: usize,
-    /// How long a connection is used, from the look-up of the receiver's name on.
+    /// How long a connection is used, measured from the look-up of the receiver's name.
     pub connection_age: Duration,
-    /// The silence on an HTTP/2 connection with open requests after which it is asked for a sign of life.
+    /// The silence on an HTTP/2 connection with open requests after which it is pinged.
     pub ping_interval: Duration,
-    /// How long that sign may take.
+    /// How long the answer to that ping may take.
     pub ping_timeout: Duration,
 }
 
 impl Default for DeliveryLimits {
-    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB; 50 ms and 250 ms for the excerpt. Connections are used for
-    /// 25 s.
+    /// The values of contract 7.2: 5 s, 15 s, 2 s and 64 KiB; 50 ms and 250 ms for the excerpt. Connections are used
+    /// for 25 s.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(5),
@@ -112,7 +114,7 @@ impl Default for DeliveryLimits {
     }
 }
 
-/// Why there can be no client.
+/// Why the client could not be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryClientError {
     /// The text given as extra roots is not a PEM file with certificates.
@@ -129,7 +131,7 @@ pub struct DeliveryClient {
     loopback: Arc<Pool>,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
-    /// One place for each body that is read on.
+    /// One permit for each body that is read in the background.
     reading_on: Arc<Semaphore>,
 }
 
@@ -149,7 +151,7 @@ impl DeliveryClient {
         Self::behind(None, limits, extra_roots_pem, resolver, clock)
     }
 
-    /// The same behind an egress proxy, when there is one: public receivers are reached through it alone, and it judges
+    /// A client behind an egress proxy, when one is set: public receivers are reached only through it, and it judges
     /// their addresses (contract 7.6 rule 6).
     ///
     /// # Errors
@@ -199,7 +201,7 @@ impl DeliveryClient {
         }
     }
 
-    /// The beginning of a body; the rest is read on, if there is a place for it.
+    /// Reads the beginning of a body. The rest is read in the background, if a permit is free.
     async fn excerpt(&self, body: LeasedBody, outcome: AttemptOutcome) -> Option<String> {
         let limits = self.limits;
         let success = outcome == AttemptOutcome::Success;
@@ -219,8 +221,8 @@ impl DeliveryClient {
 
 #[async_trait]
 impl Transport for DeliveryClient {
-    /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] and the moment for the excerpt,
-    /// whatever the receiver does. A future that is dropped closes its connection.
+    /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] plus the wait for the excerpt, whatever the
+    /// receiver does. Dropping the future closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = match request.url.reach() {
             NetworkScope::Public => &self.public,

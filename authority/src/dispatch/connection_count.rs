@@ -1,10 +1,10 @@
-//! How many connections to receivers are open, and what was heard on each (contract 15.4, 18.4-4).
+//! How many connections to receivers are open, and how many bytes were received on each (contract 15.4, 18.4-4).
 //!
-//! A pool keeps what was used lately for each host, and hosts there may be as many as endpoints: ten thousand of them
-//! would hold ten thousand connections for some seconds each, until this process has no file handle left for anybody.
-//! So every open connection is counted. While there are as many as may be kept, a further one takes the place of one
-//! that is idle; where none is, it serves once and is closed after its request. Nobody is kept from sending: what is in
-//! flight is bounded elsewhere.
+//! A pool keeps recently used connections for each host, and there may be as many hosts as endpoints. Ten thousand
+//! hosts would hold ten thousand connections for some seconds each, until this process has no file handle left. So a
+//! [`ConnectionCount`] counts every open connection. While it is full, a new connection replaces an idle one; if
+//! none is idle, the new one serves a single request and is then closed. The limit never stops a request: requests
+//! in flight are bounded elsewhere.
 
 use std::io;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The connections that are open at a time, of all pools of one client.
+/// The number of open connections in all pools of one client.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionCount {
     open: Arc<AtomicUsize>,
@@ -24,12 +24,12 @@ pub(super) struct ConnectionCount {
 }
 
 impl ConnectionCount {
-    /// Keeps connections until `most` are open.
+    /// Lets connections be kept until `most` are open.
     pub(super) fn new(most: usize) -> Self {
         Self { open: Arc::default(), most }
     }
 
-    /// Whether as many are open as may be kept.
+    /// Whether the limit of open connections is reached.
     pub(super) fn is_full(&self) -> bool {
         self.open.load(Ordering::Relaxed) >= self.most
     }
@@ -38,13 +38,13 @@ impl ConnectionCount {
     pub(super) fn count<S>(&self, stream: S) -> CountedConnection<S> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
         let open = Arc::clone(&self.open);
-        // Under the traits of tokio, whose buffers say how much a read has brought.
+        // Wrapped for tokio's traits, whose buffers say how many bytes a read brought.
         let stream = TokioIo::new(stream);
         CountedConnection { stream, serves_once: before >= self.most, open, heard: ReceivedBytes::default() }
     }
 }
 
-/// Counts what the receiver has said on a connection, TLS aside.
+/// Counts the bytes received on a connection, after TLS decryption.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReceivedBytes(Arc<AtomicU64>);
 
@@ -55,7 +55,7 @@ impl ReceivedBytes {
     }
 }
 
-/// A connection that is counted.
+/// A connection that [`ConnectionCount`] counts until it is dropped.
 pub(super) struct CountedConnection<S> {
     stream: TokioIo<S>,
     serves_once: bool,
@@ -68,7 +68,7 @@ impl<S> CountedConnection<S> {
         self.stream.inner()
     }
 
-    /// Whether it is one too many to be kept.
+    /// Whether it was opened above the limit, and so serves a single request.
     pub(super) fn serves_once(&self) -> bool {
         self.serves_once
     }

@@ -2,15 +2,16 @@
 //!
 //! For every new connection: resolve the name, refuse when any of the answers is not allowed, connect to one of
 //! exactly those addresses, and look once more at the address that was reached. The name is never resolved again, so
-//! a name server that changes its answer in between (DNS rebinding) gains nothing. IP literals take the same way:
-//! a filter inside the resolver would not see them. The TLS layer comes around this, with one deadline over both.
+//! a name server that changes its answer in between (DNS rebinding) gains nothing. IP literals go through the same
+//! check: a filter inside the resolver would not see them. The TLS layer wraps this connector, and one deadline
+//! covers both.
 //!
-//! What is allowed depends on the [`NetworkScope`] the connector was built for; the client keeps one connector, and with it
-//! one connection pool, for each.
+//! What is allowed depends on the [`NetworkScope`] the connector was built for; the client keeps one connector, and
+//! with it one connection pool, for each.
 //!
-//! Where the operator has set an egress proxy ([`EgressProxy`]), public receivers are reached through it and it alone
-//! resolves and judges their names (contract 7.6 rule 6). No proxy comes from anywhere else. Answers that the resolver
-//! remembers are judged like new ones.
+//! Where the operator has set an egress proxy ([`EgressProxy`]), public receivers are reached through it, and it
+//! alone resolves and judges their names (contract 7.6 rule 6). No other source configures a proxy. Answers that the
+//! resolver has cached are judged like new ones.
 
 use std::future::Future;
 use std::io;
@@ -59,7 +60,7 @@ pub(super) enum ConnectFailure {
 }
 
 impl ConnectFailure {
-    /// Which outcome it is; `None` where its cause says more.
+    /// The outcome of this failure; `None` where its cause says more.
     pub(super) fn outcome(&self) -> Option<AttemptOutcome> {
         match self {
             Self::Dns(_) => Some(AttemptOutcome::DnsError),
@@ -75,7 +76,7 @@ impl ConnectFailure {
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Connects to judged addresses only.
+/// Connects only to addresses that were judged and allowed.
 #[derive(Clone)]
 pub(super) struct CheckedConnector {
     resolver: Arc<dyn Resolve>,
@@ -85,7 +86,7 @@ pub(super) struct CheckedConnector {
 }
 
 impl CheckedConnector {
-    /// `proxy` is asked for every connection to a public receiver.
+    /// `proxy`, when set, carries every connection to a public receiver.
     pub(super) fn new(
         resolver: Arc<dyn Resolve>,
         reach: NetworkScope,
@@ -222,7 +223,7 @@ where
     }
 }
 
-/// What the TLS layer passes on is ours; what it adds is a failed handshake.
+/// An error that the TLS layer passes on is a [`ConnectFailure`]; any other error is a failed handshake.
 fn connect_failure(error: BoxError) -> ConnectFailure {
     match error.downcast::<ConnectFailure>() {
         Ok(failure) => *failure,
@@ -262,7 +263,7 @@ mod tests {
         ];
         for host in hosts {
             let connected = connect(NetworkScope::Public, &format!("https://{host}:{port}/")).await;
-            // What is no address as it stands is no name either.
+            // A text that is not an address as it stands is not resolved as a name either.
             let refused = matches!(connected, Err(ConnectFailure::Blocked | ConnectFailure::Dns(_)));
             assert!(refused, "{host}: {:?}", connected.err());
         }

@@ -1,14 +1,16 @@
 //! The dispatcher: lease, act, settle (contract 7.4, 12 T4, T5, T8, 15.9).
 //!
-//! It puts up a desk with its free slots. The store's writer leases deliveries to it, fresh ones in the transaction that
-//! makes them, and hands them over after the commit; each is sent in a task of its own while no transaction is open
-//! (`attempts`), and its outcome goes to the settler, which leases what may go next in the
-//! transaction that writes outcomes. What neither of them sees is found by looking for everything that is due: whenever
-//! somebody had to leave a delivery behind that nothing under way will come back to, and by the poll, which is the truth.
+//! The dispatcher registers a [`DispatchHandle`] with its free slots. The store's writer leases deliveries to it,
+//! fresh ones in the transaction that creates them, and hands them off after the commit. Each delivery is sent in a
+//! task of its own while no transaction is open (`attempts`). Its outcome goes to the settler, which leases the next
+//! deliveries in the transaction that writes outcomes. Deliveries that neither of them sees are found by a claim
+//! over everything that is due. Such a claim runs when a delivery had to be left without a lease and no attempt in
+//! flight will lead back to it, and with every poll. The poll is what correctness rests on.
 //!
-//! A dispatcher that dies keeps nothing: its leases run out, and whoever comes next sends again. Dropping the future of
-//! [`Dispatcher::run`] is such a death: no task of it goes on. To stop in order, it takes no more, gives back what it has
-//! not begun, lets what is in flight end, and waits until every outcome is written.
+//! A dispatcher that dies leaves nothing behind: its leases run out, and the next dispatcher sends again. Dropping
+//! the future of [`Dispatcher::run`] has the same effect: none of its tasks continues. To stop in order, the
+//! dispatcher takes no more deliveries, gives back those that it has not begun, lets the attempts in flight end, and
+//! waits until every outcome is written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,26 +37,26 @@ use crate::dice::Dice;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
 
-/// How often due deliveries are looked for without a hint (contract 12 T5).
+/// How often to look for due deliveries without a hint (contract 12 T5).
 const POLL: Duration = Duration::from_secs(1);
 
-/// How long to wait before looking everywhere when places are short.
+/// How long to wait before a claim over all endpoints when slots are short.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a lease lasts (contract 7.4). An attempt may take the timeout (at most 50 s) and 2 s for the response's
-/// body; the rest is for beginning it and for writing its outcome.
+/// body; the rest of the lease is for beginning the attempt and for writing its outcome.
 const LEASE_MS: i64 = 60_000;
 
-/// Outcomes that wait for the settler; beyond it, attempts wait with theirs.
+/// Outcomes buffered for the settler. When the buffer is full, attempts wait before they report theirs.
 const OUTCOMES_MAX: usize = 1024;
 
-/// What the dispatcher works with.
+/// The dispatcher and everything that it works with.
 pub struct Dispatcher {
     /// The database.
     pub store: Store,
-    /// The time.
+    /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Names leases and varies waits.
+    /// Makes the tokens of leases and the jitter of waits.
     pub dice: Arc<dyn Dice>,
     /// Opens signing secrets.
     pub secrets: Arc<SecretBox>,
@@ -62,9 +64,9 @@ pub struct Dispatcher {
     pub transport: Arc<dyn Transport>,
     /// When to try again.
     pub retry: RetryPolicy,
-    /// When to give an endpoint up.
+    /// When to disable an endpoint.
     pub disable: DisablePolicy,
-    /// Where events may be sent; asked again at every attempt.
+    /// Where events may be sent; checked again at every attempt.
     pub urls: UrlRules,
     /// Quick requests in flight, all endpoints together.
     pub concurrency: u32,
@@ -117,7 +119,7 @@ impl Dispatcher {
         while !*stop.borrow() {
             attempts.give_back_stale().await;
             if slots.take_short() {
-                // What becomes free is somebody's turn; looking for whose costs the writer time.
+                // A freed slot goes to another endpoint's delivery; finding that delivery costs the writer time.
                 tokio::time::sleep(SHORT_PAUSE).await;
             }
             if look_everywhere(&self.store, &self.clock).await {
@@ -131,20 +133,20 @@ impl Dispatcher {
         }
         drop(open);
         attempts.stop(&self.store).await;
-        // Every attempt's task held the sender: the settler ends when the last of them has handed in its outcome.
+        // Every attempt's task held the sender: the settler ends when the last of them has reported its outcome.
         if settling.join_next().await.is_none_or(|ended| ended.is_err()) {
             tracing::error!("the settler panicked; what it held is sent again when the leases run out");
         }
     }
 }
 
-/// Leases whatever is due. True when there may be more.
+/// Leases everything that is due. True when there may be more.
 async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> bool {
     let clock = Arc::clone(clock);
     let claimed = store
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                // Read when the job's turn has come: a lease that aged in the queue would be born half over.
+                // Read when the writer runs the job: with an earlier time, part of the lease would already be over.
                 claim(tx, Among::All, Timestamp::from_ms(clock.now_ms())).await
             })
         })
@@ -155,7 +157,7 @@ async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> bool {
     })
 }
 
-/// The instance's 64 bits, and 64 more.
+/// A token: the instance's 64 bits, then 64 random ones.
 fn token(instance: &str, dice: &dyn Dice) -> String {
     format!("{instance}{}", hex::encode(random::<8>(dice)))
 }

@@ -1,7 +1,7 @@
-//! One request and its response's headers, or why there are none (contract 7.3, 18.4-4).
+//! Sends one request and reads the response's headers, or says why there are none (contract 7.3, 18.4-4).
 //!
-//! A request may go out again within its attempt, under the attempt's deadline, where [`SendAgain`] says that this makes no
-//! second delivery, or no more of one than the closed connection has.
+//! A request may be sent again within its attempt, under the attempt's deadline. [`SendAgain`] says when this is
+//! safe: it makes no second delivery, or no more of one than the closed connection already made.
 
 use std::error::Error as StdError;
 use std::io;
@@ -15,14 +15,14 @@ use http_body_util::Full;
 use super::connector::ConnectFailure;
 use super::pool::{LeasedBody, Origin, Pool, SendAgain};
 
-/// How often a request is sent within one attempt, at most.
+/// The most times a request is sent within one attempt.
 const TRIES_MAX: usize = 3;
 
 /// Why there is no response.
 pub(super) type NoResponse = Arc<dyn StdError + Send + Sync>;
 
-/// Sends the request and reads the response's headers: on one connection, or on the next where that is no second
-/// delivery.
+/// Sends the request and reads the response's headers: on one connection, or on another one where that makes no
+/// second delivery.
 pub(super) async fn exchange(
     pool: &Arc<Pool>,
     origin: &Origin,
@@ -45,7 +45,7 @@ pub(super) async fn exchange(
     }
 }
 
-/// Which outcome a failed request is. The first error of the chain that says something decides.
+/// The outcome of a failed request. The first error in the chain that says something decides.
 pub(super) fn outcome_of(error: &(dyn StdError + 'static)) -> AttemptOutcome {
     let mut current: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = current {
@@ -54,7 +54,8 @@ pub(super) fn outcome_of(error: &(dyn StdError + 'static)) -> AttemptOutcome {
         }
         if let Some(error) = error.downcast_ref::<hyper::Error>() {
             let lost = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
-            // A connection that is no more: HTTP/2's ping was not answered, or its task ended with requests in its queue.
+            // The connection is gone: its HTTP/2 ping was not answered, or its task ended with requests in its
+            // queue.
             if lost || error.is_timeout() || error.is_user() {
                 return AttemptOutcome::ConnectError;
             }
@@ -69,7 +70,7 @@ pub(super) fn outcome_of(error: &(dyn StdError + 'static)) -> AttemptOutcome {
             return if lost { AttemptOutcome::ConnectError } else { AttemptOutcome::ProtocolError };
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            // A receiver may refuse after the handshake (TLS 1.3), and then it is the reading that fails.
+            // A receiver may refuse after the handshake (TLS 1.3); then reading fails.
             let refused = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
             return if refused { AttemptOutcome::TlsError } else { AttemptOutcome::ConnectError };
         }

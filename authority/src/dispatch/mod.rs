@@ -1,10 +1,11 @@
-//! Deliveries leave here (contract 7).
+//! The dispatcher: sends deliveries to receivers (contract 7).
 //!
-//! A delivery that is due waits for a place (`queue`), is signed and handed to a [`transport`] (`sender`). The one that
-//! sends is [`client`], which makes exactly one attempt: `pool` keeps and shares connections, [`connector`] resolves the
-//! host, judges every address and connects to one that was judged, `tls` says whom to trust, and `response` reads as much
-//! of the answer as means anything. What comes back is an outcome, never an error: everything a receiver can
-//! do is an ordinary result that is recorded, with what it says of the endpoint (`verdict`), in batches (`settle`).
+//! A due delivery waits in the `queue` for a slot; `sender` then signs it and hands it to a [`transport`]. The
+//! transport that sends is [`client`], which makes exactly one attempt: `pool` keeps and shares connections,
+//! [`connector`] resolves the host, judges every address and connects to one that was allowed, `tls` says which
+//! certificates to trust, and `response` reads the part of the answer that is used. The result is an outcome, never
+//! an error: everything a receiver can do is an ordinary result. `settle` records it in batches, together with what
+//! it says about the endpoint (`verdict`).
 
 mod attempts;
 pub mod client;

@@ -1,11 +1,12 @@
-//! Deliveries that are leased and have not begun (contract 18.4-8).
+//! The queue of deliveries that are leased and have not begun (contract 18.4-8).
 //!
-//! Those of one endpoint leave in the order in which they were leased, each as soon as it gets a place. An endpoint that
-//! waits for a place of the whole instance stands in line: merchants take turns, and so do the endpoints of each. One
-//! that waits for its own requests is asked again when one of them has ended.
+//! An endpoint's deliveries leave in the order in which they were leased, each as soon as it gets a slot. An
+//! endpoint that is blocked by the limits of the whole instance joins a line, in which merchants take turns, and so
+//! do the endpoints of each merchant. An endpoint that is blocked by its own requests is tried again when one of
+//! them has ended.
 //!
-//! Nothing waits here for long: what could not begin within [`STALE_AFTER_MS`] is given back, and so is everything of an
-//! endpoint that was changed or is held back.
+//! No delivery stays queued for long. One that could not begin within [`STALE_AFTER_MS`] is given back, and so are
+//! all deliveries of an endpoint that was changed or is held back.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,10 +14,11 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_store::hand_off::HandedOff;
 use authority_store::slots::{Blocked, Moment};
 
-/// What waits longer than this is given back, in milliseconds: its URL and its secrets are to be those of the moment.
+/// A delivery queued for longer than this is given back, in milliseconds: its URL and its secrets must be current
+/// when it is sent.
 const STALE_AFTER_MS: u64 = 1_000;
 
-/// What waits to be sent.
+/// The deliveries that are queued.
 #[derive(Default)]
 pub(super) struct SendQueue {
     endpoints: HashMap<EndpointId, VecDeque<Waiting>>,
@@ -28,7 +30,7 @@ struct Waiting {
     delivery: HandedOff,
 }
 
-/// Endpoints that wait for a place of the instance.
+/// Endpoints that wait for a slot of the instance or of their merchant.
 #[derive(Default)]
 struct Line {
     merchants: VecDeque<MerchantId>,
@@ -36,14 +38,14 @@ struct Line {
 }
 
 impl SendQueue {
-    /// Adds what was handed over.
+    /// Adds a delivery that was handed off.
     pub(super) fn push(&mut self, delivery: HandedOff, now: Moment) {
         let waiting = Waiting { since_ms: now.monotonic_ms, delivery };
         self.endpoints.entry(waiting.delivery.delivery.endpoint_id.clone()).or_default().push_back(waiting);
     }
 
-    /// Whatever may begin now that something was added for this endpoint, or a request to it has ended. With a line, it
-    /// stands at its end, and the line is asked.
+    /// Takes out the deliveries that may begin now that one was added for this endpoint, or a request to it has
+    /// ended. If other endpoints are in line, this one joins the end of the line, and the line is tried in order.
     pub(super) fn begin(&mut self, endpoint: &EndpointId, now: Moment) -> Vec<HandedOff> {
         let mut begun = Vec::new();
         if self.line.is_empty() {
@@ -53,7 +55,7 @@ impl SendQueue {
         } else {
             self.stand_in_line(endpoint);
         }
-        // Everybody in line is asked once at most: each is blocked by something of its own, or begins.
+        // One try for each merchant in line: its endpoint begins a delivery, or something of its own blocks it.
         for _ in 0..self.line.merchants.len() {
             let Some((merchant, next)) = self.line.pop() else { break };
             match self.begin_front(&next, now) {
@@ -101,17 +103,17 @@ impl SendQueue {
         }
     }
 
-    /// Everything of one endpoint.
+    /// Takes out all deliveries of one endpoint.
     pub(super) fn take(&mut self, endpoint: &EndpointId) -> Vec<HandedOff> {
         let waiting = self.endpoints.remove(endpoint).unwrap_or_default();
         waiting.into_iter().map(|waiting| waiting.delivery).collect()
     }
 
-    /// What has waited too long.
+    /// Takes out the deliveries that have been queued for too long.
     pub(super) fn take_stale(&mut self, now: Moment) -> Vec<HandedOff> {
         let mut stale = Vec::new();
         self.endpoints.retain(|_, waiting| {
-            // They came one after the other.
+            // The oldest is at the front.
             while let Some(front) = waiting.front()
                 && now.monotonic_ms.saturating_sub(front.since_ms) >= STALE_AFTER_MS
             {
@@ -122,7 +124,7 @@ impl SendQueue {
         stale
     }
 
-    /// Everything.
+    /// Takes out all deliveries.
     pub(super) fn take_all(&mut self) -> Vec<HandedOff> {
         let all = std::mem::take(&mut self.endpoints).into_values().flatten();
         all.map(|waiting| waiting.delivery).collect()
@@ -154,7 +156,7 @@ impl Line {
         endpoints.push_front(endpoint);
     }
 
-    /// The next endpoint of the next merchant; the merchant's other endpoints stand at the end again.
+    /// Takes the next endpoint of the next merchant. A merchant with further endpoints goes to the end of the line.
     fn pop(&mut self) -> Option<(MerchantId, EndpointId)> {
         let merchant = self.merchants.pop_front()?;
         let endpoints = self.endpoints.get_mut(&merchant)?;

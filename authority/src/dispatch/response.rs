@@ -1,9 +1,10 @@
-//! The rest of a response, after its headers (contract 7.2 and 15.5).
+//! Reads the rest of a response, after its headers (contract 7.2 and 15.5).
 //!
-//! The body means nothing. It is read a little way for two reasons only: its beginning is shown to the merchant's
-//! developers as the excerpt, and a connection whose response was read to the end can be used again. The outcome stands
-//! before, and is not kept waiting: [`begin`] takes what is there within a moment, and what is left after that
-//! ([`Rest`]) is read by itself. Bytes, frames and time are bounded, and whatever goes wrong here changes no outcome.
+//! The body does not affect the outcome. A limited part of it is read for two reasons only: its beginning is shown
+//! to the merchant's developers as the excerpt, and a connection whose response was read to the end can be used
+//! again. The outcome is already final and does not wait: [`begin`] takes what arrives within a short wait, and the
+//! remainder ([`Rest`]) is read separately. Bytes, frames and time are bounded, and no failure here changes an
+//! outcome.
 
 use std::fmt::Write as _;
 use std::str::Utf8Error;
@@ -18,11 +19,11 @@ use tokio::time::timeout;
 /// The bytes of a body that are kept as its excerpt (contract 2.9).
 pub(super) const EXCERPT_BYTES: usize = 1024;
 
-/// What every frame counts for at least, whatever it carries: an endless stream of empty frames must end too.
-/// 64 KiB of such frames still fill an excerpt byte by byte.
+/// The least that a frame counts against the byte limit, whatever it carries: an endless stream of empty frames must
+/// end too. Even with one byte per frame, a limit of 64 KiB still fills an excerpt.
 const MIN_FRAME_COST: usize = 64;
 
-/// A body of which there may be more. Dropped, it ends its connection or stream.
+/// A body that may not be read to its end. Dropping it ends its connection or stream.
 pub(super) struct Rest<B> {
     body: B,
     /// The bytes that may still be read.
@@ -30,7 +31,8 @@ pub(super) struct Rest<B> {
 }
 
 /// Reads the beginning of a body: what has arrived, and what arrives within `moment` until there is enough for the
-/// excerpt. Gives the excerpt, `None` when no byte came, and the rest, unless the body has ended or `max_bytes` are read.
+/// excerpt. Returns the excerpt, `None` when no byte came, and the rest, unless the body has ended or `max_bytes`
+/// were read.
 pub(super) async fn begin<B>(body: B, max_bytes: usize, moment: Duration) -> (Option<String>, Option<Rest<B>>)
 where
     B: Body<Data = Bytes> + Unpin,
@@ -49,7 +51,7 @@ struct Start {
     cut: bool,
 }
 
-/// Whether nothing more is to be read.
+/// Whether the body has ended, so that nothing more is to be read.
 #[derive(PartialEq, Eq)]
 enum BodyEnd {
     Yes,
@@ -60,7 +62,7 @@ impl<B> Rest<B>
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    /// Reads on, for at most `max_time`, and throws away what comes.
+    /// Reads the rest for at most `max_time` and discards it.
     pub(super) async fn drain(mut self, max_time: Duration) {
         let reading = async { while self.next().await.is_some() {} };
         let _ = timeout(max_time, reading).await;
@@ -84,7 +86,7 @@ where
         }
     }
 
-    /// The bytes of the next frame; `None` when the body or what may be read of it is at its end.
+    /// The bytes of the next frame; `None` when the body has ended or the limit is reached.
     async fn next(&mut self) -> Option<Bytes> {
         if self.left == 0 {
             return None;
@@ -96,8 +98,8 @@ where
     }
 }
 
-/// Text of any bytes: invalid UTF-8 replaced, control characters escaped. Of a body that was `cut` here, a character
-/// that lost its end is left out.
+/// Makes text of any bytes: invalid UTF-8 is replaced, control characters are escaped. If the body was `cut` here,
+/// an incomplete last character is left out.
 fn excerpt(bytes: &[u8], cut: bool) -> String {
     let lost_its_end = |error: &Utf8Error| cut && error.error_len().is_none();
     let whole = match std::str::from_utf8(bytes) {
@@ -174,7 +176,7 @@ mod tests {
         }
     }
 
-    /// A body that gives one frame and then nothing, for ever.
+    /// A body that gives one frame and then stays silent for ever.
     fn begun() -> impl Body<Data = Bytes, Error = Infallible> + Unpin {
         use futures_util::StreamExt as _;
         let first = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from_static(b"begun")))]);
@@ -183,7 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_never_goes_on_holds_nobody_up() {
-        // No time at all is enough for what has arrived.
+        // What has already arrived needs no waiting time.
         for moment in [Duration::ZERO, Duration::from_millis(10)] {
             let (excerpt, rest) = begin(begun(), 65_536, moment).await;
             assert_eq!(excerpt.as_deref(), Some("begun"));
@@ -202,11 +204,11 @@ mod tests {
             Ok(Frame::data(more))
         });
         let body = StreamBody::new(Box::pin(begun.chain(late).chain(stream::pending())));
-        // Nobody is told before the beginning is there, so waiting for the rest would take for ever.
+        // `begin` returns once the beginning is there; waiting for the rest would take for ever.
         let (excerpt, rest) = begin(body, 65_536, Duration::MAX).await;
         assert_eq!(excerpt.map(|text| text.len()), Some(1024));
         told.send(()).expect("awaited");
-        // 64 KiB are passed with the second frame; what follows for ever is not waited for.
+        // The second frame exceeds the 64 KiB; the endless rest is not waited for.
         rest.expect("there is more").drain(Duration::MAX).await;
     }
 }

@@ -1,4 +1,4 @@
-//! One request: judged, signed, made, told (contract 7.1, 7.2, 7.6).
+//! Sends one request: judges the URL, signs, makes the attempt and reports the outcome (contract 7.1, 7.2, 7.6).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
 
-/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured, and 2 s for the
-/// response's body. No attempt begins under a lease that would run out sooner.
+/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured, and 2 s for
+/// the response's body. No attempt begins under a lease that would run out sooner.
 const LONGEST_ATTEMPT_MS: i64 = 52_000;
 
-/// What an attempt's task needs, shared by all of them.
+/// What the tasks of all attempts share.
 pub(super) struct Sender {
     pub(super) store: Store,
     pub(super) clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ pub(super) struct Sender {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) urls: UrlRules,
     pub(super) metrics: Arc<Metrics>,
-    /// Those of the dispatcher.
+    /// The dispatcher's slots.
     pub(super) slots: Arc<Slots>,
     pub(super) finished: mpsc::Sender<SentAttempt>,
 }
@@ -65,7 +65,7 @@ impl Sender {
         let at = self.now();
         let AttemptReport { outcome, status, retry_after_ms, .. } = report;
         slot.ended(&AttemptEnd { at, outcome, status, retry_after_ms });
-        // The next one leaves before this one's outcome is written.
+        // The endpoint's next request is sent before this outcome is written.
         begin.go_on(&delivery.endpoint_id);
         // The settler outlives every sender.
         let Ok(place) = self.finished.reserve().await else { return };
@@ -89,7 +89,7 @@ impl Sender {
         now: Timestamp,
         slot: &mut Slot,
     ) -> AttemptReport {
-        // The rules may have changed since the endpoint was made.
+        // The rules may have changed since the endpoint was created.
         let Ok(url) = self.urls.parse(&delivery.url, delivery.livemode) else {
             return not_sent(AttemptOutcome::BlockedAddress);
         };

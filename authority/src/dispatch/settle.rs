@@ -1,13 +1,15 @@
-//! Settling: what an attempt means for its delivery and its endpoint, written in batches (contract 7.2, 7.3, 7.5).
+//! The settler decides what an attempt means for its delivery and its endpoint, and writes that in batches (contract
+//! 7.2, 7.3, 7.5).
 //!
-//! Attempts end one by one and report here; whatever has ended while the last batch was written makes the next one.
-//! When the database cannot be written the batch is tried again until its leases have run out; then the deliveries are
-//! sent again, which at-least-once allows. A batch that the database refuses is written one outcome at a time, so that a
-//! single one holds nothing up.
+//! Attempts end one by one and report here; those that ended while the last batch was written make up the next one.
+//! When the database cannot be written, the batch is tried again until its leases have run out; then the deliveries
+//! are sent again, which at-least-once delivery allows. A batch that the database refuses is written one outcome at
+//! a time, so that one bad outcome does not block the others.
 //!
-//! With the outcomes, in the same transaction, whatever may go next to the same endpoints is leased, so that no
-//! transaction is needed to look for it: as many as have just ended, twice over, since as many end again until the next
-//! batch is written. Slow endpoints that have to take turns are left to whoever looks at all of them.
+//! The transaction that writes outcomes also leases the next deliveries to the same endpoints, so that no further
+//! transaction is needed to find them. It leases twice as many as have just ended, because about as many will end
+//! again before the next batch is written. Slow endpoints that have to take turns are left to the claim over all
+//! endpoints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ use super::transport::AttemptReport;
 use super::verdict::Verdict;
 use crate::clock::Clock;
 
-/// Outcomes per transaction: bounds the statement, far below SQLite's 32,766 parameters.
+/// The most outcomes per transaction. This bounds the statement, far below SQLite's 32,766 parameters.
 const BATCH_MAX: usize = 256;
 
 /// How long to wait before a batch is tried again.
@@ -47,7 +49,7 @@ pub(super) struct SentAttempt {
     pub(super) started_at: Timestamp,
     pub(super) finished_at: Timestamp,
     pub(super) report: AttemptReport,
-    /// Counts against its endpoint until this is dropped: when the outcome is written, or never will be.
+    /// The slot counts against its endpoint until it is dropped: when the outcome is written, or never will be.
     pub(super) _slot: Slot,
 }
 
@@ -58,13 +60,13 @@ pub(super) struct Settler {
     pub(super) retry: RetryPolicy,
     pub(super) disable: DisablePolicy,
     pub(super) dice: StdRng,
-    /// Those of the dispatcher.
+    /// The dispatcher's slots.
     pub(super) slots: Arc<Slots>,
-    /// What waits in its queue.
+    /// Reaches the dispatcher's queue.
     pub(super) begin: AttemptsHandle,
 }
 
-/// What a batch has of one endpoint.
+/// How many attempts of one endpoint are in a batch.
 #[derive(Clone, Copy, Default)]
 struct OfEndpoint {
     outcomes: usize,
@@ -72,7 +74,7 @@ struct OfEndpoint {
 }
 
 impl Settler {
-    /// Settles until every sender is gone.
+    /// Settles until every sender of outcomes is gone.
     pub(super) async fn run(mut self, mut finished: mpsc::Receiver<SentAttempt>) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
@@ -92,7 +94,8 @@ impl Settler {
         }
     }
 
-    /// Tries until the verdict is written or its leases are over. False when the database refuses it as it is.
+    /// Tries until the verdict is written or its leases have run out. False when the database refuses the verdict
+    /// itself.
     async fn written(&self, verdict: Verdict, batch: &[SentAttempt]) -> bool {
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
         let mut ended: BTreeMap<EndpointId, OfEndpoint> = BTreeMap::new();
@@ -134,7 +137,8 @@ impl Settler {
         }
     }
 
-    /// Tells the slots what was written; what waits for an endpoint that gets nothing now is given back.
+    /// Reports to the slots what was written. Queued deliveries of an endpoint that may get nothing now are given
+    /// back.
     fn tell(&self, ended: &BTreeMap<EndpointId, OfEndpoint>, holds: &BTreeMap<EndpointId, Hold>) {
         for (endpoint, of) in ended {
             if self.slots.settled(endpoint, of.outcomes, of.refusals, holds.get(endpoint)) {
@@ -196,7 +200,7 @@ impl Settler {
     }
 }
 
-/// Leases what may go next, now that so many attempts have `ended`.
+/// Leases the next deliveries of the endpoints whose attempts have `ended`.
 async fn lease_next(
     tx: &mut dyn Tx,
     slots: &Slots,

@@ -1,10 +1,10 @@
 //! The headers that make an attempt verifiable (contract 7.1).
 //!
-//! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are those of
-//! this moment, newest first, so that a receiver with either secret of an overlap accepts.
+//! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are the ones
+//! valid now, newest first, so that a receiver with either secret of an overlap accepts.
 //!
-//! The digest is the `hmac` crate's. What a secret is as a key, and how a signature is written, is `verify-core`'s, which
-//! every receiver verifies with.
+//! The digest comes from the `hmac` crate. `verify-core`, which every receiver verifies with, defines how a secret
+//! becomes a key and how a signature is written.
 
 use authority_domain::time::Timestamp;
 use authority_store::ports::LeasedDelivery;
@@ -20,7 +20,7 @@ use crate::secret_box::{SecretBox, SecretContext};
 const DELIVERY_ID: HeaderName = HeaderName::from_static("service-delivery-id");
 const ATTEMPT: HeaderName = HeaderName::from_static("service-attempt");
 
-/// A stored secret cannot be used: the key-encryption key is another one, or the row was altered.
+/// A stored secret cannot be used: the key-encryption key is not the one it was sealed with, or the row was altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a signing secret of the endpoint cannot be opened")]
 pub(super) struct UnusableSecret;
@@ -36,7 +36,7 @@ pub(super) fn headers(
     now: Timestamp,
     secrets: &SecretBox,
 ) -> Result<HeaderMap, UnusableSecret> {
-    // Judged at the attempt: an overlap may end between the lease and now.
+    // Checked at the attempt: an overlap may end between the lease and now.
     let valid = delivery.secrets.iter().filter(|sealed| sealed.expires_at.is_none_or(|at| at > now));
     let timestamp = format!("{:010}", now.as_unix_seconds());
     let digests: Vec<_> = valid

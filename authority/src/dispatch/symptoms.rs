@@ -1,7 +1,7 @@
-//! What a batch of attempts shows of one receiver, and the alerts that open and close with it (contract 2.12, 7.5).
+//! What a batch of attempts shows about one receiver, and the alerts that it opens and closes (contract 2.12, 7.5).
 //!
-//! An alert is raised each time its condition is seen, and closed when an attempt shows that the condition is gone. An
-//! attempt that got no further than a timeout shows nothing of the address or the certificate.
+//! An alert is raised each time its condition is seen, and closed when an attempt shows that the condition is gone.
+//! An attempt that ended in a timeout shows nothing about the address or the certificate.
 
 use authority_domain::alert::{AlertCode, Severity};
 use authority_domain::delivery::outcome::{AttemptOutcome, OutcomeClass, ReceiverWish};
@@ -10,20 +10,20 @@ use authority_domain::endpoint::{DEGRADED_AFTER, DisabledReason, Health};
 
 use super::verdict::Attempted;
 
-/// What one batch shows of one endpoint.
+/// What one batch shows about one endpoint.
 #[derive(Default)]
 pub(super) struct Symptoms {
     succeeded: bool,
     failed: bool,
-    /// What the last attempt that got far enough shows of the receiver's address.
+    /// Whether the receiver's address was refused, by the last attempt that got far enough to show it.
     blocked: Option<bool>,
-    /// The same of its certificate.
+    /// The same for its certificate.
     bad_certificate: Option<bool>,
-    /// A delivery has no attempt left.
+    /// A delivery in the batch has no attempt left.
     given_up: bool,
-    /// An event arrived that had been sent before.
+    /// A replay or a recovery brought an event to the receiver.
     pub(super) caught_up: bool,
-    /// Why the receiver is to get nothing more, when it has said so.
+    /// The reason for disabling the endpoint, when the receiver has asked for nothing more.
     pub(super) refused_for_good: Option<DisabledReason>,
 }
 
@@ -75,7 +75,7 @@ impl Symptoms {
         failing(health).filter(|_| self.failed).into_iter().chain(seen).collect()
     }
 
-    /// The alerts whose condition is seen to be gone.
+    /// The alerts whose condition this batch shows to be gone.
     pub(super) fn closed(&self, health: &Health) -> Vec<AlertCode> {
         let over = [
             (self.succeeded && health.consecutive_failures < DEGRADED_AFTER, AlertCode::EndpointFailing),

@@ -1,7 +1,7 @@
-//! Whom a delivery trusts: TLS 1.2 or newer, certificates verified, no client certificate (contract 7.1).
+//! The TLS settings of deliveries: TLS 1.2 or newer, certificates verified, no client certificate (contract 7.1).
 //!
-//! The roots are those of the Mozilla programme built into the binary, those the operating system has, and those of
-//! one PEM file that an operator may add for a private authority.
+//! The trusted roots are those of the Mozilla programme built into the binary, those of the operating system, and
+//! those of one PEM file that an operator may add for a private authority.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn roots(extra_roots_pem: Option<&[u8]>) -> Result<RootCertStore, DeliveryClient
     for error in &native.errors {
         tracing::warn!(%error, "some of the operating system's root certificates cannot be read");
     }
-    // System stores hold the odd certificate that rustls does not read; that is no reason not to start.
+    // System stores may hold a certificate that rustls cannot read; that must not prevent the start.
     let _ = roots.add_parsable_certificates(native.certs);
     if let Some(pem) = extra_roots_pem {
         let mut added = 0_usize;

@@ -1,8 +1,9 @@
-//! What a batch of attempts writes: the outcomes, the condition of the endpoints, who is disabled, and the alerts that
-//! open and close with them (contract 2.12, 7.5, 15.6).
+//! What a batch of attempts writes: the outcomes, the conditions of the endpoints, which endpoints are disabled, and
+//! the alerts that open and close (contract 2.12, 7.5, 15.6).
 //!
-//! Everything is decided from the batch and what the store answers, in one transaction. Only attempts that were settled
-//! count: of a batch that is tried again after its commit was lost sight of, nothing counts twice.
+//! Everything is decided from the batch and what the store answers, in one transaction. Only attempts that this
+//! transaction settles count. So nothing counts twice when a batch is tried again because the result of its commit
+//! is unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +24,8 @@ use rand::{Rng, SeedableRng};
 use super::settle::SentAttempt;
 use super::symptoms::Symptoms;
 
-/// Waiting deliveries that are cancelled at once with their endpoint; housekeeping cancels the rest. A longer
-/// transaction would hold everybody up.
+/// The most waiting deliveries that are cancelled in the transaction that disables their endpoint; housekeeping
+/// cancels the rest. A longer transaction would delay every other write.
 const CANCELLED_AT_ONCE: i64 = 1_000;
 
 /// What a batch writes.
@@ -32,11 +33,11 @@ pub(super) struct Verdict {
     settlements: Vec<Settlement>,
     attempts: BTreeMap<EndpointId, Vec<Attempted>>,
     policy: DisablePolicy,
-    /// Makes the ids of alerts, the same ones when the batch is tried again.
+    /// Seeds the ids of alerts, so that they are the same when the batch is tried again.
     seed: [u8; 32],
 }
 
-/// What one attempt says of its endpoint.
+/// What one attempt says about its endpoint.
 pub(super) struct Attempted {
     id: AttemptId,
     event_id: EventId,
@@ -47,13 +48,13 @@ pub(super) struct Attempted {
     pub(super) status: Option<u16>,
     retry_after_ms: Option<u64>,
     pub(super) wish: Option<ReceiverWish>,
-    /// It was to bring an event that had been sent before.
+    /// Its delivery is a replay or part of a recovery.
     pub(super) catching_up: bool,
-    /// Its delivery has no attempt left.
+    /// Its delivery has failed and gets no further attempt.
     pub(super) given_up: bool,
 }
 
-/// What a batch made of one endpoint.
+/// What a batch means for one endpoint.
 struct EndpointVerdict {
     of: ConditionOf,
     symptoms: Symptoms,
@@ -72,12 +73,13 @@ impl Verdict {
     pub(super) fn add(&mut self, finished: &SentAttempt, class: OutcomeClass, settlement: Settlement) {
         let attempts = self.attempts.entry(finished.delivery.endpoint_id.clone()).or_default();
         attempts.push(Attempted::new(finished, class, &settlement));
-        // In the order they ended; of the same moment, in the order they were told.
+        // In the order in which they ended; those that ended at the same time, in the order in which they were
+        // reported.
         attempts.sort_by_key(|attempt| attempt.ended_at);
         self.settlements.push(settlement);
     }
 
-    /// Writes everything; tells how the endpoints are held back now.
+    /// Writes everything and returns how the endpoints are held back now.
     pub(super) async fn write(&self, tx: &mut dyn Tx) -> Result<BTreeMap<EndpointId, Hold>, StoreError> {
         let settled: BTreeSet<AttemptId> = tx.delivery_settle(&self.settlements).await?.into_iter().collect();
         let mut touched: BTreeMap<&EndpointId, Vec<&Attempted>> = BTreeMap::new();
@@ -100,7 +102,7 @@ impl Verdict {
         Ok(judged.into_iter().map(|judged| (judged.of.endpoint_id, judged.of.condition.hold)).collect())
     }
 
-    /// Disables whom the batch disables, and opens and closes alerts.
+    /// Disables the endpoints that the batch says are to be disabled, and opens and closes alerts.
     async fn act(&self, tx: &mut dyn Tx, judged: &[EndpointVerdict]) -> Result<(), StoreError> {
         let mut dice = StdRng::from_seed(self.seed);
         let mut closing = BTreeMap::new();
@@ -178,8 +180,8 @@ impl EndpointVerdict {
         Self { of, symptoms, at, disable }
     }
 
-    /// Disables the endpoint if the batch says so, with what waits for it; what is to be said of it, unless it was
-    /// disabled already.
+    /// Disables the endpoint if the batch says so, and cancels its waiting deliveries. Returns the alert to raise,
+    /// unless the endpoint was disabled already.
     async fn disable(&self, tx: &mut dyn Tx, policy: DisablePolicy) -> Result<Option<Said>, StoreError> {
         let Some(reason) = self.disable else { return Ok(None) };
         let id = &self.of.endpoint_id;
@@ -190,8 +192,8 @@ impl EndpointVerdict {
         Ok(Some(disabled(reason, policy)))
     }
 
-    /// Of an endpoint that gets nothing any more, what was still in flight opens no alert of the endpoint: nothing would
-    /// close it.
+    /// The alerts to raise. For a disabled endpoint, attempts that were still in flight raise no alert that ends
+    /// with the endpoint, because nothing would close it.
     fn raised(&self, ended: bool) -> Vec<Said> {
         let mut raised = self.symptoms.raised(&self.of.condition.health);
         if ended || self.of.status == EndpointStatus::Disabled {

@@ -1,8 +1,8 @@
 //! Reads the credential of a request (contract 5.3): `Authorization: Bearer <key>` and nothing else.
 //!
-//! Only the form is judged here, so that nothing malformed costs a database read; whether the key exists, is revoked
-//! or belongs to this root is for whoever looks it up. Deliberately absent: every other transport (query parameter,
-//! Basic, cookie), and anything that would tell a caller which rule its key broke.
+//! Only the form is checked here, so that a malformed key costs no database read; the caller looks up whether the
+//! key exists, is revoked or belongs to this API. Deliberately absent: every other transport (query parameter,
+//! Basic, cookie), and anything that would tell a client which rule its key broke.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::api_key::ApiKey;
@@ -30,7 +30,7 @@ pub fn read(headers: &HeaderMap) -> Result<ApiKey, Refusal> {
     ApiKey::parse(key.trim_matches(' ')).map_err(|_| invalid())
 }
 
-/// The one refusal for every key that is not good, whatever is wrong with it.
+/// The one refusal for every invalid key, whatever is wrong with it.
 #[must_use]
 pub fn invalid() -> Refusal {
     Refusal::new(ErrorCode::InvalidApiKey, "The credential is not a valid API key for this service.")

@@ -1,8 +1,8 @@
 //! Reads a request's body: size and media type first, JSON later (contract 4.2 rows 8 and 11, 5.6).
 //!
-//! The handler reads a [`Payload`] before it looks at conditions and query, and asks it for JSON after them, because
-//! that is the order in which errors are told. A body on GET, HEAD and DELETE is ignored and not read; the server
-//! then closes the connection behind it.
+//! The handler reads a [`Payload`] before it checks conditions and query, and parses it as JSON after them,
+//! because errors are reported in that order. A body on GET, HEAD and DELETE is ignored and not read; the server
+//! then closes the connection after its answer.
 
 use authority_domain::body::strict_json;
 use authority_domain::error_code::ErrorCode;
@@ -22,7 +22,7 @@ use super::server::BodyTimeout;
 /// Largest request body (contract 5.6), in bytes.
 pub const BODY_LIMIT: usize = 256 * 1024;
 
-/// The bytes of a body that has an acceptable size and type; empty when there was none.
+/// The bytes of a body with an acceptable size and type; empty when there was none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload(Bytes);
 
@@ -30,14 +30,15 @@ impl Payload {
     /// Reads a body.
     ///
     /// # Errors
-    /// `payload_too_large` by its declared or its real size, `unsupported_media_type`, `request_timeout` when it does
-    /// not arrive in time, `invalid_request` when the client broke it off.
+    /// `payload_too_large` for its declared or its real size, `unsupported_media_type`, `request_timeout` when it
+    /// does not arrive in time, `invalid_request` when the client aborted it.
     pub async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Self, Refusal> {
         let ignored = matches!(*method, Method::GET | Method::HEAD | Method::DELETE);
         if ignored || body.is_end_stream() {
             return Ok(Self(Bytes::new()));
         }
-        // A declared length is judged before anything is read, and so before the client is asked to send it.
+        // A declared length is checked before anything is read, and so before the client is asked to send the
+        // body.
         if body.size_hint().lower() > BODY_LIMIT as u64 {
             return Err(too_large());
         }
@@ -57,7 +58,7 @@ impl Payload {
         parse(&self.0)
     }
 
-    /// The JSON of an operation whose body may be left out; none is the same as `{}`.
+    /// The JSON of an operation whose body is optional; no body is the same as `{}`.
     ///
     /// # Errors
     /// `invalid_json`.
@@ -65,7 +66,7 @@ impl Payload {
         if self.0.is_empty() { Ok(Value::Object(Map::new())) } else { parse(&self.0) }
     }
 
-    /// The canonical JSON for the idempotency fingerprint; none is the same as `{}`.
+    /// The canonical JSON for the idempotency fingerprint; no body is the same as `{}`.
     ///
     /// # Errors
     /// `invalid_json`.
@@ -89,7 +90,7 @@ fn too_large() -> Refusal {
     Refusal::new(ErrorCode::PayloadTooLarge, "The body is larger than 256 KiB.")
 }
 
-/// What ended the reading: the limit, the deadline, or the client.
+/// What ended the read: the limit, the deadline, or the client.
 fn broken(error: &BoxError) -> Refusal {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error.as_ref());
     while let Some(error) = cause {

@@ -1,9 +1,9 @@
-//! Who asks, where proxies stand in front (contract 18.1): `AUTHORITY_TRUSTED_PROXIES`.
+//! The client's address behind proxies (contract 18.1): `AUTHORITY_TRUSTED_PROXIES`.
 //!
-//! Only what a trusted proxy says is believed: `Forwarded` (RFC 7239) or `X-Forwarded-For` is read from its end, the hop
-//! next to this service, up to the first address that is no trusted proxy's. What stands before it the client may have
-//! written itself. A proxy passes on what it does not know: where both headers are there and disagree, neither is
-//! believed, and the client is the proxy.
+//! Only the word of a trusted proxy counts: `Forwarded` (RFC 7239) or `X-Forwarded-For` is read from its end, the
+//! hop next to this service, up to the first address that does not belong to a trusted proxy. The client may have
+//! written everything before that itself. A proxy passes on headers that it does not know: when both headers are
+//! present and disagree, neither is believed, and the proxy counts as the client.
 
 use std::net::IpAddr;
 
@@ -31,7 +31,7 @@ pub fn client_address(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMa
     }
 }
 
-/// From the last hop towards the client; a hop that cannot be read ends the walk.
+/// Walks from the last hop towards the client; an unreadable hop ends the walk.
 fn walk(proxies: &TrustedProxies, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {
@@ -44,7 +44,7 @@ fn walk(proxies: &TrustedProxies, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Ip
     client
 }
 
-/// The lines of a list are one list.
+/// Joins the lines of a list header into one list.
 fn lines(headers: &HeaderMap, name: &HeaderName) -> String {
     let lines: Vec<_> =
         headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
@@ -65,7 +65,7 @@ fn forwarded_for(text: &str) -> Vec<Option<IpAddr>> {
     outside_quotes(text, ',').into_iter().map(address).collect()
 }
 
-/// Splits where the separator stands outside of quotation marks.
+/// Splits at separators outside of quotation marks.
 fn outside_quotes(text: &str, separator: char) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |c| {

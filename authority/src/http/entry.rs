@@ -1,10 +1,11 @@
-//! The way in, in the order of contract 4.2: who asks, how fast, may they, and is the request well-formed.
+//! The shared checks of every request, in the order of contract 4.2: authentication, rate limit, permission, and
+//! the form of the request.
 //!
-//! A request comes with its [`Operation`] (see [`super::routes`]); `merchant` and `operator` run the checks that all
-//! operations share (rows 3 to 11), call the handler's function with what they found, and turn its answer into a response
-//! with the headers of contract 5.4. What depends on a stored record (rows 12 to 16) happens in the use case, inside its
-//! transaction. In debug builds an answer that the operation does not declare ends the request with a panic: a test that
-//! sees one has found a description that is not true.
+//! A request comes with its [`Operation`] (see [`super::routes`]). `merchant` and `operator` run the checks that
+//! all operations share (rows 3 to 11), call the handler's function with the result, and turn its answer into a
+//! response with the headers of contract 5.4. Checks that depend on a stored record (rows 12 to 16) happen in the
+//! use case, inside its transaction. In debug builds an answer that the operation does not declare panics: a test
+//! that hits this has found a wrong description.
 
 use std::sync::Arc;
 
@@ -48,30 +49,30 @@ use crate::metrics::Metrics;
 const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// What both roots' handlers work with.
+/// The state that the handlers of both APIs share.
 #[derive(Clone)]
 pub struct AppState {
     /// The use cases.
     pub app: App,
-    /// The merchants' buckets, and those of failed authentication on both roots.
+    /// The rate limit buckets of merchants, and those of failed authentication on both APIs.
     pub limiter: Arc<RateLimiter>,
-    /// The proxies that say whom a request came from.
+    /// The proxies that are trusted to name the client's address.
     pub proxies: Arc<TrustedProxies>,
-    /// What was answered and not taken yet.
+    /// Answers that their clients have not read yet.
     pub unsent: Arc<Unsent>,
-    /// The pages that are being made.
+    /// The list pages that are being built.
     pub pages: Arc<PagesAtOnce>,
-    /// What this process has counted.
+    /// The counters of this process.
     pub metrics: Arc<Metrics>,
-    /// What the database said of it lately.
+    /// The database figures that were read recently.
     pub figures: Arc<RecentFigures>,
 }
 
 /// A request that passed the shared checks.
 pub(super) struct AuthorizedRequest<C> {
-    /// Who asks.
+    /// The authenticated caller.
     pub(super) who: C,
-    /// The parameters, to be read by the handler.
+    /// The parameters, for the handler to read.
     pub(super) query: Query,
     operation: &'static Operation,
     request_id: RequestId,
@@ -82,9 +83,9 @@ pub(super) struct AuthorizedRequest<C> {
     if_match: Option<app::IfMatch>,
 }
 
-/// Whoever may write: an operator's writes are noted under its key.
+/// A caller that may write: an operator's writes are recorded under its key.
 pub(super) trait Actor {
-    /// Who it is for the audit log; `None` for a merchant.
+    /// The author for the audit log; `None` for a merchant.
     fn author(&self) -> Option<Author>;
 }
 
@@ -101,7 +102,8 @@ impl Actor for Operator {
 }
 
 impl<C: Actor> AuthorizedRequest<C> {
-    /// Rows 10 and 11 for an operation that writes: no parameter, readable JSON; then what names the logical write.
+    /// Rows 10 and 11 for an operation that writes: no parameters, readable JSON; also returns what identifies the
+    /// logical write.
     pub(super) fn write(self) -> Result<(C, Mutation, Value), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
         self.query.finish()?;
@@ -133,7 +135,7 @@ impl<C: Actor> AuthorizedRequest<C> {
     }
 }
 
-/// What a handler's function answers.
+/// The result of a handler's function.
 pub(super) enum Reply {
     /// A record or a result.
     Answer(Answer),
@@ -141,7 +143,7 @@ pub(super) enum Reply {
     List(List),
 }
 
-/// Runs an operation of the merchant API, or one of the sandbox, which asks for a test key and for no scope.
+/// Runs an operation of the merchant API, or of the sandbox, which needs a test key and no scope.
 pub(super) async fn merchant<F, Fut>(roots: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Caller>) -> Fut,
@@ -176,8 +178,8 @@ where
     response
 }
 
-/// Runs an operation of the operator API. Its keys have no rate limits: the root is never reachable from outside. Wrong
-/// ones do.
+/// Runs an operation of the operator API. Valid operator keys have no rate limits, because this API is never
+/// reachable from outside. Invalid keys have one.
 pub(super) async fn operator<F, Fut>(roots: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Operator>) -> Fut,
@@ -206,7 +208,7 @@ where
     respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key })
 }
 
-/// Lists wait for their turn, and in vain when meanwhile too much waits to be read.
+/// Waits until a page of a list may be built; refuses if by then too many answers are unread.
 async fn page_turn(
     operation: &Operation,
     roots: &AppState,
@@ -221,18 +223,18 @@ async fn page_turn(
     Ok(Some(turn))
 }
 
-/// For whom an answer is held until it is taken.
+/// The credential that an answer counts against until it is read.
 struct Holder<'a> {
     unsent: &'a Arc<Unsent>,
     key: &'a KeyId,
 }
 
-/// What the route that matched is for.
+/// The operation of the route that matched.
 fn operation_of(parts: &Parts) -> Option<&'static Operation> {
     parts.extensions.get::<&'static Operation>().copied()
 }
 
-/// A handler that was not added with an operation; [`super::routes::Routes`] has no way to do so.
+/// The answer of a handler that was added without an operation; [`super::routes::Routes`] has no way to do so.
 fn undescribed() -> Response {
     Problem(Refusal::internal()).into_response()
 }
@@ -243,7 +245,7 @@ fn respond(
     has: &IfNoneMatch,
     holder: &Holder<'_>,
 ) -> Response {
-    // The page's turn ends when its answer is counted.
+    // The page's permit is released once its answer is counted.
     let granted = outcome.and_then(|(reply, _page)| {
         debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
         let hold = |answer| holder.unsent.hold(holder.key, answer, operation.verb.writes());
@@ -281,7 +283,7 @@ fn declares(operation: &Operation, reply: &Reply) -> bool {
 
 type Limited = (RateLimitStatus, Result<(), Refusal>);
 
-/// Rows 3 and 4. A failed credential counts against the address it came from.
+/// Rows 3 and 4. A failed authentication counts against the client's address.
 async fn authenticate(
     roots: &AppState,
     operation: &Operation,
@@ -301,7 +303,7 @@ async fn authenticate(
     }
 }
 
-/// What a request is told that nobody is behind: also that its address has failed too often.
+/// The refusal for failed authentication; `rate_limited` once its address has failed too often.
 fn failed(roots: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
     let failure = match refusal.code {
         ErrorCode::MissingCredential => Failure::NoCredential,

@@ -1,9 +1,10 @@
 //! `Idempotency-Key` and the fingerprint of the request it stands for (contract 4.3).
 //!
-//! The door parses the key and computes the fingerprint; the use case looks the key up in the transaction of its
-//! effect: same key and same fingerprint give the first answer again, another fingerprint is refused. `If-Match` is
-//! not in the fingerprint: a client that lost the answer, re-read the record and retries with the newer version must
-//! still get the first answer. The credential is not in it either, so that rotating a key does not break retries.
+//! The HTTP layer parses the key and computes the fingerprint; the use case looks the key up in the transaction of
+//! its effect: the same key and fingerprint get the first answer again, another fingerprint is refused. `If-Match`
+//! is not in the fingerprint: a client that lost the answer, re-read the record and retries with the newer version
+//! must still get the first answer. The credential is not in it either, so that rotating a key does not break
+//! retries.
 
 use std::borrow::Cow;
 
@@ -23,7 +24,7 @@ const KEY_LIMIT: usize = 255;
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Reads the header; `None` when there is none. Within one pair of double quotes it is the same key.
+    /// Reads the header; `None` when there is none. One pair of double quotes around the key does not change it.
     ///
     /// # Errors
     /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII or is
@@ -54,9 +55,9 @@ fn invalid() -> Refusal {
     .param("Idempotency-Key")
 }
 
-/// SHA-256 over method, path, canonical query and canonical body; `body` is empty for a request without one. Of the path
-/// unreserved characters are taken as they are meant, however they were sent (`%2D` is `-`). Each part goes in with its
-/// length, so that no two requests share a byte string.
+/// SHA-256 over method, path, canonical query and canonical body; `body` is empty for a request without one.
+/// Unreserved characters in the path are decoded first (`%2D` is `-`). Each part is hashed with its length, so
+/// that no two requests give the same byte string.
 #[must_use]
 pub fn fingerprint(method: &Method, path: &str, canonical_query: &str, canonical_body: &str) -> [u8; 32] {
     let mut digest = Sha256::new();

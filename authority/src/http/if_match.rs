@@ -1,7 +1,8 @@
-//! `If-Match`: the version a change was made for (contract 4.4).
+//! `If-Match`: the version that a change expects (contract 4.4).
 //!
-//! The door parses it; the use case compares it with the record it has locked. Bare integers are taken because the
-//! brief says the header carries the version; the weak form because proxies weaken tags when they compress.
+//! The HTTP layer parses it; the use case compares it with the record it has locked. Bare integers are accepted
+//! because the brief says the header carries the version; the weak form because proxies weaken tags when they
+//! compress.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
@@ -31,7 +32,7 @@ fn parse(text: &str) -> Option<IfMatch> {
     let tag = text.strip_prefix("W/");
     let digits = match tag.unwrap_or(text).strip_prefix('"') {
         Some(quoted) => quoted.strip_suffix('"')?,
-        // Weak is a property of tags; a bare number has none.
+        // Only tags can be weak; a bare number cannot.
         None if tag.is_some() => return None,
         None => text,
     };

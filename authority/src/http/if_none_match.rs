@@ -1,7 +1,8 @@
-//! `If-None-Match`: a reader that has a version already is told so, without the body (contract 4.4, RFC 9110 13.1.2).
+//! `If-None-Match`: a reader that already has the current version gets an answer without the body (contract 4.4,
+//! RFC 9110 13.1.2).
 //!
-//! Only an answer whose body is all in its version can be left out. A header that cannot be read asks for nothing:
-//! the reader then gets the record, which is never wrong. Bare numbers are taken as in `If-Match`.
+//! This only works for an answer whose whole body depends on its version. An unreadable header is ignored: the
+//! reader then gets the record, which is never wrong. Bare numbers are accepted as in `If-Match`.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -13,7 +14,7 @@ use http::{HeaderMap, Method, StatusCode};
 pub struct IfNoneMatch(Vec<String>);
 
 impl IfNoneMatch {
-    /// Reads the header of a request that reads.
+    /// Reads the header of a read request.
     #[must_use]
     pub fn read(method: &Method, headers: &HeaderMap) -> Self {
         if !matches!(*method, Method::GET | Method::HEAD) {
@@ -31,13 +32,13 @@ impl IfNoneMatch {
     }
 }
 
-/// The tag without its quotes and its weakness: versions are exact, and proxies weaken tags.
+/// The tag without quotes and weakness mark: versions are exact, and proxies weaken tags.
 fn bare(tag: &str) -> &str {
     let tag = tag.strip_prefix("W/").unwrap_or(tag);
     tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
-/// Takes the body out of an answer that the reader has.
+/// Removes the body from an answer that the reader already has.
 pub fn not_modified(mut response: Response) -> Response {
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     *response.body_mut() = Body::empty();

@@ -1,4 +1,4 @@
-//! What the lists of both roots read from a query beside their own filters (contract 4.5).
+//! The query parameters that the lists of both APIs share, besides their own filters (contract 4.5).
 
 use authority_domain::refusal::Refusal;
 use authority_domain::text_enum::TextEnum;
@@ -7,17 +7,17 @@ use verify_core::catalog::EventType;
 use super::query::Query;
 use crate::app::lists::ListRequest;
 
-/// Rows per page where the client does not say.
+/// Rows per page by default.
 pub(super) const ROWS: u16 = 25;
 /// The same for feeds.
 pub(super) const FEED_ROWS: u16 = 100;
 
-/// The parameters that all lists share; to be called after the list's own filters were read.
+/// The parameters that all lists share; call this after reading the list's own filters.
 pub(super) fn list_request(query: Query, rows: u16) -> Result<ListRequest, Refusal> {
     list_request_within(query, rows, None)
 }
 
-/// The same for a list under another record, to which its cursors are bound as well.
+/// The same for a list below another record; its cursors are bound to that record as well.
 pub(super) fn list_request_within(
     mut query: Query,
     rows: u16,
@@ -35,7 +35,7 @@ pub(super) fn flag(query: &mut Query, name: &'static str) -> Result<Option<bool>
     query.parsed(name, "true or false", |text| text.parse().ok())
 }
 
-/// A comma list of an enum's values, as the store compares them.
+/// A comma list of an enum's values, in the form that the store compares.
 pub(super) fn words<E: TextEnum>(query: &mut Query, name: &'static str) -> Result<Vec<String>, Refusal> {
     Ok(query.list::<E>(name)?.iter().map(|value| value.as_str().to_owned()).collect())
 }

@@ -1,13 +1,13 @@
-//! Media types as RFC 9110 section 8.3.1 writes them: blanks may stand around `;`, and a `;` may have nothing behind it.
+//! Media types as RFC 9110 section 8.3.1 defines them: blanks may surround `;`, and nothing needs to follow a `;`.
 //!
-//! By hand: the crates that read media types do not take the blanks. Names are compared without their case; a quoted value
-//! means what is in its quotes.
+//! Written by hand, because the crates that parse media types reject the blanks. Names are compared
+//! case-insensitively; a quoted value means the text inside its quotes.
 
 /// A media type: its essence and its parameters, names in lower case.
 pub(super) struct MediaType {
     /// `type/subtype`.
     pub(super) essence: String,
-    /// In the order they came; a name may come more than once.
+    /// In the order received; a name may occur more than once.
     pub(super) parameters: Vec<(String, String)>,
 }
 
@@ -50,7 +50,7 @@ fn token(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// What stands before the closing quotation mark, and what follows it (RFC 9110 section 5.6.4).
+/// The text before the closing quotation mark, and the rest after it (RFC 9110 section 5.6.4).
 fn quoted_string(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.chars();

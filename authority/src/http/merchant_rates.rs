@@ -1,14 +1,16 @@
-//! The buckets of merchants: each request takes a token of its (merchant, mode) and policy (contract 5.5, 18.4-9).
+//! The rate limit buckets of merchants: each request takes a token of its (merchant, mode) and policy (contract
+//! 5.5, 18.4-9).
 //!
-//! A bucket is one time, as the generic cell rate algorithm has it: when it will be full again. A request moves it on by
-//! the time in which one token comes back, and is refused when that would be further away than an empty bucket is. What
-//! is left is thereby a part of the bucket, and stays that part when the operator sets another rate or when the number
-//! of instances changes: nobody gets a new burst. Buckets are divided by the number of instances, so that what all of
-//! them allow obeys the limit; one token is the least that an instance has.
+//! A bucket is stored as one time, as in the generic cell rate algorithm: the time when it will be full again. A
+//! request moves that time forward by the refill time of one token, and is refused when it would then be further
+//! away than the refill time of a whole bucket. The remaining tokens are thus a fraction of the bucket, and that
+//! fraction stays the same when the operator sets another rate or the number of instances changes: nobody gets a
+//! new burst. Buckets are divided by the number of instances, so that all instances together obey the limit; each
+//! instance has at least one token.
 //!
-//! Why not `governor`, which counts the failures of addresses: one limiter of it has one quota for all its keys, and a
-//! key that moves to another begins with a full bucket. Here every merchant may have rates of its own that change while
-//! it asks. Deliberately absent: what the rates are; whoever asks says so.
+//! Why not `governor`, which counts the failed authentications of addresses: one of its limiters has one quota for
+//! all its keys, and a key that moves to another limiter begins with a full bucket. Here every merchant may have
+//! its own rates, which can change at any time. Deliberately absent: the rates themselves; the caller passes them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,30 +23,30 @@ use crate::config::Quota;
 /// The buckets of one policy.
 #[derive(Default)]
 pub(super) struct MerchantBuckets {
-    /// When each bucket is full again. One that is not here is full.
+    /// When each bucket is full again. A bucket without an entry is full.
     full_at: Mutex<HashMap<Tenant, Duration>>,
 }
 
-/// What became of one request for a token.
+/// The result of one request for a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// Requests that may follow at once.
+    /// Requests that may follow immediately.
     pub(super) remaining: u32,
     /// How long the bucket needs to be full again.
     pub(super) full_after: Duration,
-    /// None was left: how long the next one takes to come.
+    /// If no token was left: the time until the next one.
     pub(super) refused_for: Option<Duration>,
 }
 
 impl MerchantBuckets {
-    /// Takes a token, of `instances` that share the quota. `now` is monotonic.
+    /// Takes a token; `instances` share the quota. `now` is monotonic.
     pub(super) fn take(&self, tenant: &Tenant, quota: Quota, instances: u32, now: Duration) -> Taken {
         let token = time_of_token(quota, instances);
-        // Its part of the burst, by the time of as many tokens.
+        // This instance's share of the burst, as the refill time of that many tokens.
         let depth = (token.saturating_mul(quota.burst.get()) / instances.max(1)).max(token);
         let mut buckets = self.lock();
         let known = buckets.get(tenant).copied().unwrap_or(now);
-        // After a change of the quota nobody owes more than a whole bucket.
+        // After a change of the quota a bucket is never emptier than empty.
         let full_at = known.clamp(now, now.saturating_add(depth));
         let next = full_at.saturating_add(token);
         let empty_at = now.saturating_add(depth);
@@ -67,18 +69,18 @@ impl MerchantBuckets {
         }
     }
 
-    /// Forgets the buckets that are full.
+    /// Removes the buckets that are full.
     pub(super) fn sweep(&self, now: Duration) {
         self.lock().retain(|_, full_at| *full_at > now);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, Duration>> {
-        // Nothing in here panics half way.
+        // No code that holds this lock can panic half way.
         self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long one token takes to come back, rounded up: a limit is never exceeded by rounding.
+/// The refill time of one token, rounded up, so that rounding never exceeds a limit.
 fn time_of_token(quota: Quota, instances: u32) -> Duration {
     let window = u64::try_from(quota.window.as_nanos()).unwrap_or(u64::MAX);
     let of_all = window.saturating_mul(u64::from(instances));
@@ -110,7 +112,7 @@ mod tests {
         ten().refilled_by(NonZeroU32::new(refill).unwrap())
     }
 
-    /// How many tokens can be taken at this moment.
+    /// The number of tokens that can be taken now.
     fn drain(buckets: &MerchantBuckets, quota: Quota, instances: u32, now: Duration) -> usize {
         let tenant = tenant("mer_a");
         (0..10_000).take_while(|_| buckets.take(&tenant, quota, instances, now).refused_for.is_none()).count()
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn each_instance_has_its_part_of_the_burst_and_of_the_refill() {
-        // Instances → at once in a full bucket, and in the ten seconds after.
+        // Instances → tokens taken at once from a full bucket, and in the ten seconds after.
         for (instances, at_once, later) in [(1, 20, 100), (2, 10, 50), (3, 6, 34), (20, 1, 5), (50, 1, 2)] {
             let buckets = MerchantBuckets::default();
             assert_eq!(drain(&buckets, ten(), instances, MS(0)), at_once, "{instances}");

@@ -1,11 +1,11 @@
-//! The door: HTTP on both sides of it, and nothing about orders or events.
+//! The HTTP layer: everything about HTTP, and nothing about orders or events.
 //!
-//! [`server`] accepts connections and bounds what a peer can hold. [`answer`] wraps the routers: every request gets an
-//! id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in the order
-//! of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type ([`body`]), the
-//! conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`], `list_query`); they answer
-//! lists with [`page`]. What each operation needs and answers is declared beside its handler ([`operation`]) and put
-//! behind its path with it ([`routes`]).
+//! [`server`] accepts connections and bounds what a peer can hold. [`answer`] wraps the routers: every request
+//! gets an id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in
+//! the order of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type
+//! ([`body`]), the conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`],
+//! `list_query`); they answer lists with [`page`]. What each operation needs and answers is declared beside its
+//! handler ([`operation`]), and [`routes`] adds both to the router together.
 
 pub mod answer;
 pub mod bearer;

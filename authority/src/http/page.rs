@@ -1,7 +1,7 @@
 //! A page of a list (contract 4.5): `{"data":[…],"next_cursor":"…","resume_cursor":"…"}`.
 //!
-//! The items are JSON texts, mostly as the store kept them, and are copied through unread: events must reach their
-//! readers byte for byte, and parsing and writing them again is what dominates the cost of a page.
+//! The items are JSON texts, mostly as the store holds them, and are copied without parsing: events must reach
+//! their readers byte for byte, and parsing and serializing them again would dominate the cost of a page.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -10,14 +10,14 @@ use bytes::{BufMut, Bytes, BytesMut};
 pub struct Page<T> {
     /// The items, each one complete JSON text.
     pub items: Vec<T>,
-    /// Where the next page begins; `None` on the last page, which then has no such member.
+    /// The start of the next page; `None` on the last page, which then has no such member.
     pub next_cursor: Option<String>,
     /// The position after this page's last item; on `/events` and `/sync/orders`, on every page.
     pub resume_cursor: Option<String>,
 }
 
 impl<T: AsRef<[u8]>> Page<T> {
-    /// The page as JSON. Each item goes as it is copied.
+    /// The page as JSON. Each item is dropped once it is copied.
     #[must_use]
     pub fn into_json(self) -> Bytes {
         let items: usize = self.items.iter().map(|item| item.as_ref().len() + 1).sum();

@@ -1,8 +1,8 @@
-//! How many pages one client has made at a time.
+//! The limit on list pages that are built at the same time for one client.
 //!
-//! A page is the largest answer there is, and the store has few readers for lists. A merchant gets half of them, however
-//! many keys and connections it asks by, and waits for itself; an operator gets them by key. So whoever asks for many
-//! pages at once leaves readers for the others.
+//! Pages are the largest answers, and the store has few read connections for lists. A merchant gets half of them,
+//! however many keys and connections it uses, and its further requests queue behind its own; an operator's share
+//! is per key. So a client that requests many pages at once leaves read connections for others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use authority_domain::refusal::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pages of one client that are being made: half of the store's readers for lists.
+/// Pages built at the same time for one client: half of the store's read connections for lists.
 const PAGES_AT_ONCE: usize = 2;
-/// Clients above which those that have no page made are forgotten.
+/// Above this number of clients, those without a page are removed.
 const CLIENTS_KEPT: usize = 1_024;
 
-/// The turns of all clients, by merchant or by operator key.
+/// The permits of all clients, by merchant or by operator key.
 #[derive(Default)]
 pub struct PagesAtOnce(Mutex<HashMap<String, Arc<Semaphore>>>);
 
 impl PagesAtOnce {
-    /// Waits until a page may be made for this client. It is made for as long as the permit exists.
+    /// Waits until a page may be built for this client. The permit is held while it is built.
     ///
     /// # Errors
-    /// None that can happen: `internal_error` if the turns were closed.
+    /// None in practice: `internal_error` if the semaphore were closed.
     pub async fn turn(&self, client: &str) -> Result<OwnedSemaphorePermit, Refusal> {
         self.turns(client).acquire_owned().await.map_err(|_| Refusal::internal())
     }

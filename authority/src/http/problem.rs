@@ -1,7 +1,7 @@
 //! Refusals as RFC 9457 problem details (contract 5.1) with the headers that belong to them (5.3, 5.4).
 //!
-//! A handler returns [`Problem`], which travels as an extension of an empty response; [`super::answer`], which knows
-//! the request's id and the root's name, writes the body with [`ProblemWriter`]. So no handler needs either.
+//! A handler returns [`Problem`], which travels as an extension of an empty response. [`super::answer`], which
+//! knows the request's id and the API's name, writes the body with [`ProblemWriter`]. So no handler needs either.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::{MemberError, Refusal};
@@ -13,7 +13,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::request_id::RequestId;
 
-/// A refusal on its way out. `?` turns a [`Refusal`] into it.
+/// A refusal as a response. `?` converts a [`Refusal`] into it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem(pub Refusal);
 
@@ -32,7 +32,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Writes problem bodies for one root.
+/// Writes the problem bodies of one API.
 #[derive(Debug, Clone)]
 pub struct ProblemWriter {
     /// The protection space in `WWW-Authenticate`, e.g. `merchant-api`.
@@ -44,7 +44,7 @@ impl ProblemWriter {
     pub fn write(&self, response: &mut Response, request_id: &RequestId) {
         let Some(Problem(refusal)) = response.extensions_mut().remove() else { return };
         let document = Document { refusal: &refusal, request_id };
-        // Texts and JSON values only: there is nothing in it that cannot be written.
+        // The document holds only texts and JSON values, so serializing cannot fail.
         let body = serde_json::to_vec(&document).unwrap_or_default();
         *response.status_mut() = status(refusal.code);
         let headers = response.headers_mut();
@@ -62,7 +62,7 @@ impl ProblemWriter {
         *response.body_mut() = Body::from(body);
     }
 
-    /// RFC 6750 section 3: no error code when no credential was given, the scopes when one would do.
+    /// RFC 6750 section 3: no error code when no credential was given; the scopes when one of them is missing.
     fn challenge(&self, refusal: &Refusal) -> Option<HeaderValue> {
         let realm = format!("Bearer realm=\"{}\"", self.realm);
         let challenge = match refusal.code {

@@ -1,8 +1,9 @@
 //! Reads a query string strictly (contract 4.5): each parameter once, each known, each well-formed.
 //!
-//! A handler takes the parameters it defines, one call each, and then calls [`Query::finish`], which refuses what is
-//! left: a typing error such as `crusor` must not restart a catch-up loop. The parameters taken as filters form the
-//! canonical filter string, to which the list's cursors are bound, so that a cursor is refused under another filter.
+//! A handler takes the parameters it defines, one call each, and then calls [`Query::finish`], which refuses any
+//! that are left: a typo such as `crusor` must not restart a catch-up loop. The parameters taken as filters form
+//! the canonical filter string, to which the list's cursors are bound, so that a cursor is refused under another
+//! filter.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +23,13 @@ const TEXT_LIMIT: usize = 255;
 /// Most values in a comma list (contract 18.1).
 const LIST_LIMIT: usize = 64;
 
-/// The parameters of one request that were not taken yet.
+/// The parameters of one request that have not been taken yet.
 #[derive(Debug, Clone)]
 pub struct Query {
     left: BTreeMap<String, String>,
     filters: BTreeMap<String, String>,
     canonical: String,
-    /// Whose parameters they are; what it does not declare is not to be read.
+    /// The operation they belong to; a parameter that it does not declare must not be read.
     operation: Option<&'static Operation>,
 }
 
@@ -52,14 +53,14 @@ impl Query {
         Ok(Self { left, filters: BTreeMap::new(), canonical, operation: None })
     }
 
-    /// As parameters of this operation.
+    /// Assigns the parameters to this operation.
     #[must_use]
     pub(super) fn of(mut self, operation: &'static Operation) -> Self {
         self.operation = Some(operation);
         self
     }
 
-    /// Takes a parameter out. The description of the operation names every one that is asked for.
+    /// Takes a parameter. The operation must declare every parameter that is read.
     fn take(&mut self, name: &str) -> Option<String> {
         debug_assert!(
             self.operation.is_none_or(|operation| operation.takes(name)),
@@ -68,7 +69,7 @@ impl Query {
         self.left.remove(name)
     }
 
-    /// All parameters, sorted by name and encoded in one way: part of an idempotency fingerprint.
+    /// All parameters, sorted by name and encoded canonically: part of an idempotency fingerprint.
     #[must_use]
     pub fn canonical(&self) -> &str {
         &self.canonical
@@ -81,7 +82,7 @@ impl Query {
     /// would lose data.
     pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
         let Some(text) = self.take("limit") else { return Ok(default) };
-        // Written in one way only: no sign, no zero in front.
+        // Only the canonical form: no sign, no leading zero.
         let canonical = |limit: &u16| (1..=LIMIT_MAX).contains(limit) && limit.to_string() == text;
         let limit = text.parse().ok().filter(canonical);
         limit.ok_or_else(|| {
@@ -89,7 +90,7 @@ impl Query {
         })
     }
 
-    /// `cursor`, as it came; `None` means from the start, as does an empty one.
+    /// `cursor`, as received; `None` or an empty one means from the start.
     pub fn cursor(&mut self) -> Option<String> {
         self.take("cursor").filter(|cursor| !cursor.is_empty())
     }
@@ -121,7 +122,7 @@ impl Query {
         parse(&text).map(Some).ok_or_else(|| invalid(name, format!("Must be {what}.")))
     }
 
-    /// A comma list of an enum's values. Order and repetition make no difference; empty when not given.
+    /// A comma list of an enum's values. Order and repetition do not matter; empty when not given.
     ///
     /// # Errors
     /// `invalid_parameter` for an empty item or one outside the enum.
@@ -133,7 +134,7 @@ impl Query {
         })
     }
 
-    /// A comma list of values that `parse` knows and `write` writes in their one canonical form.
+    /// A comma list of values that `parse` reads and `write` writes in their canonical form.
     ///
     /// # Errors
     /// `invalid_parameter` for an empty item, one that `parse` does not know, or more than 64 of them.
@@ -144,7 +145,7 @@ impl Query {
         write: impl Fn(&T) -> String,
     ) -> Result<Vec<T>, Refusal> {
         let Some(text) = self.take(name) else { return Ok(Vec::new()) };
-        // As they came: what is counted is what was sent, and not what is left of it.
+        // The limit counts the values as sent, before duplicates are removed.
         if text.split(',').count() > LIST_LIMIT {
             return Err(invalid(name, "The list has more than 64 values."));
         }
@@ -161,7 +162,7 @@ impl Query {
     /// A time filter: RFC 3339 with any offset.
     ///
     /// # Errors
-    /// `invalid_parameter`. A `+` that was not encoded arrives as a blank, and the sentence says so.
+    /// `invalid_parameter`. An unencoded `+` arrives as a space, so the message mentions it.
     pub fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
         let Some(text) = self.take(name) else { return Ok(None) };
         let time = Timestamp::parse(&text).ok_or_else(|| {
@@ -171,7 +172,7 @@ impl Query {
         Ok(Some(time))
     }
 
-    /// Refuses the parameters that nobody took.
+    /// Refuses the parameters that were not taken.
     ///
     /// # Errors
     /// `unknown_parameter`, naming the first.
@@ -187,28 +188,28 @@ impl Query {
     }
 }
 
-/// The canonical filter string of a list request: equal for filters that select the same.
+/// The canonical filter string of a list request: equal for filters that select the same rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter(String);
 
 impl Filter {
-    /// The string that cursors are bound to; empty when nothing is filtered. A list under another record (the
-    /// shipments of an order) binds its cursors to that record too: `within` is its id.
+    /// The string that cursors are bound to; empty without a filter. A list below another record (the shipments of
+    /// an order) also binds its cursors to that record: `within` is its id.
     #[must_use]
     pub fn within(&self, parent: &str) -> String {
         let mut text = form_urlencoded::Serializer::new(self.0.clone());
         text.append_pair("", parent).finish()
     }
 
-    /// The string that cursors are bound to; empty when nothing is filtered.
+    /// The string that cursors are bound to; empty without a filter.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Decodes one name or value of `application/x-www-form-urlencoded`. `None` when a `%` begins no escape or the bytes
-/// are not UTF-8: what cannot be read in one way only is refused.
+/// Decodes one name or value of `application/x-www-form-urlencoded`. `None` when a `%` begins no escape or the
+/// bytes are not UTF-8: ambiguous text is refused.
 fn decode(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {

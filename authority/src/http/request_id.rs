@@ -1,6 +1,6 @@
 //! The id of a request: `req_…`, in `Service-Request-Id`, in every problem body and in the log (contract 5.1, 5.4).
 //!
-//! Always made here and never taken from the client, so that it names one request of this service.
+//! Always generated here and never taken from the client, so that it identifies one request of this service.
 
 use crate::clock::Clock;
 use crate::dice::Dice;

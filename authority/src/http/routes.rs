@@ -1,7 +1,8 @@
-//! Routes that know their operations: the only way to put a handler behind a path of an API.
+//! Routes with their operations: the only way to add a handler to an API.
 //!
-//! A handler is added with its [`Operation`], which says the method and the path; the request then carries it to
-//! [`super::entry`]. What was added can be listed, so that the description names every route and no other.
+//! A handler is added with its [`Operation`], which has the method and the path; the request then carries the
+//! operation to [`super::entry`]. The added operations can be listed, so that the description covers exactly the
+//! existing routes.
 
 use axum::Router;
 use axum::extract::Request;
@@ -18,23 +19,23 @@ pub struct Routes {
     described: Vec<Described>,
 }
 
-/// An operation and where it is found.
+/// An operation and its full path.
 #[derive(Clone, Debug)]
 pub struct Described {
-    /// From the root of the listener.
+    /// The path on the listener.
     pub path: String,
-    /// What is there.
+    /// The operation there.
     pub operation: &'static Operation,
 }
 
 impl Routes {
-    /// None.
+    /// No routes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a handler behind its operation's method and path.
+    /// Adds a handler under its operation's method and path.
     #[must_use]
     pub(super) fn add<H, T>(mut self, operation: &'static Operation, handler: H) -> Self
     where
@@ -47,7 +48,7 @@ impl Routes {
         self
     }
 
-    /// These and those.
+    /// Adds the routes of `other`.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);
@@ -55,7 +56,7 @@ impl Routes {
         self
     }
 
-    /// The same below a root.
+    /// The same routes below a path prefix.
     #[must_use]
     pub(super) fn below(self, root: &'static str) -> Self {
         let described = self.described.into_iter();
@@ -67,19 +68,19 @@ impl Routes {
         }
     }
 
-    /// What is where, in the order of adding.
+    /// All operations with their paths, in the order they were added.
     #[must_use]
     pub fn described(&self) -> &[Described] {
         &self.described
     }
 
-    /// For the listener.
+    /// The router for the listener.
     pub fn into_router(self) -> Router<AppState> {
         self.router
     }
 }
 
-/// A handler whose requests carry its operation.
+/// A handler that attaches its operation to each request.
 #[derive(Clone)]
 struct Under<H> {
     handler: H,

@@ -1,10 +1,11 @@
-//! Answers that were made and not taken yet, counted in bytes (contract 18.2).
+//! Answers that their clients have not read yet, counted in bytes (contract 18.2).
 //!
-//! A client that asks and does not read makes this process hold its answers. So the bytes of an answer are counted from
-//! when it is made until the connection has written them or has ended ([`Unsent::hold`]), for each credential and for all.
-//! A credential may hold as much as is left for everybody else, and 32 MiB at most: one that reads nothing gets half of
-//! the budget, several share it, and there is always room for whoever reads. What goes beyond is refused, 429 to whom it
-//! holds back and 503 to others; a write that was done is always answered, and refused before it begins.
+//! A client that sends requests and does not read makes this process hold its answers. So the bytes of an answer
+//! are counted, per credential and in total, from when it is created until the connection has written them or has
+//! ended ([`Unsent::hold`]). A credential may hold as much as is left for all others, and 32 MiB at most: one that
+//! reads nothing gets half of the budget, several share it, and there is always capacity for clients that read.
+//! Anything beyond is refused: 429 for the credential that holds answers, 503 for others. A completed write is
+//! always answered; a write is refused before it begins.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +15,16 @@ use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use bytes::Bytes;
 
-/// For all answers of the process together.
+/// Budget for all answers of the process together.
 const BUDGET: usize = 64 * 1024 * 1024;
-/// For those of one credential.
+/// Budget for the answers of one credential.
 const CREDENTIAL_BUDGET: usize = 32 * 1024 * 1024;
-/// Accounts above which those that hold nothing are forgotten.
+/// Above this number of accounts, those that hold nothing are removed.
 const ACCOUNTS_KEPT: usize = 1_024;
 /// Seconds after which a refused client may try again.
 const RETRY_AFTER_S: u32 = 1;
 
-/// What all answers of this process take.
+/// The unread answers of this process.
 #[derive(Default)]
 pub struct Unsent(Mutex<Books>);
 
@@ -34,13 +35,13 @@ struct Books {
 }
 
 impl Books {
-    /// What more the credential may hold.
+    /// The bytes that the credential may still hold.
     fn room(&self, key: &KeyId) -> usize {
         let own = self.of.get(key).copied().unwrap_or(0);
         BUDGET.saturating_sub(self.total).min(CREDENTIAL_BUDGET).saturating_sub(own)
     }
 
-    /// What the credential holds.
+    /// The bytes that the credential holds.
     fn unsent_of(&mut self, key: &KeyId) -> &mut usize {
         if self.of.len() >= ACCOUNTS_KEPT {
             self.of.retain(|_, unsent| *unsent > 0);
@@ -58,16 +59,16 @@ impl Books {
 }
 
 impl Unsent {
-    /// Refuses a credential that holds all it may, before anything is done for it.
+    /// Refuses a credential that has used up its budget, before any work is done for it.
     ///
     /// # Errors
-    /// `rate_limited`; `service_unavailable` when others hold it.
+    /// `rate_limited`; `service_unavailable` when others hold the budget.
     pub fn check(&self, key: &KeyId) -> Result<(), Refusal> {
         let books = self.books();
         if books.room(key) == 0 { Err(books.refusal(key)) } else { Ok(()) }
     }
 
-    /// Counts an answer for as long as it, or what is cut out of it, exists.
+    /// Counts an answer for as long as it, or a slice of it, exists.
     ///
     /// # Errors
     /// As [`Self::check`]; never for an answer that `must_be_given`.
@@ -123,7 +124,7 @@ mod tests {
         KeyId::from_store(name.to_owned())
     }
 
-    /// What the credential gets to hold, a MiB at a time, and the code that ends it.
+    /// Fills the credential's budget, one MiB at a time; returns the answers, and the code that ended it.
     fn fill(unsent: &Arc<Unsent>, name: &str) -> (Vec<Bytes>, ErrorCode) {
         let mut held = Vec::new();
         loop {

@@ -1,7 +1,7 @@
-//! Where a new URL leads, asked for the request that brings it (contract 7.6, 18.4-2).
+//! Judges where a new URL leads, while the request that brings it waits (contract 7.6, 18.4-2).
 //!
-//! A merchant may have a few names resolved at a time; more of its requests wait for one another, and those of other
-//! merchants do not notice.
+//! Each merchant may have a few names resolved at a time. Further requests of the same merchant wait; those of other
+//! merchants are not affected.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,30 +14,30 @@ use tokio::time::timeout;
 
 use super::{Resolve, allows};
 
-/// Names that are resolved for the requests of one merchant at a time.
+/// The most names that are resolved for one merchant's requests at a time.
 const PLACES_OF_A_MERCHANT: usize = 2;
 
-/// How long a request waits for the name server of a receiver, and for a place, at most.
+/// The longest that a request waits for a slot and for the receiver's name server together.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Judges the URLs that requests bring.
 pub struct TargetJudge {
     names: Arc<dyn Resolve>,
     limit: Duration,
-    /// Of the merchants for which a name is being resolved.
+    /// The resolution slots of each merchant for which a name is being resolved.
     places: Mutex<HashMap<MerchantId, Arc<Semaphore>>>,
 }
 
 impl TargetJudge {
-    /// One that asks this resolver.
+    /// A judge that asks this resolver.
     #[must_use]
     pub fn new(names: Arc<dyn Resolve>) -> Self {
         Self { names, limit: LIMIT, places: Mutex::default() }
     }
 
-    /// Whether the name in this URL leads to an address that is not allowed, as far as can be found out in time. A name
-    /// that leads nowhere yet, or whose name server does not answer, is given the benefit of the doubt: it is judged
-    /// again before anything is sent.
+    /// Whether the name in this URL leads to an address that is not allowed, as far as can be found out in time. A
+    /// name that does not resolve yet, or whose name server does not answer, is accepted: it is judged again before
+    /// anything is sent.
     pub(crate) async fn resolves_to_forbidden_address(
         &self,
         merchant: &MerchantId,
@@ -45,7 +45,7 @@ impl TargetJudge {
     ) -> bool {
         let asking = Asking::begin(self, merchant);
         let found = timeout(self.limit, async {
-            // The places are never closed.
+            // The semaphore is never closed.
             let _place = asking.places.acquire().await.ok()?;
             self.names.resolve(target.host()).await.ok()
         });
@@ -60,7 +60,7 @@ impl TargetJudge {
     }
 }
 
-/// A request of this merchant that waits for a place or has one.
+/// A request of this merchant that waits for a slot or holds one.
 struct Asking<'j> {
     judge: &'j TargetJudge,
     merchant: &'j MerchantId,
@@ -79,7 +79,7 @@ impl<'j> Asking<'j> {
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let mut all = self.judge.locked();
-        // Its own, and that of the map: copies are made under the lock.
+        // Two references are left, this one and the map's: new ones are made only under the lock.
         if Arc::strong_count(&self.places) == 2 {
             all.remove(self.merchant);
         }
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one name, and no other; counts who waits.
+    /// Answers one name only, and counts the requests it gets.
     #[derive(Default)]
     struct Names {
         asked: AtomicUsize,

@@ -1,12 +1,13 @@
-//! From the name of a receiver to its addresses, and whether events may go there (contract 7.6 rule 4, 18.4-2).
+//! Resolves the name of a receiver to its addresses, and judges whether events may be sent there (contract 7.6 rule
+//! 4, 18.4-2).
 //!
-//! The name is resolved when an endpoint is made or changed ([`TargetJudge`]), so that its merchant learns at once that
-//! nothing will be sent there, and again for every connection, because answers change. Each answer is judged, whether it
-//! is new or remembered; one that is not allowed spoils them all.
+//! The name is resolved when an endpoint is created or changed ([`TargetJudge`]), so that its merchant learns at
+//! once if nothing will be sent there. It is resolved again for every connection, because answers change. Each
+//! answer is judged, whether new or cached; one address that is not allowed makes the whole answer refused.
 //!
-//! Whoever owns a name decides how long its name server takes, so a look-up may hold up nobody else: [`SystemResolver`]
-//! asks the name servers itself, without a thread, gives a look-up up when nobody waits for it any more, and bounds how
-//! many may be slow at a time.
+//! The owner of a name decides how long its name server takes, so one look-up must not delay others.
+//! [`SystemResolver`] asks the name servers itself, without a thread. It abandons a look-up when no request waits
+//! for it any more, and bounds how many may be slow at a time.
 
 mod judge;
 mod lookups;
@@ -25,15 +26,15 @@ pub use self::system::SystemResolver;
 /// Turns a host name into addresses.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// All addresses of this name. A future that is dropped ends the look-up, unless others wait for the same name.
+    /// All addresses of this name. Dropping the future ends the look-up, unless others wait for the same name.
     ///
     /// # Errors
     ///
-    /// When the name has none, or nobody could be asked.
+    /// When the name has no address, or no name server could be asked.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Whether a receiver within this reach may have this address.
+/// Whether a receiver in this network scope may have this address.
 pub(crate) fn allows(reach: NetworkScope, address: IpAddr) -> bool {
     match reach {
         NetworkScope::Public => is_public(address),

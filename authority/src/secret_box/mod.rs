@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! blob = format (1 byte, = 1) | key id (1) | nonce (12, random) | AES-256-GCM ciphertext and tag (length + 16)
-//! associated data = "authority webhook signing secret" | format | key id | secret version (4, big-endian) | endpoint id
+//! associated data = "authority webhook signing secret" | format | key id
+//!                   | secret version (4, big-endian) | endpoint id
 //! ```
 //!
 //! The key comes from the operator's key-encryption key ([`Kek`]). While the operator changes it, the previous one

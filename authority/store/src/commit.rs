@@ -1,10 +1,12 @@
-//! One fact, one commit: rows, stream places, events and deliveries written from one list of changes (T1, I10).
+//! One fact, one commit: rows, sequence numbers, events and deliveries are written from one list of changes (T1,
+//! I10).
 //!
-//! Called at the end of every writing use case, when all reading and deciding is done. First the stream's counter, which
-//! gives every event and with it every new record its place; then the records (the last version of each), the events,
-//! and the deliveries to every endpoint that wants them at this moment (contract 7.8, 8.3). Those that this instance may
-//! send at once are written leased to it, and handed over after the commit ([`crate::hand_off`]). Where an order is
-//! shared, its partners get copies in the same transaction (`partner_copies.rs`).
+//! Called at the end of every writing use case, when all reading and deciding is done. First comes the stream's
+//! counter, which gives every event, and with it every new record, its sequence number. Then come the records (the
+//! last version of each), the events, and the deliveries to every endpoint that wants them now (contract 7.8, 8.3).
+//! Deliveries that this instance may send at once are written leased to it and handed off after the commit
+//! ([`crate::hand_off`]). Where an order is shared, its partners get copies in the same transaction
+//! (`partner_copies.rs`).
 
 use std::collections::BTreeMap;
 
@@ -29,7 +31,7 @@ use crate::ports::{
 pub enum Audience {
     /// Every enabled endpoint whose filter matches.
     Subscribers,
-    /// One endpoint, whatever its filter: a test.
+    /// One endpoint, regardless of its filter: a test.
     Tested(EndpointId),
 }
 
@@ -100,9 +102,9 @@ struct Version<'c> {
     before: Option<i64>,
 }
 
-/// The last version of every record with the places of its events, in the order of their first change: parents before
-/// those that refer to them. The category belongs to the key, since an operator may choose an order number that looks
-/// like another record's id.
+/// The last version of every record with the sequence numbers of its events, in the order of their first change:
+/// parents before the records that refer to them. The category is part of the key, since an operator may choose an
+/// order number that looks like another record's id.
 fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
     let mut order = Vec::new();
     let mut last: BTreeMap<_, Version<'_>> = BTreeMap::new();
@@ -125,8 +127,8 @@ fn last_versions(changes: &[Change], first_sequence: i64) -> Vec<Version<'_>> {
     order.into_iter().filter_map(|key| last.get(&key).copied()).collect()
 }
 
-/// The id and version of the record that is written, and what it is where its events are another record's as well: a
-/// share is told by events of its order.
+/// The id and version of the record that is written, and its kind where its events also belong to another record: a
+/// share has no events of its own, it appears in events of its order.
 fn identity(record: &Record) -> (Option<&'static str>, &str, Option<i64>) {
     match record {
         Record::Share(sharing) => {
@@ -161,7 +163,7 @@ async fn put(
     Ok(())
 }
 
-/// Makes the deliveries of the events, those of the operator's endpoint under the operator.
+/// Makes the deliveries of the events. Those to the operator's endpoint belong to the operator.
 async fn fan_out(
     tx: &mut dyn Tx,
     tenant: &Tenant,
@@ -220,7 +222,7 @@ async fn fan_out(
     Ok(all)
 }
 
-/// A test goes to its endpoint whatever that wants.
+/// The endpoint of a test, which gets the event regardless of its filter.
 fn tested(endpoint: &EndpointId, tenant: &Tenant, subscribers: Vec<Subscriber>) -> Subscriber {
     let found = subscribers.into_iter().find(|subscriber| subscriber.endpoint_id == *endpoint);
     Subscriber {

@@ -1,14 +1,14 @@
 //! What can go wrong below a use case.
 //!
-//! A constraint that fires is a fact about the request and is told apart from a database that cannot answer; the
-//! former is matched by the use case, the latter becomes 503 and aborts the transaction it happened in.
+//! A constraint violation is a fact about the request; it is kept apart from a database that cannot answer. The use
+//! case matches the former. The latter becomes 503 and aborts its transaction.
 
 use authority_domain::refusal::Refusal;
 use thiserror::Error;
 
 use crate::postgres;
 
-/// A uniqueness rule of the schema that a write ran into.
+/// A uniqueness rule of the schema that a write violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     /// `merchants.slug`
@@ -17,11 +17,11 @@ pub enum Constraint {
     ConnectedPair,
     /// An order is shared once on a connection.
     SharedOrder,
-    /// Any other.
+    /// Any other rule.
     Other,
 }
 
-/// Why the store did not do what it was asked.
+/// Why the store could not do what was asked.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A uniqueness or check rule refused the write; the rest of the transaction is unharmed.
@@ -41,7 +41,8 @@ pub enum StoreError {
         /// In this program.
         known: i64,
     },
-    /// The schema is older than this program, and migrating is asked for explicitly on this database (contract 16).
+    /// The schema is older than this program, and on this database a migration must be started explicitly (contract
+    /// 16).
     #[error(
         "the database has schema version {found}, this program needs {known}: run `authority migrate`, or `authority \
          serve --migrate`"

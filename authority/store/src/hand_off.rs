@@ -1,11 +1,14 @@
-//! From a transaction to the dispatcher of the same instance, without a second transaction in between (contract 15.9).
+//! Hands deliveries off from a transaction to the dispatcher of the same instance, without a second transaction in
+//! between (contract 15.9).
 //!
-//! A dispatcher puts up a [`DispatchHandle`]. Jobs lease rows to it: fresh ones as they write them (`commit`), and due ones
-//! wherever there may be room now ([`claim`]). What they leased travels with the job; after the commit, and only then, the
-//! writer passes it to the desk. A job that is undone, or a commit that fails, drops it, and with it the slots.
+//! A dispatcher registers a [`DispatchHandle`]. Jobs lease rows to it: new ones as they write them (`commit`), and
+//! due ones wherever there may be capacity now ([`claim`]). What a job leased travels with the job. After the commit,
+//! and only then, the writer passes it to the dispatcher. When a job is undone or a commit fails, its deliveries are
+//! dropped, and their slots with them.
 //!
 //! When the instance dies in between, the leases run out, or the next start takes them back. An instance without a
-//! dispatcher, a command for instance, has no desk: whatever it writes waits to be claimed.
+//! dispatcher, such as a command, has no dispatch handle: the deliveries that it writes stay in the outbox until an
+//! instance claims them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,8 +25,8 @@ use crate::slots::{Slot, Slots, Want};
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
 const CLAIM_MAX: usize = 256;
 
-/// Deliveries of one endpoint per claim over all endpoints: each of them is looked at. One with more to send goes on with
-/// its outcomes.
+/// Deliveries of one endpoint per claim over all endpoints: each endpoint is looked at. An endpoint with more to send
+/// continues as its outcomes are written.
 const CLAIM_EACH_OF_ALL: usize = 16;
 
 /// A delivery that this instance is to send.
@@ -31,36 +34,36 @@ const CLAIM_EACH_OF_ALL: usize = 16;
 pub struct HandedOff {
     /// What to send.
     pub delivery: LeasedDelivery,
-    /// What the row is held by.
+    /// The token of the lease that holds the row.
     pub token: String,
-    /// Until when.
+    /// When the lease ends.
     pub until: Timestamp,
     /// The slot it was leased for.
     pub slot: Slot,
-    /// Whose slot.
+    /// The dispatcher that the slot belongs to.
     desk: Arc<DispatchHandle>,
 }
 
 impl HandedOff {
-    /// The transaction was committed.
+    /// Passes the delivery to the dispatcher, after the commit.
     pub(crate) fn begin(self) {
         let desk = Arc::clone(&self.desk);
         (desk.begin)(self);
     }
 }
 
-/// Takes what was committed.
+/// Takes a delivery after its commit.
 pub type BeginAttempts = Box<dyn Fn(HandedOff) + Send + Sync>;
 
-/// Gives back what waits for an endpoint.
+/// Gives back the deliveries that are queued for an endpoint.
 pub type Recall = Box<dyn Fn(&EndpointId) + Send + Sync>;
 
-/// What a dispatcher tells the writer of its own instance.
+/// What a dispatcher offers to the writer of its own instance.
 pub struct DispatchHandle {
-    /// What may be sent at a time.
+    /// The slots: what may be sent at a time.
     pub slots: Arc<Slots>,
-    /// Holds the rows that are written leased; 128 random bits, this dispatcher's own, of which the first 64 begin all
-    /// its tokens. A delivery has it once at most, as its first lease.
+    /// The token of rows that are written leased; 128 random bits, this dispatcher's own. All its tokens begin with
+    /// the first 64. A delivery has this token at most once, as its first lease.
     pub token: String,
     /// How long a lease lasts, in milliseconds.
     pub lease_ms: i64,
@@ -75,14 +78,14 @@ pub struct DispatchHandle {
 }
 
 impl DispatchHandle {
-    /// What a row is written with that is leased as it is made at `now`.
+    /// The lease of a row that is written leased at `now`.
     pub(crate) fn hold(&self, now: Timestamp) -> HeldBy {
         HeldBy { token: self.token.clone(), until: now.plus_ms(self.lease_ms) }
     }
 
-    /// Takes a fresh delivery of `event`, when its endpoint has room and this instance a slot. One that is not taken closes
-    /// the endpoint to those after it: first attempts begin in the order of events. A test goes as the probe of an
-    /// endpoint that is held back (contract 18.4-6).
+    /// Takes a new delivery of `event`, if its endpoint has capacity and this instance a slot. If a delivery is not
+    /// taken, the endpoint is closed to those after it, so that first attempts begin in the order of events. A test
+    /// goes as the probe of an endpoint that is held back (contract 18.4-6).
     pub(crate) fn take(
         self: &Arc<Self>,
         delivery: &NewDelivery,
@@ -119,7 +122,7 @@ impl DispatchHandle {
         Some(HandedOff { delivery, token, until, slot, desk: Arc::clone(self) })
     }
 
-    /// A lease that asks for nothing in particular.
+    /// A lease with no limits set; the caller fills them in.
     fn lease(&self, now: Timestamp) -> Lease {
         Lease {
             token: (self.new_token)(),
@@ -135,7 +138,7 @@ impl DispatchHandle {
         }
     }
 
-    /// Takes a slot for what was leased.
+    /// Takes a slot for a leased delivery; without a slot, returns the delivery's id.
     fn handed_off(
         self: &Arc<Self>,
         delivery: LeasedDelivery,
@@ -154,11 +157,11 @@ impl DispatchHandle {
 
 impl fmt::Debug for DispatchHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk").field("slots", &self.slots).finish_non_exhaustive()
+        f.debug_struct("DispatchHandle").field("slots", &self.slots).finish_non_exhaustive()
     }
 }
 
-/// Where the desk of an instance stands, when there is one.
+/// The dispatch handle of an instance, when there is one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CurrentDispatchHandle(Arc<Mutex<Option<Arc<DispatchHandle>>>>);
 
@@ -177,7 +180,8 @@ impl CurrentDispatchHandle {
     }
 }
 
-/// Keeps a desk open. Dropped, it is closed: nothing more is leased for it. What was leased before is still passed on.
+/// Keeps a dispatch handle registered. Dropping it closes the handle: nothing more is leased for it. What was leased
+/// before is still passed on.
 #[derive(Debug)]
 pub struct OpenDesk {
     desk: Arc<DispatchHandle>,
@@ -199,12 +203,13 @@ impl Drop for OpenDesk {
 pub enum Among<'e> {
     /// Everybody's.
     All,
-    /// Those of these endpoints, each with what this instance wants of it.
+    /// Those of these endpoints, each with how much this instance wants of it.
     These(&'e BTreeMap<EndpointId, Want>),
 }
 
-/// Leases due deliveries to this instance, as many as there are slots and room for, to be sent after the commit. Nothing
-/// happens where nobody dispatches. True when it took as many as it may at once, so that there may be more.
+/// Leases due deliveries to this instance, as far as slots and capacity allow, to be sent after the commit. Does
+/// nothing on an instance without a dispatcher. Returns true when it took the maximum of one claim, so that there may
+/// be more.
 ///
 /// # Errors
 /// What the store reports.
@@ -240,7 +245,7 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
                 *claimed.entry(endpoint).or_default() += 1;
                 tx.hand_off(handed_off);
             }
-            // Its pool is full, or they were closed a moment ago.
+            // Its pool is full, or the slots have just been closed.
             Err(id) => {
                 desk.slots.leave_behind(&endpoint);
                 too_many.push(id);
@@ -258,8 +263,9 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     Ok(may_be_more && too_many.is_empty())
 }
 
-/// Claims what the job made or hastened without asking whether there is room, in its own transaction: first what goes as
-/// the probe of an endpoint that is held back. Where nobody dispatches, the hold is over for whoever comes first.
+/// Claims, in the job's own transaction, the deliveries that the job made or hastened without checking capacity.
+/// First come those that go as the probe of an endpoint that is held back. Without a dispatcher the wait of the hold
+/// ends, and the first instance to claim may send the probe.
 pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
     for (id, endpoint, now) in tx.take_probes() {
         let Some(desk) = tx.desk() else {
@@ -287,8 +293,9 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Where something was due there may be more, unless there was room for it. Where slots ended the claim, nobody knows; nor
-/// of endpoints that were passed over, because it was not their turn or their pool was full.
+/// Records which endpoints may have more due deliveries. An endpoint with claimed deliveries may have more, unless it
+/// had capacity left. If slots ended the claim, the rest is unknown. So are endpoints that were passed over, because
+/// it was not their turn or their pool was full.
 fn note_what_is_left(
     slots: &Slots,
     among: Among<'_>,

@@ -1,9 +1,10 @@
 //! The receiver's side: a durable inbox of verified events, and the claim that decides who acts (contract 11.2).
 //!
-//! A receiver that has verified a delivery claims the event's id here before it does anything with it. The insert is
-//! decided by the primary key: of any number of simultaneous claims of one id, in one process or in several, exactly
-//! one is [`Claimed::First`], and that one is on disk when it is told. Whoever was first acts and then says that the
-//! event is [`Inbox::processed`]; what a crash left between the two is handed out by [`Inbox::unprocessed`].
+//! A receiver that has verified a delivery claims the event's id here before it does anything with it. The primary
+//! key decides the insert: of any number of simultaneous claims of one id, in one process or in several, exactly one
+//! is [`Claimed::First`], and that claim is on disk before it is reported. The receiver whose claim was first acts,
+//! then marks the event as [`Inbox::processed`]. [`Inbox::unprocessed`] returns the events that a crash left between
+//! the two.
 //!
 //! The inbox is a SQLite file of its own. It belongs to the receiver and shares nothing with the authority's database:
 //! a merchant's receiver would not have that either. Deliberately absent: expiry. A claim is kept as long as its event
@@ -44,7 +45,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Opens the file at `path`, and makes it when it is not there.
+    /// Opens the file at `path`, and creates it when it does not exist.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it cannot be opened or is not a SQLite database.
@@ -70,8 +71,8 @@ impl Inbox {
     /// Claims an event. When this returns, the claim is on disk.
     ///
     /// # Errors
-    /// [`StoreError`] when the claim could not be stored. It may have been all the same: a caller that gives up in the
-    /// middle finds the event in [`Inbox::unprocessed`].
+    /// [`StoreError`] when the claim could not be stored. It may be stored nevertheless; then the event is in
+    /// [`Inbox::unprocessed`].
     pub async fn claim(&self, record: &Record<'_>) -> Result<Claimed, StoreError> {
         let inserted = sqlx::query(
             "INSERT INTO events (id, type, created_at, merchant_id, livemode, received_at, body) \
@@ -103,8 +104,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// The bodies of events that were claimed and whose effect was never noted, oldest first. To be asked for before
-    /// deliveries are taken: what is being worked on is among them too.
+    /// The bodies of events that were claimed and never marked as processed, oldest first. Call this before
+    /// deliveries are taken: afterwards it also returns events that are being worked on.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot answer.

@@ -1,8 +1,8 @@
-//! Looking at a database without touching it: for the doctor.
+//! Reads a database without changing it: for the doctor.
 //!
-//! Nothing is made, migrated, locked or written, so that looking is safe beside running services, on a database of
-//! another schema version, and on one that is damaged. What is read in one [`Inspection::snapshot`] is one moment of
-//! the database, however long the reading takes.
+//! Nothing is created, migrated, locked or written, so inspection is safe beside running services, on a database of
+//! another schema version, and on a damaged one. Everything that is read in one [`Inspection::snapshot`] shows the
+//! database at one point in time, however long the reading takes.
 
 use futures_util::future::BoxFuture;
 
@@ -10,7 +10,7 @@ use crate::ports::Snapshot;
 use crate::store::StoreUrl;
 use crate::{StoreError, postgres, sqlite};
 
-/// A database that is looked at.
+/// A database that is inspected.
 #[derive(Debug)]
 pub struct Inspection {
     connection: Inspected,
@@ -50,7 +50,8 @@ impl Inspection {
         }
     }
 
-    /// The database's own clock in milliseconds since the Unix epoch; `None` where it has none but the machine's.
+    /// The database's own clock in milliseconds since the Unix epoch; `None` where the machine's clock is the only
+    /// one.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the database does not answer.
@@ -61,7 +62,7 @@ impl Inspection {
         }
     }
 
-    /// Runs `work` inside one read-only transaction that sees one moment.
+    /// Runs `work` inside one read-only transaction, which sees the database at one point in time.
     ///
     /// # Errors
     /// Whatever `work` returned, or that the transaction could not be opened.

@@ -1,14 +1,14 @@
 //! Storage of the commerce authority: ports, and the SQL behind them.
 //!
-//! A use case hands the [`Store`] a job; the job runs inside one transaction and speaks to the [`ports::Tx`] it is
-//! given. Writing jobs that wait at the same time share a transaction, in which each fails alone, and every one of
-//! them is answered only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of
-//! the request that asked for it (T10).
+//! A use case gives the [`Store`] a job. The job runs inside one transaction and uses the [`ports::Tx`] that it is
+//! given. Writing jobs that are queued at the same time share a transaction, in which each fails alone, and each is
+//! answered only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of the
+//! request that asked for it (T10).
 //!
-//! The SQL of an aggregate stands once, in `sql/`, and is compiled for each database; what differs between databases
-//! stands in that database's own module. SQLite is the embedded default; PostgreSQL serves several instances.
+//! The SQL of an aggregate is written once, in `sql/`, and compiled for each database. What differs between databases
+//! is in that database's own module. SQLite is the embedded default; PostgreSQL serves several instances.
 //!
-//! Beside it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
+//! Separate from it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
 #![expect(clippy::duplicate_mod, reason = "one text of the SQL, compiled for each database")]
 

@@ -1,13 +1,14 @@
 //! The migrations of both databases: the files in `migrations/`, compiled in.
 //!
-//! They are listed by hand. sqlx's macro reads the folder, and brings all of sqlx once more, compiled for the compiler.
+//! They are listed by hand. sqlx's macro reads the folder, but compiles all of sqlx a second time, for the build
+//! host.
 
 use std::sync::LazyLock;
 
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// Makes a migrator for each database of the files' versions and names.
+/// Makes a migrator for each database from the files' versions and names.
 macro_rules! migrations {
     ($($version:literal $name:literal,)+) => {
         pub(crate) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| {

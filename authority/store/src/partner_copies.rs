@@ -1,12 +1,12 @@
-//! Copies for partners: who hears of a commit's changes, and what each of them is told (contract 3.10).
+//! Copies for partners: which partners get events of a commit's changes, and what each copy contains (contract 3.10).
 //!
-//! Called by [`crate::commit`] in the transaction that makes the events. A merchant without shares is known by its
-//! stream's row, which is read anyway, and pays nothing more. For the others the shares of the changed orders are asked
-//! for by one statement; each partner's stream takes its places after the owner's, in the order of merchants (contract
-//! 8.3), and the copies wait with all other rows.
+//! Called by [`crate::commit`] in the transaction that makes the events. The row of a merchant's stream, which is
+//! read anyway, shows that the merchant has no shares; such a merchant costs nothing more. For the others, one
+//! statement reads the shares of the changed orders. Each partner's stream gets its sequence numbers after the
+//! owner's, in the order of merchants (contract 8.3), and the copies are buffered with all other rows.
 //!
-//! Nobody shares an order or ends a connection in between: whoever writes has the writers' turn. So there is no copy
-//! without a share that is active at the commit, and no active share without its copy.
+//! Nobody can share an order or end a connection in between, because every write transaction holds the writer lock.
+//! So there is no copy without a share that is active at the commit, and no active share without its copy.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,13 @@ use crate::ports::{StreamPosition, Subscriber, Tx};
 pub(crate) struct Hearing {
     /// The partner, in the owner's mode.
     pub(crate) partner: Tenant,
-    /// Of which change it hears, by its place in the list, and by which share.
+    /// The changes that it gets, by their index in the list, each with the share.
     told: Vec<(usize, OrderShare)>,
     place: StreamPosition,
 }
 
-/// Who hears of `changes` of `owner`, who has this many active shares; each has taken its places.
+/// The partners that get `changes` of `owner`, who has this many active shares. Each has reserved its sequence
+/// numbers.
 pub(crate) async fn hearings(
     tx: &mut dyn Tx,
     owner: &Tenant,
@@ -67,7 +68,7 @@ pub(crate) async fn hearings(
     Ok(hearings)
 }
 
-/// The active shares of the orders that are changed.
+/// The active shares of the changed orders.
 async fn shares_of(
     tx: &mut dyn Tx,
     owner: &Tenant,
@@ -91,7 +92,7 @@ impl Hearing {
         (self.place.last_sequence - count + 1..).zip(&self.told)
     }
 
-    /// Where the partner hears first of this share.
+    /// The sequence number of the partner's first event about this share.
     pub(crate) fn place_of(&self, share: &ShareId) -> Option<i64> {
         self.places().find(|(_, (_, told))| told.id == *share).map(|(sequence, _)| sequence)
     }
@@ -117,7 +118,7 @@ impl Hearing {
         Ok(events)
     }
 
-    /// Who wants to hear of the copies.
+    /// The subscribers of the copies.
     pub(crate) fn take_subscribers(&mut self) -> Vec<Subscriber> {
         std::mem::take(&mut self.place.subscribers)
     }

@@ -1,4 +1,4 @@
-//! What waits for the writer: jobs in the order they came, and the request to close.
+//! The writer's queue: jobs in the order they came, and the request to close.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::writer::{End, Job};
 
-/// Jobs that may wait for the writer; beyond it, senders wait.
+/// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;
 
 /// A job that is counted until it is answered.
@@ -17,7 +17,7 @@ pub(crate) struct Counted {
     _count: Count,
 }
 
-/// One of those that are not answered yet.
+/// The count of one job that is not answered yet.
 struct Count(Arc<AtomicUsize>);
 
 impl Counted {
@@ -37,16 +37,16 @@ impl Drop for Count {
     }
 }
 
-/// What comes through the writer's door.
+/// A message to the writer.
 pub(crate) enum Message {
     Job(Counted),
     Close(oneshot::Sender<()>),
 }
 
-/// What waits for the writer.
+/// The writer's queue.
 pub(crate) struct Queue {
     messages: mpsc::Receiver<Message>,
-    /// Taken from it, and not yet run.
+    /// Jobs that were taken from the channel and not run yet.
     jobs: VecDeque<Counted>,
     closing: Option<oneshot::Sender<()>>,
 }
@@ -78,7 +78,7 @@ impl Queue {
         }
     }
 
-    /// Takes what waits, until there are `most` jobs. Whether there is any.
+    /// Takes queued messages until there are `most` jobs. Returns whether there are any jobs.
     pub(crate) fn take(&mut self, most: usize) -> bool {
         while self.jobs.len() < most && self.closing.is_none() {
             match self.messages.try_recv() {
@@ -94,18 +94,18 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// The next of them.
+    /// The next job that was taken.
     pub(crate) fn pop(&mut self) -> Option<Counted> {
         self.jobs.pop_front()
     }
 
-    /// The next of them that does not say what it will ask for.
+    /// The next job that was taken without a prefetch.
     pub(crate) fn pop_unknown(&mut self) -> Option<Counted> {
         let place = self.jobs.iter().position(|waiting| waiting.job.ahead().is_none())?;
         self.jobs.remove(place)
     }
 
-    /// Tells whoever asked to close it.
+    /// Answers the request to close, if there was one.
     pub(crate) fn closed(self) {
         if let Some(done) = self.closing {
             let _ = done.send(());

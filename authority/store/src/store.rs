@@ -20,7 +20,7 @@ use crate::{postgres, sqlite};
 /// Where the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// A file of this machine.
+    /// A file on this machine.
     Sqlite(PathBuf),
     /// A PostgreSQL server.
     Postgres(ServerUrl),
@@ -172,8 +172,9 @@ impl Store {
         self.lock.is_some()
     }
 
-    /// At the start of a service: takes back the leases of the process before it, and tells how many. Only where this
-    /// process is alone with the database; elsewhere they are other instances', or run out by themselves.
+    /// At the start of a service: takes back the leases of the process before it, and returns how many. This happens
+    /// only where this process is the database's only user. Elsewhere the leases belong to other instances, or run
+    /// out by themselves.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the database cannot be written.
@@ -198,7 +199,7 @@ impl Store {
         self.submit(TypedJob::new(work, None, self.told.desk.desk())).await
     }
 
-    /// The same for work that begins with questions that are known beforehand.
+    /// The same for work whose first reads are known beforehand.
     ///
     /// # Errors
     /// As [`Store::write`].
@@ -237,7 +238,7 @@ impl Store {
         read(self.record_readers.clone(), work).await
     }
 
-    /// Runs `work`, which may have to look far: a list. Lists wait for one another and for nobody else.
+    /// Runs `work`, which may have to read a lot: a list. Lists wait for one another and for nothing else.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -250,8 +251,8 @@ impl Store {
         read(self.list_readers.clone(), work).await
     }
 
-    /// Puts up the desk of this instance's dispatcher, in place of one that may be there: from now on jobs lease
-    /// deliveries to it, which it is given after their commits. It is closed by dropping what is returned.
+    /// Registers the handle of this instance's dispatcher, in place of an earlier one. From now on jobs lease
+    /// deliveries to it and hand them off after their commits. Dropping the returned value closes the handle.
     #[must_use]
     pub fn put_up(&self, desk: Arc<DispatchHandle>) -> OpenDesk {
         self.told.desk.put_up(desk)
@@ -263,8 +264,8 @@ impl Store {
         self.told.events.load(Ordering::Relaxed)
     }
 
-    /// Writes that nobody has been answered yet: those that wait, and those of the open transaction. 0 says that the
-    /// writer has nothing to do.
+    /// The number of writes that are not answered yet: queued ones and those of the open transaction. 0 means that
+    /// the writer is idle.
     #[must_use]
     pub fn writes_unanswered(&self) -> usize {
         self.writer.unanswered()
@@ -285,7 +286,7 @@ impl Store {
     }
 }
 
-/// In a task of its own: whoever asked may hang up, and the connection still goes back whole (T10).
+/// Reads in a task of its own: the caller may hang up, and the connection still returns to its pool intact (T10).
 async fn read<T, E, F>(readers: Readers, work: F) -> Result<T, E>
 where
     F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,

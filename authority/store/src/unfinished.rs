@@ -1,7 +1,7 @@
-//! Where a claim begins, one text for both databases.
+//! The first part of a claim's SQL, one text for both databases.
 
-/// The endpoints that have unfinished work, one step of the index each: so it costs the same however many deliveries wait
-/// or have ended, and however many endpoints are idle.
+/// The endpoints that have unfinished work, found with one index step each. So the cost does not depend on how many
+/// deliveries are pending or have ended, nor on how many endpoints are idle.
 macro_rules! all_waiting {
     () => {
         "WITH RECURSIVE waiting (endpoint_id) AS ( \

@@ -1,9 +1,9 @@
-//! The writer: one task, one connection, and as many waiting jobs in a transaction as there are (contract 12 T1).
+//! The writer: one task, one connection, and one transaction for all queued jobs, up to a limit (contract 12 T1).
 //!
-//! It waits for a job, opens a transaction, runs the job behind a savepoint, takes whatever else waits meanwhile, and
-//! commits once. A job that refuses is undone alone. Nobody is answered before the commit; when the commit fails,
-//! everybody in it is told so and nothing of it happened. A job runs here and not in its request's future, so that a
-//! client that hangs up cannot cancel it half way (T10).
+//! It waits for a job, opens a transaction, runs the job behind a savepoint, takes the jobs that were queued
+//! meanwhile, and commits once. A job that refuses is undone alone. No job is answered before the commit. When the
+//! commit fails, every job in the transaction gets an error and none of its writes happened. A job runs here and not
+//! in its request's future, so that a client that hangs up cannot cancel it half way (T10).
 //!
 //! Measured before it was chosen: with FULL durability, coalescing carries ten to twenty times as many writes on
 //! SQLite as one transaction each.
@@ -45,12 +45,12 @@ impl JobError for Refusal {
     }
 }
 
-/// What a job made that others are told of after the commit.
+/// The effects of a job that are published after the commit.
 #[derive(Debug, Default)]
 pub(crate) struct CommitEffects {
     /// How many events.
     pub(crate) events: usize,
-    /// Deliveries that this instance sends. Dropped with a job that is undone, and so are their slots.
+    /// Deliveries that this instance sends. When a job is undone they are dropped, and their slots with them.
     pub(crate) handed_off: Vec<HandedOff>,
     /// The endpoints of deliveries that nobody holds.
     pub(crate) left_behind: Vec<EndpointId>,
@@ -67,10 +67,10 @@ impl CommitEffects {
     }
 }
 
-/// What the world is told of commits.
+/// Who is notified of commits: the dispatcher of this instance, and the counter of events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommitListeners {
-    /// Where the dispatcher of this instance takes deliveries.
+    /// The dispatch handle of this instance, if there is one.
     pub(crate) desk: CurrentDispatchHandle,
     /// All events that were committed.
     pub(crate) events: Arc<AtomicU64>,
@@ -96,25 +96,25 @@ impl CommitListeners {
     }
 }
 
-/// What is left to do after a job ran.
+/// What the writer does after a job ran.
 pub(crate) enum Ran {
     /// It succeeded; its writes stay.
     Keep,
-    /// It refused; its writes go, the others' stay.
+    /// It refused; its writes are undone, the others' stay.
     Undo,
-    /// The database failed under it; the transaction goes.
+    /// The database failed during it; the whole transaction is undone.
     Abort,
 }
 
 /// A unit of work whose type the writer does not know.
 pub(crate) trait Job: Send {
-    /// What it will ask for first, where that is known.
+    /// What it will read first, if that is known.
     fn ahead(&self) -> Option<&Prefetch>;
 
     /// Runs inside the open transaction.
     fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
 
-    /// Tells whoever waits; called exactly once, after the commit or the rollback.
+    /// Answers the caller; called exactly once, after the commit or the rollback.
     fn answer(self: Box<Self>, end: End);
 }
 
@@ -122,13 +122,13 @@ pub(crate) trait Job: Send {
 pub(crate) enum End {
     /// Committed, as the job left it.
     Committed,
-    /// The transaction is gone.
+    /// The transaction was not committed.
     Lost,
-    /// The others' writes were committed, those of this job were refused and are not there.
+    /// The others' writes were committed; the database refused this job's writes, and they are not stored.
     Refused(StoreError),
 }
 
-/// The jobs, by their places in the transaction, whose writes the database refused after they had ended.
+/// The jobs, by their index in the transaction, whose writes the database refused after they had ended.
 pub(crate) type Failed = Vec<(usize, StoreError)>;
 
 /// A job with its result type.
@@ -166,7 +166,7 @@ where
         Box::pin(async move {
             let Some(work) = self.work.take() else { return Ran::Undo };
             tx.set_desk(self.desk.take());
-            // A panic in one job must not take the writer, and with it every other request, away.
+            // A panic in one job must not end the writer, which would fail every other request.
             let worked = async {
                 let value = work(tx).await?;
                 claim_asked_for(tx).await?;
@@ -187,15 +187,15 @@ where
     }
 
     fn answer(self: Box<Self>, end: End) {
-        // A refusal, too, holds only when the transaction does: it may rest on what another job of it wrote. The error
-        // that ended the transaction is its own reason.
+        // A refusal, too, holds only when the transaction commits: it may rest on what another job of the transaction
+        // wrote. The job whose error ended the transaction gets that error.
         let result = match (self.result, end) {
             (Some(result), End::Committed) => result,
             (_, End::Refused(error)) => Err(error.into()),
             (Some(Err(error)), End::Lost) if error.ends_transaction() => Err(error),
             _ => Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into()),
         };
-        // Whoever asked may have hung up; the work is done all the same.
+        // The caller may have hung up; the work is done all the same.
         let _ = self.waiting.send(result);
     }
 }
@@ -205,23 +205,26 @@ where
 pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write.
     async fn begin(&mut self) -> Result<(), StoreError>;
-    /// Asks at once for what several jobs will ask for first, where that is worth it. What it cannot have, they ask for.
+    /// Reads at once what several jobs will ask for first, where that is worth it. What it does not read, the jobs
+    /// read themselves.
     async fn prefetch(
         &mut self,
         jobs: &[&Prefetch],
         desk: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError>;
-    /// Runs the `place`-th job of the transaction, and undoes it alone when it refused. Tells what the job made.
+    /// Runs the job with index `place` in the transaction, and undoes it alone when it refused. Returns the job's
+    /// effects.
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError>;
-    /// Makes everything since `begin` durable, but for the jobs that failed by it.
+    /// Makes everything since `begin` durable. Returns the jobs whose writes the database refused; those are left
+    /// out.
     async fn commit(&mut self) -> Result<Failed, StoreError>;
     /// Undoes everything since `begin`, whatever state the transaction is in.
     async fn rollback(&mut self);
-    /// Leaves the database tidy at the end.
+    /// Closes the database properly at the end.
     async fn close(self: Box<Self>);
 }
 
-/// The writer's door.
+/// The handle through which jobs are submitted to the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Message>,
@@ -236,13 +239,13 @@ impl Writer {
         Self { jobs, unanswered: Arc::default() }
     }
 
-    /// Jobs that wait, and those of the open transaction.
+    /// The number of queued jobs and of jobs in the open transaction.
     pub(crate) fn unanswered(&self) -> usize {
         self.unanswered.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
-        // Reserved before it is counted: whoever hangs up while the queue is full has asked for nothing.
+        // Reserved before it is counted: a caller that hangs up while the queue is full has submitted nothing.
         let place = self.jobs.reserve().await.map_err(|_| closed())?;
         place.send(Message::Job(Counted::new(job, &self.unanswered)));
         Ok(())
@@ -269,7 +272,7 @@ async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, tol
     queue.closed();
 }
 
-/// Runs what waits in one transaction.
+/// Runs the queued jobs in one transaction.
 async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: &CommitListeners) {
     if let Err(error) = connection.begin().await {
         tracing::error!(error = %error, "no transaction could be opened");
@@ -279,8 +282,8 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
     let mut ran: Vec<(Counted, CommitEffects)> = Vec::new();
     let mut sound = true;
     while sound && ran.len() < BATCH_MAX && queue.take(BATCH_MAX - ran.len()) {
-        // Those of which nothing is known go first. Most write outcomes, and free places with them; and they make the
-        // transaction forget what was looked up.
+        // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
+        // transaction's cache.
         while sound && let Some(job) = queue.pop_unknown() {
             sound = run(connection, &mut ran, job).await;
         }
@@ -300,7 +303,7 @@ async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: 
     answer(ran, committed, told);
 }
 
-/// Runs one job; whether the transaction can go on.
+/// Runs one job; returns whether the transaction can continue.
 async fn run(
     connection: &mut dyn WritingConnection,
     ran: &mut Vec<(Counted, CommitEffects)>,
@@ -319,7 +322,7 @@ async fn run(
     sound
 }
 
-/// Answers every job, and tells the world what was made.
+/// Publishes the effects of the committed jobs, and answers every job.
 fn answer(ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>, told: &CommitListeners) {
     let Some(mut failed) = committed else {
         for (job, _) in ran {
@@ -338,15 +341,15 @@ fn answer(ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>, told: &
             }
         }
     }
-    // First of all: whoever made an event waits for its answer no longer than for its delivery.
+    // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
     told.committed(made);
     for (job, end) in answers {
         job.answer(end);
     }
 }
 
-/// Refuses everyone who waits: what could not be begun for one cannot be begun for the others, and each of them would
-/// wait for the database's lock in its turn.
+/// Refuses all queued jobs: if no transaction could be opened for one, none can be opened for the others, and each of
+/// them would wait for the database's lock in turn.
 fn refuse_waiting(queue: &mut Queue) {
     queue.take(usize::MAX);
     while let Some(job) = queue.pop() {

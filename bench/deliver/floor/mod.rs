@@ -5,9 +5,9 @@
 //! commit the deliveries, written as already leased, are handed to the sender ([`sender`]) without having been claimed,
 //! signed and posted; their outcomes go into the next transaction, many at a time.
 //!
-//! Same tables, indexes and constraints (the authority made the database), same columns, sizes and durability: bodies are
-//! copies of real ones with the ids replaced ([`template`]). What the contract promises receivers holds here too: at most
-//! 128 requests in flight to an endpoint, 512 in all.
+//! Same tables, indexes and constraints (the authority made the database), same columns, sizes and durability: bodies
+//! are copies of real ones with the ids replaced ([`template`]). What the contract promises receivers holds here too:
+//! at most 128 requests in flight to an endpoint, 512 in all.
 //!
 //! Deliberately absent, and so in the floor's favour: it keeps every counter in memory, since it takes itself to be the
 //! only writer; a failed attempt ends it; and what it had handed over is forgotten when it ends.

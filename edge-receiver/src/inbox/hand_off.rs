@@ -4,9 +4,9 @@
 //! 2. While there is anything due and a slot is free, an attempt is begun: the record is `processing`, its attempt is
 //!    counted, and only then the sink is spoken to. Fresh events go first; those that failed before have slots of their
 //!    own, so neither waits for the other.
-//! 3. Each attempt that ends frees its slot and settles its record: `processed`, or `error` with the reason and the time
-//!    of the next attempt. An event that is never taken costs the others nothing but its slot for the length of its
-//!    deadline.
+//! 3. Each attempt that ends frees its slot and settles its record: `processed`, or `error` with the reason and the
+//!    time of the next attempt. An event that is never taken costs the others nothing but its slot for the length of
+//!    its deadline.
 //! 4. Records that are too old are removed, some at a time.
 //! 5. The alarm is set for what comes next.
 //!

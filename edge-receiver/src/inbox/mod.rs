@@ -3,9 +3,9 @@
 //! Sixteen Durable Objects (`object`) share the events by their ids ([`crate::shard`]). The Worker asks them by
 //! requests ([`operation`]) that only it can send.
 //!
-//! The way in is `claim`, or `claim_all` for many: an event that was verified, or that came from the API itself, becomes a
-//! record, once. From there the object hands it over by itself (`hand_off`). `summary`, `look_up` and `retry` are for
-//! people who look after the receiver.
+//! The way in is `claim`, or `claim_all` for many: an event that was verified, or that came from the API itself,
+//! becomes a record, once. From there the object hands it over by itself (`hand_off`). `summary`, `look_up` and
+//! `retry` are for people who look after the receiver.
 
 pub mod batch;
 mod hand_off;

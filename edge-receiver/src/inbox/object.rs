@@ -138,8 +138,9 @@ impl EventInbox {
         Ok(Response::empty()?.with_status(retried.status()))
     }
 
-    /// Once in the life of this object, at the first call: makes the table, and has the alarm ring, whatever was set. So
-    /// no alarm that was lost, by the runtime's giving up or by a change of the sink, is lost for longer than until then.
+    /// Once in the life of this object, at the first call: makes the table, and has the alarm ring, whatever was set.
+    /// So no alarm that was lost, by the runtime's giving up or by a change of the sink, is lost for longer than
+    /// until then.
     async fn open(&self) -> Result<()> {
         if self.is_open.get() {
             return Ok(());

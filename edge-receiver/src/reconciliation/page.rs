@@ -12,8 +12,8 @@ use crate::shard::{self, SHARDS};
 /// The entries of one page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sorted<'p> {
-    /// For each inbox that is concerned, its number and its events in the order of the list, as they are written: what a
-    /// delivery of them carries.
+    /// For each inbox that is concerned, its number and its events in the order of the list, as they are written:
+    /// what a delivery of them carries.
     pub by_shard: Vec<(u8, Vec<&'p str>)>,
     /// Entries that are no events: their place in the page, from 0, and the rule that they break.
     pub refused: Vec<(usize, VerificationCode)>,

@@ -1,7 +1,7 @@
 //! From one page to the next: what is stored as the position once a page is durable (contract 4.5, 8.6).
 //!
-//! `next_cursor` says that more follows, and where. The last page has none; there `resume_cursor` is the position, and an
-//! API without it leaves the position where it was, so that the next run reads that page once more and finds
+//! `next_cursor` says that more follows, and where. The last page has none; there `resume_cursor` is the position,
+//! and an API without it leaves the position where it was, so that the next run reads that page once more and finds
 //! duplicates. A cursor is stored and sent back exactly as it came.
 
 use verify_core::event_list::Page;

@@ -2,8 +2,8 @@
 //!
 //! A test program asks for a [`database`]. When `DATABASE_URL` names a server, it is made there. Else the first call
 //! starts a temporary cluster: a folder of its own, a socket in that folder and no port, so that any number of test
-//! programs run beside each other; not flushing to disk, which no test here is about ([`Durability`]). PostgreSQL refuses to run as
-//! root, so root hands the folder and the server to an unprivileged user.
+//! programs run beside each other; not flushing to disk, which no test here is about ([`Durability`]). PostgreSQL
+//! refuses to run as root, so root hands the folder and the server to an unprivileged user.
 //!
 //! The cluster goes away with the test program, however that ends: a watching shell reads from a pipe that only the
 //! test program holds, and stops the server when the pipe closes.

@@ -1,8 +1,8 @@
 //! The dispatchers: real ones, each with a clock, dice and a line to the network of its own, on one store.
 //!
-//! An instance may be stopped in order, or die: between two steps, or in the middle of whatever it does when it has read
-//! its clock, thrown its dice or sent so many times more. What it has handed to the database by then is done; nothing else
-//! of it goes on.
+//! An instance may be stopped in order, or die: between two steps, or in the middle of whatever it does when it has
+//! read its clock, thrown its dice or sent so many times more. What it has handed to the database by then is done;
+//! nothing else of it goes on.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,5 @@
-//! What happened, in order: for people when something is wrong, and as a digest that says whether two runs were the same.
+//! What happened, in order: for people when something is wrong, and as a digest that says whether two runs were the
+//! same.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,9 +1,9 @@
 //! The judge: what happened on the network, against what is believed.
 //!
-//! Every request is judged when it arrives: that its delivery waits and nobody else holds it, that its time has come, that
-//! its endpoint may have it, and that it says what it must, signed with the secrets of this moment. Every answer that reaches
-//! its dispatcher moves the model on, provided that the dispatcher still holds the delivery; otherwise it must change
-//! nothing. Then the rows are compared (`compare`).
+//! Every request is judged when it arrives: that its delivery waits and nobody else holds it, that its time has come,
+//! that its endpoint may have it, and that it says what it must, signed with the secrets of this moment. Every answer
+//! that reaches its dispatcher moves the model on, provided that the dispatcher still holds the delivery; otherwise
+//! it must change nothing. Then the rows are compared (`compare`).
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,8 @@ impl World {
         rows.first().is_some_and(|row| row.attempt_count == attempts)
     }
 
-    /// A lease ran out while the endpoint was off: housekeeping may have put the delivery away before its holder came back.
+    /// A lease ran out while the endpoint was off: housekeeping may have put the delivery away before its holder came
+    /// back.
     async fn learn_what_was_put_away(&mut self, call: Call) {
         let wall = self.time.wall();
         let Some(UnderWay { delivery: id, .. }) = self.calls.get(&call).cloned() else { return };
@@ -97,8 +98,8 @@ impl World {
         }
     }
 
-    /// A retry that was asked for lifts the hold of its endpoint. While no dispatcher runs, only the row shows it, and the
-    /// next dispatcher may begin with another delivery of the endpoint.
+    /// A retry that was asked for lifts the hold of its endpoint. While no dispatcher runs, only the row shows it,
+    /// and the next dispatcher may begin with another delivery of the endpoint.
     async fn learn_whose_hold_was_lifted(&mut self, arrival: &Arrival) {
         let Some(id) = arrival.headers.get("service-delivery-id") else { return };
         let Some(delivery) = self.model.deliveries.get(id) else { return };
@@ -288,8 +289,8 @@ impl World {
             self.model.end(&id);
         }
         if switched_off {
-            // Of these the rows tell whether their outcome was written before the rest was put away. What left in the place
-            // of this answer was leased, and left before the outcome was written.
+            // Of these the rows tell whether their outcome was written before the rest was put away. What left in the
+            // place of this answer was leased, and left before the outcome was written.
             let coming: BTreeSet<String> = later
                 .iter()
                 .filter_map(|happened| match happened {

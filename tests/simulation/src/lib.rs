@@ -1,14 +1,16 @@
 //! The delivery engine in simulated time (contract 7, 15): the real dispatchers, the real use cases on a real SQLite
 //! file, a model network with model receivers, a clock that jumps from one moment to the next, and seeded dice.
 //!
-//! A run lives through random days: events, rotations, switches, replays; receivers that are slow, hang, refuse, ask for
-//! time or vanish for days; instances that die in the middle of their work; answers that come when their lease has run
-//! out; clocks that step. A judge keeps a model of its own, written from the contract, and compares with it every request,
-//! every outcome and what is stored. The same seed gives the same run, to the last line of its journal.
+//! A run lives through random days: events, rotations, switches, replays; receivers that are slow, hang, refuse, ask
+//! for time or vanish for days; instances that die in the middle of their work; answers that come when their lease
+//! has run out; clocks that step. A judge keeps a model of its own, written from the contract, and compares with it
+//! every request, every outcome and what is stored. The same seed gives the same run, to the last line of its
+//! journal.
 //!
-//! `world` turns the clock, `operate` does what people do, `network` and `receiver` are the outside, `judge` and `compare`
-//! hold what happened against `model`; `planted` has the bugs that show that the judge is awake. Deliberately absent: a
-//! stand-in for any part of the product. What is real on both sides of the transport is tested elsewhere, over sockets.
+//! `world` turns the clock, `operate` does what people do, `network` and `receiver` are the outside, `judge` and
+//! `compare` hold what happened against `model`; `planted` has the bugs that show that the judge is awake.
+//! Deliberately absent: a stand-in for any part of the product. What is real on both sides of the transport is tested
+//! elsewhere, over sockets.
 
 #![allow(
     clippy::expect_used,

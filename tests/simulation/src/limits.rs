@@ -54,8 +54,8 @@ impl Limits {
         }
     }
 
-    /// The most that the dispatcher may have to the endpoint when a request arrives at `elapsed`; `None` when it was halved
-    /// at this very moment: what arrives may have begun before.
+    /// The most that the dispatcher may have to the endpoint when a request arrives at `elapsed`; `None` when it was
+    /// halved at this very moment: what arrives may have begun before.
     pub(crate) fn most(&self, dispatcher: u64, endpoint: &str, elapsed: i64) -> Option<i64> {
         let limit = self.0.get(&(dispatcher, endpoint.to_owned()));
         limit.map_or(Some(CAP), |limit| (limit.halved_at < elapsed).then_some(limit.most))

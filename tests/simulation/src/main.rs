@@ -1,7 +1,7 @@
 //! `cargo run -p simulation`: one long run, or many short ones, from the command line.
 //!
-//! Without arguments it lives through 10,000 days. A rule that is broken ends it with the journal, the rule, and the command
-//! that shows the same again.
+//! Without arguments it lives through 10,000 days. A rule that is broken ends it with the journal, the rule, and the
+//! command that shows the same again.
 
 use std::process::ExitCode;
 

@@ -2,8 +2,8 @@
 //!
 //! A dispatcher has a line of its own. A request that comes in is written down with everything it says, and the
 //! receiver decides at once what it will answer and when; the world hands the answers out. A dispatcher that dies
-//! closes its lines: its requests have arrived all the same, but their answers reach nobody. A line may also be slow: then
-//! answers come when nobody waits for them any more.
+//! closes its lines: its requests have arrived all the same, but their answers reach nobody. A line may also be slow:
+//! then answers come when nobody waits for them any more.
 //!
 //! What happened is told in the order in which it happened. The report that a dispatcher gets can be falsified on the
 //! way, which is how it is shown that the judge notices.

@@ -84,9 +84,9 @@ impl World {
         self.callers[merchant].clone()
     }
 
-    /// What chance alone would hardly bring about. From now on one receiver answers 500 until all is well, and nobody changes
-    /// its endpoint, but for enabling it: so there are days without a success (contract 4.10). Another one has room for a
-    /// single request, so that some are refused while others wait (18.4-8).
+    /// What chance alone would hardly bring about. From now on one receiver answers 500 until all is well, and nobody
+    /// changes its endpoint, but for enabling it: so there are days without a success (contract 4.10). Another one
+    /// has room for a single request, so that some are refused while others wait (18.4-8).
     pub(crate) fn arrange_the_unlikely(&mut self) {
         let mut all = self.model.endpoints.iter().filter(|(_, endpoint)| endpoint.wants("checkout.created"));
         if let Some((id, endpoint)) = all.next() {

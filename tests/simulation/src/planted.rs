@@ -1,4 +1,5 @@
-//! Bugs that are planted to show that the judge notices them: what a broken dispatcher would do, done to it from outside.
+//! Bugs that are planted to show that the judge notices them: what a broken dispatcher would do, done to it from
+//! outside.
 //!
 //! Some falsify what the transport reports, some damage the database by a trigger, and some give the dispatcher other
 //! settings or another clock than the judge goes by. The product itself is as it is shipped.

@@ -1,8 +1,8 @@
 //! The runtime of a simulation: one thread, paused time, and an order of tasks that only the seed decides.
 //!
 //! SQLite works on threads of its own. The runtime would take a wait for them for idleness and turn the time on by
-//! itself; a blocking task that lives as long as the simulation keeps it from that. An answer of such a thread is looked
-//! at only when no task can go on by itself, so that it makes no difference how fast it came.
+//! itself; a blocking task that lives as long as the simulation keeps it from that. An answer of such a thread is
+//! looked at only when no task can go on by itself, so that it makes no difference how fast it came.
 
 use std::future::Future;
 use std::sync::mpsc;

@@ -33,8 +33,8 @@ use crate::{Settings, Tally};
 const MERCHANTS: usize = 3;
 const ENDPOINTS_AT_FIRST: usize = 2;
 
-/// A run of so many days has a receiver that never comes back, after five of which its endpoint is disabled, and one that
-/// has little room.
+/// A run of so many days has a receiver that never comes back, after five of which its endpoint is disabled, and one
+/// that has little room.
 const LONG_DAYS: i64 = 10;
 
 /// What nobody's dice may be called: instances count from 1.

@@ -1,8 +1,9 @@
 //! The world of a simulation, and how its time goes on.
 //!
-//! The clock jumps to the next moment at which something can happen: an answer arrives, somebody does something, a delivery
-//! is due, a lease ends, an instance comes back. At each of them everybody does what there is to do, one cause after the
-//! other, until nobody has anything left; then the judge compares what happened and what is stored with what it believes.
+//! The clock jumps to the next moment at which something can happen: an answer arrives, somebody does something, a
+//! delivery is due, a lease ends, an instance comes back. At each of them everybody does what there is to do, one
+//! cause after the other, until nobody has anything left; then the judge compares what happened and what is stored
+//! with what it believes.
 //!
 //! At the end all receivers are well, all instances run, nobody does anything more, and the world goes on until nothing
 //! waits.
@@ -33,7 +34,8 @@ pub(crate) const POLL_MS: i64 = 1_000;
 /// How often housekeeping comes by, and a little more.
 pub(crate) const ROUND_MS: i64 = 61_000;
 
-/// The longest that anything may wait when all is well again: the schedule, and a receiver that asked for a day at each step.
+/// The longest that anything may wait when all is well again: the schedule, and a receiver that asked for a day at
+/// each step.
 const UNTIL_ALL_HAS_ENDED_MS: i64 = 20 * 86_400_000;
 
 /// Moments between two looks at everything.
@@ -140,8 +142,8 @@ impl World {
         self.judge().await
     }
 
-    /// Waits until nobody has anything left to do. When no task can go on by itself and no write is under way, everybody
-    /// waits for the time or for the network.
+    /// Waits until nobody has anything left to do. When no task can go on by itself and no write is under way,
+    /// everybody waits for the time or for the network.
     pub(crate) async fn rest(&self) {
         loop {
             // Comes back when no other task can go on.
@@ -197,8 +199,8 @@ impl World {
         next.into_iter().flatten().min()
     }
 
-    /// Whether the instance that takes new work could send something of this merchant: one merchant has at most a quarter
-    /// of its slots, and at least what one endpoint may have.
+    /// Whether the instance that takes new work could send something of this merchant: one merchant has at most a
+    /// quarter of its slots, and at least what one endpoint may have.
     pub(crate) fn somebody_has_room_for(&self, merchant: usize) -> bool {
         let Some(number) = self.newest else { return false };
         let takes_more = self.places[number].instance.as_ref().is_some_and(|it| it.lives() && !it.stopping);

@@ -88,7 +88,8 @@ impl Arrivals {
         self.accepted.get(path).map_or(0, BTreeSet::len)
     }
 
-    /// The types of the events at one path, in the order of their stream: requests to one endpoint run beside each other.
+    /// The types of the events at one path, in the order of their stream: requests to one endpoint run beside each
+    /// other.
     #[must_use]
     pub fn types_at(&self, path: &str) -> Vec<String> {
         let parse = |arrival: &Arrival| serde_json::from_slice::<serde_json::Value>(&arrival.body).unwrap();

@@ -189,8 +189,8 @@ impl Workerd {
                 (worker.name().to_owned(), ready["urls"][worker.name()].as_str().unwrap().to_owned())
             })
             .collect();
-        // A connection for each request: the runtime closes a kept one at a moment of its choosing, and a POST that meets
-        // that is lost.
+        // A connection for each request: the runtime closes a kept one at a moment of its choosing, and a POST that
+        // meets that is lost.
         let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
         Self { child, questions, answers, asked: 0, urls, client }
     }
@@ -224,8 +224,8 @@ impl Workerd {
         self.ask("kv_delete", worker, key).await;
     }
 
-    /// How the events in all inboxes of a Worker that is entered by `inspect.js` stand: received, processing, processed,
-    /// error.
+    /// How the events in all inboxes of a Worker that is entered by `inspect.js` stand: received, processing,
+    /// processed, error.
     pub async fn standing(&self, worker: &str) -> [u64; 4] {
         let mut total = [0; 4];
         for shard in 0..16 {

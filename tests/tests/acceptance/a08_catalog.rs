@@ -1,6 +1,6 @@
-//! A8: every event type, through sandbox and merchant API, by `authority trigger`: each with the right
-//! object, and a `links.resource` that answers 200 with the right scope (checkouts have no link). Events and records are
-//! as the types of the npm package say, and deliveries as the webhooks of the API's description.
+//! A8: every event type, through sandbox and merchant API, by `authority trigger`: each with the right object, and a
+//! `links.resource` that answers 200 with the right scope (checkouts have no link). Events and records are as the
+//! types of the npm package say, and deliveries as the webhooks of the API's description.
 
 use std::collections::BTreeSet;
 

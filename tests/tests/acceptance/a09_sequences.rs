@@ -1,6 +1,6 @@
-//! A9: eight writers make a thousand changes each, some of their requests are undone after they had taken their place in
-//! the stream, and a reader that pages all the while sees 1..n in order, nothing missing, nothing twice (contract 8.1).
-//! What a kill does to this is in the campaign.
+//! A9: eight writers make a thousand changes each, some of their requests are undone after they had taken their place
+//! in the stream, and a reader that pages all the while sees 1..n in order, nothing missing, nothing twice (contract
+//! 8.1). What a kill does to this is in the campaign.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

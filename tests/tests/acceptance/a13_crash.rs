@@ -19,8 +19,8 @@ fn ms(record: &Value, member: &str) -> i64 {
     authority_domain::time::Timestamp::parse(&text(record, member)).unwrap().as_ms()
 }
 
-/// With one request in flight that is never answered its endpoint gets no other: what is committed meanwhile has not been
-/// sent when the process is killed.
+/// With one request in flight that is never answered its endpoint gets no other: what is committed meanwhile has not
+/// been sent when the process is killed.
 async fn a13_what_was_committed_is_delivered_after_a_kill(database: Database) {
     let mut authority = Authority::on(database, &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")]).await;
     let gate = Gate::closed();

@@ -1,5 +1,5 @@
-//! A14: rotating signing secrets (contract 4.10): two candidates during the overlap, the newest first; one after; `force`,
-//! `overlap_seconds: 0`, and a second rotation.
+//! A14: rotating signing secrets (contract 4.10): two candidates during the overlap, the newest first; one after;
+//! `force`, `overlap_seconds: 0`, and a second rotation.
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};

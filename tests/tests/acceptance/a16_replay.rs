@@ -1,5 +1,5 @@
-//! A16: an event that is replayed arrives again under the same id with the same bytes, and has one effect at a receiver:
-//! at the Worker in its real runtime, and at the receiver that is built in.
+//! A16: an event that is replayed arrives again under the same id with the same bytes, and has one effect at a
+//! receiver: at the Worker in its real runtime, and at the receiver that is built in.
 
 use std::time::Duration;
 

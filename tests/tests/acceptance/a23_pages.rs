@@ -99,8 +99,8 @@ async fn a23_a_page_ends_at_its_bytes_on_every_list(database: Database) {
     assert_eq!(seen, newest_first);
 }
 
-/// A key that asks and never reads gets its 32 MiB and 429 from then on; others are served, and when its connections have
-/// ended so is it.
+/// A key that asks and never reads gets its 32 MiB and 429 from then on; others are served, and when its connections
+/// have ended so is it.
 async fn a23_answers_that_nobody_reads_are_bounded(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "deaf").await;
@@ -145,7 +145,8 @@ async fn a23_answers_that_nobody_reads_are_bounded(database: Database) {
     }
 }
 
-/// Whoever follows one kind of event does not look at the others again and again, and does not fall behind what is kept.
+/// Whoever follows one kind of event does not look at the others again and again, and does not fall behind what is
+/// kept.
 async fn a23_a_filtered_page_resumes_where_its_walk_ended(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "picky").await;

@@ -1,8 +1,8 @@
 //! The acceptance checks of contract section 13, by number and name, each on both databases. What they have in common
 //! with every user: they see the service through its sockets, its commands and its files alone.
 //!
-//! Where a check is about times or about what names lead to, the service runs inside the test, which turns its clock and
-//! answers for its names. A21 and A24 belong to the verifier and stand with that.
+//! Where a check is about times or about what names lead to, the service runs inside the test, which turns its clock
+//! and answers for its names. A21 and A24 belong to the verifier and stand with that.
 
 #![allow(
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! What is asked of the service over HTTP, and what it answers and tells (contract 1 to 6, 15, 16, 18), beyond the acceptance
-//! checks. One program, because each links the whole workspace.
+//! What is asked of the service over HTTP, and what it answers and tells (contract 1 to 6, 15, 16, 18), beyond the
+//! acceptance checks. One program, because each links the whole workspace.
 
 mod answers;
 mod endpoints;

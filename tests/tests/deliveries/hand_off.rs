@@ -1,5 +1,6 @@
-//! Deliveries that the committing instance sends itself: what becomes of them when it dies, that two instances keep the
-//! cap of an endpoint together, and that one merchant's slow receivers leave slots to another (contract 7.4, 15.4, 15.9).
+//! Deliveries that the committing instance sends itself: what becomes of them when it dies, that two instances keep
+//! the cap of an endpoint together, and that one merchant's slow receivers leave slots to another (contract 7.4,
+//! 15.4, 15.9).
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -139,8 +139,8 @@ async fn retry_after_is_honoured_to_the_second(database: Database) {
     service.stop().await;
 }
 
-/// Whoever asks for an attempt while the receiver has an hour to rest gets it at once, and what it finds out counts: the
-/// clock stands still (contract 18.4-6).
+/// Whoever asks for an attempt while the receiver has an hour to rest gets it at once, and what it finds out counts:
+/// the clock stands still (contract 18.4-6).
 async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
     let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
     let asked_to_wait = Mutex::<BTreeSet<String>>::default();

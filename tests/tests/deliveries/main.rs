@@ -1,5 +1,5 @@
-//! How events reach their receivers, what happens when they do not, and how that is mended (contract 7, 15, 18.4), beyond the
-//! acceptance checks and the faults. One program, because each links the whole workspace.
+//! How events reach their receivers, what happens when they do not, and how that is mended (contract 7, 15, 18.4),
+//! beyond the acceptance checks and the faults. One program, because each links the whole workspace.
 
 mod delivery;
 mod egress;

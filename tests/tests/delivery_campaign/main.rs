@@ -3,10 +3,10 @@
 //! (contract 7, 8.1, 12, 15; acceptance A13).
 //!
 //! Clients write under idempotency keys through all instances ([`merchants`]), merchants change their endpoints
-//! ([`upheaval`]), the receiver records what arrives ([`receiver`]), and instances and their database get what happens
-//! to such things ([`fleet`]). Then everything heals, and what was promised, what the database says and what arrived are
-//! held against each other ([`judge`]): every (event, endpoint) was delivered or has a reason. Last, every endpoint catches
-//! up on what it missed, and has everything then.
+//! ([`upheaval`]), the receiver records what arrives ([`receiver`]), and instances and their database get what
+//! happens to such things ([`fleet`]). Then everything heals, and what was promised, what the database says and what
+//! arrived are held against each other ([`judge`]): every (event, endpoint) was delivered or has a reason. Last,
+//! every endpoint catches up on what it missed, and has everything then.
 //!
 //! The tests do it with twenty kills, `cargo xtask prove delivery-campaign` with two hundred. What is drawn is drawn
 //! from a seed; what processes and sockets make of it is theirs, so that a seed repeats the plan and not every moment.
@@ -161,7 +161,8 @@ async fn disturb(plan: &Plan, fleet: &mut Fleet) -> Deeds {
     deeds
 }
 
-/// Waits until nothing waits any more, and nothing is being recovered, or as long as the plan allows; the judge says what waits still.
+/// Waits until nothing waits any more, and nothing is being recovered, or as long as the plan allows; the judge says
+/// what waits still.
 async fn healed(plan: &Plan, fleet: &Fleet) -> Duration {
     let began = now_ms();
     let mut look = Look::at(fleet.database_url()).await;

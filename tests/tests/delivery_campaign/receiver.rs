@@ -1,7 +1,7 @@
 //! The merchants' receiver: it fails in every way that receivers fail, at random, and records everything that arrives.
 //!
-//! It lives in the campaign's process and so outlives every kill. What it does with a request is drawn from the seed and
-//! the request's number; some events it never likes, so that deliveries come to their end. Once it is told to be
+//! It lives in the campaign's process and so outlives every kill. What it does with a request is drawn from the seed
+//! and the request's number; some events it never likes, so that deliveries come to their end. Once it is told to be
 //! [well](Receiver::heal) it answers everything with 200.
 //!
 //! A request is recorded when its last byte has arrived, before anything is answered. What was cut off on its way is no

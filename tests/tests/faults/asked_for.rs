@@ -88,8 +88,8 @@ async fn two_instances_never_send_the_same_at_the_same_time() {
     assert_eq!(count(&database, sql).await, 0);
 }
 
-/// The database refuses outcomes for a while. The peer acknowledged the message to its queue before it wrote the attempt,
-/// and the retry was gone.
+/// The database refuses outcomes for a while. The peer acknowledged the message to its queue before it wrote the
+/// attempt, and the retry was gone.
 async fn an_outcome_that_cannot_be_written_is_written_later(database: Database) {
     let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
     let refused = Arc::<AtomicUsize>::default();

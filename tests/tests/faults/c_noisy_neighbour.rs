@@ -1,5 +1,5 @@
-//! Fault C: 1,500 deliveries wait for a receiver that takes its time over every request. The peer's other tenants waited
-//! for it too: 37.8 s instead of 36 ms.
+//! Fault C: 1,500 deliveries wait for a receiver that takes its time over every request. The peer's other tenants
+//! waited for it too: 37.8 s instead of 36 ms.
 //!
 //! What is asserted here is the mechanism, which does not depend on the machine: the slow receiver never holds more
 //! than its cap, and while it does, everything of everybody else arrives. The figure of contract 15.4 comes from

@@ -1,5 +1,5 @@
-//! Fault D: kill -9 during the fan-out of one event to four endpoints, three of which had answered 200. The peer sent all
-//! four again.
+//! Fault D: kill -9 during the fan-out of one event to four endpoints, three of which had answered 200. The peer sent
+//! all four again.
 
 use tests::authority::{Authority, Database};
 use tests::damage::count;

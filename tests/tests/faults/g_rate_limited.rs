@@ -16,7 +16,8 @@ const MESSAGES: usize = 20;
 /// Requests that one endpoint may have in flight (contract 7.4).
 const CAP: usize = 8;
 
-/// The service and its receiver have one clock, which is turned only when nothing is in flight: the times below are exact.
+/// The service and its receiver have one clock, which is turned only when nothing is in flight: the times below are
+/// exact.
 async fn twenty_messages_arrive_at_the_receivers_rate_without_hammering(database: Database) {
     let clock = HandClock::standing();
     let schedule = format!("0{}", ",1".repeat(MESSAGES));

@@ -1,5 +1,5 @@
-//! What an operator does and sees: commands, signals, metrics, logs, backups, databases (contract 8, 15, 16). One program,
-//! because each links the whole workspace.
+//! What an operator does and sees: commands, signals, metrics, logs, backups, databases (contract 8, 15, 16). One
+//! program, because each links the whole workspace.
 
 mod backup;
 mod clock;

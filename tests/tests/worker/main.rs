@@ -1,5 +1,5 @@
-//! The edge receiver in real workerd (contract 11), with real origins and a real authority behind it. One program, because each
-//! links the whole workspace.
+//! The edge receiver in real workerd (contract 11), with real origins and a real authority behind it. One program,
+//! because each links the whole workspace.
 
 mod cases;
 mod claims;

@@ -27,8 +27,8 @@ pub struct Page<'t> {
     pub resume_cursor: Option<Cow<'t, str>>,
 }
 
-/// The text is not a page: not JSON (contract 10.4), not an object, without an array `data`, with a cursor that is not a
-/// string, or with one of these members twice.
+/// The text is not a page: not JSON (contract 10.4), not an object, without an array `data`, with a cursor that is
+/// not a string, or with one of these members twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAPage;
 

@@ -121,8 +121,8 @@ fn write_pad(block: &mut [u8; BLOCK_LEN], key: &[u8], mask: u8) {
     }
 }
 
-/// SHA-256 of parts that come one after the other. The buffer wipes itself, as the state is wiped here. Its functions are
-/// called in several places; a copy in each would make the module 0.7 KB larger.
+/// SHA-256 of parts that come one after the other. The buffer wipes itself, as the state is wiped here. Its functions
+/// are called in several places; a copy in each would make the module 0.7 KB larger.
 struct Stream {
     state: [u32; 8],
     buffer: EagerBuffer<U64>,

@@ -22,8 +22,8 @@ impl Secret {
         to_hex(self.states.mac([timestamp, b".", body]))
     }
 
-    /// The same signature, when a host has computed the SHA-256 of the key padded for the inner hash (RFC 2104), timestamp, full
-    /// stop and body by other means.
+    /// The same signature, when a host has computed the SHA-256 of the key padded for the inner hash (RFC 2104),
+    /// timestamp, full stop and body by other means.
     #[must_use]
     pub fn sign_digest(&self, inner: &[u8; mac::DIGEST_LEN]) -> Signature {
         to_hex(self.states.outer_digest(inner))
@@ -39,8 +39,8 @@ pub fn signature_header<'s>(
     header_value(secrets.into_iter().map(|secret| secret.states.mac([timestamp.as_bytes(), b".", body])))
 }
 
-/// The same of digests that a host has computed by other means: HMAC-SHA256 with the key that [`crate::secret::key`] says,
-/// over the timestamp, a full stop and the body.
+/// The same of digests that a host has computed by other means: HMAC-SHA256 with the key that [`crate::secret::key`]
+/// says, over the timestamp, a full stop and the body.
 pub fn header_value(digests: impl IntoIterator<Item = [u8; mac::DIGEST_LEN]>) -> String {
     let mut value = String::new();
     for digest in digests {

@@ -1,7 +1,7 @@
 //! The codes about members: which one it is, where it stands, and what is expected of it.
 //!
-//! The rules are the core's. Where a code speaks of several members, each of them is put into an event that is otherwise
-//! right, and the core is asked about that. Of names only those of the contract are told, of values none.
+//! The rules are the core's. Where a code speaks of several members, each of them is put into an event that is
+//! otherwise right, and the core is asked about that. Of names only those of the contract are told, of values none.
 
 use alloc::collections::BinaryHeap;
 use alloc::format;

@@ -44,8 +44,8 @@ pub(crate) const ALL_AT_ONCE: [(Numbers, &str); 6] = [
 pub(crate) const SINGLE_FORMS: usize = 8;
 
 impl Numbers {
-    /// The number `raw`, which is the one at `index` and inside so many containers, written so; `None` when that changes
-    /// nothing.
+    /// The number `raw`, which is the one at `index` and inside so many containers, written so; `None` when that
+    /// changes nothing.
     pub(crate) fn rewritten(self, raw: &str, index: usize, depth: usize) -> Option<String> {
         let text = match self {
             Self::AsTheyAre => return None,
@@ -59,8 +59,8 @@ impl Numbers {
     }
 }
 
-/// Whether an integer looks as if digits of it had been lost: beyond what a double holds, and ending in zeros or with an
-/// exponent, as such a one is written.
+/// Whether an integer looks as if digits of it had been lost: beyond what a double holds, and ending in zeros or with
+/// an exponent, as such a one is written.
 pub(crate) fn is_rounded(raw: &str) -> bool {
     let digits = raw.bytes().filter(u8::is_ascii_digit).count();
     let is_whole = !raw.contains(['.', 'e', 'E']);

@@ -31,8 +31,8 @@ pub(crate) fn causes(delivery: &Delivery<'_>, trust: &Trust<'_>) -> Vec<Finding>
     unusable.map(|(index, text)| fault(&name(index, trust.secrets.len()), text, delivery)).collect()
 }
 
-/// What about usable secrets is suspicious when no signature fits them. Those of the service are 43 digits and letters of
-/// both cases behind `whsec_`; only secrets that are like them are spoken of.
+/// What about usable secrets is suspicious when no signature fits them. Those of the service are 43 digits and
+/// letters of both cases behind `whsec_`; only secrets that are like them are spoken of.
 pub(crate) fn suspicions(trust: &Trust<'_>) -> Vec<Finding> {
     let of = trust.secrets.len();
     let suspicion = |(index, text): (usize, &&str)| {

@@ -1,10 +1,10 @@
 //! Writes deliveries with their native verdicts, one JSON object per line, for other platforms to try.
 //!
-//! Delivery `n` of a seed is made of random bytes that depend on the seed and `n` alone. A verdict that differs from the
-//! slow reference's ends the program, with the seed and the number that show it again.
+//! Delivery `n` of a seed is made of random bytes that depend on the seed and `n` alone. A verdict that differs from
+//! the slow reference's ends the program, with the seed and the number that show it again.
 //!
-//! A line says what a receiver in JavaScript is given (`body`, `lines`, `secrets`, `tolerance`, `now`), the verdict it must
-//! reach (`expect`), and for a valid delivery the envelope it must read (`fields`).
+//! A line says what a receiver in JavaScript is given (`body`, `lines`, `secrets`, `tolerance`, `now`), the verdict
+//! it must reach (`expect`), and for a valid delivery the envelope it must read (`fields`).
 
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;

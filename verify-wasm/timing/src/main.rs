@@ -1,9 +1,10 @@
 //! Verifies deliveries one by one, so that a tool can count what each verdict takes: `tests/constant_time.rs` runs this
 //! under valgrind.
 //!
-//! The deliveries come in groups. In a group all is alike but one candidate of the signature header: it holds, or differs
-//! in one of its 64 digits, or in all. Beside it stands in most groups a candidate that holds, so that every delivery of
-//! the group has the same verdict and the same way behind the comparison; what may differ is the comparison alone.
+//! The deliveries come in groups. In a group all is alike but one candidate of the signature header: it holds, or
+//! differs in one of its 64 digits, or in all. Beside it stands in most groups a candidate that holds, so that every
+//! delivery of the group has the same verdict and the same way behind the comparison; what may differ is the
+//! comparison alone.
 //!
 //! Each verdict is a line of standard output: the group, and the word.
 

@@ -1,5 +1,5 @@
-//! Both listeners held to the documents they serve (`tests/openapi/schemathesis`), over many more requests than the test
-//! command has time for, and on PostgreSQL too.
+//! Both listeners held to the documents they serve (`tests/openapi/schemathesis`), over many more requests than the
+//! test command has time for, and on PostgreSQL too.
 
 use anyhow::Result;
 use clap::Args;

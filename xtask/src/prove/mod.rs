@@ -1,8 +1,8 @@
 //! `cargo xtask prove`: the proofs that take too long for `cargo xtask test`. One file per proof.
 //!
-//! A proof is code that a test runs with small numbers; here it runs in a release build, with the numbers that are asked
-//! for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds anything.
-//! What is proved, and what was found, is in `docs/reliability.md` and `docs/hardening.md`.
+//! A proof is code that a test runs with small numbers; here it runs in a release build, with the numbers that are
+//! asked for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds
+//! anything. What is proved, and what was found, is in `docs/reliability.md` and `docs/hardening.md`.
 
 mod api_conformance;
 mod delivery_campaign;

@@ -1,7 +1,8 @@
 //! What the npm package's sources export is explained where it is declared: editors show it to whoever uses it.
 //!
-//! Constants that stand together, each on a line of its own, may share the comment of the first. Only the presence of a
-//! comment can be checked here, as for the stories of modules. The comments of the generated types come from the records.
+//! Constants that stand together, each on a line of its own, may share the comment of the first. Only the presence of
+//! a comment can be checked here, as for the stories of modules. The comments of the generated types come from the
+//! records.
 
 use super::Finding;
 use super::files::SourceFile;

@@ -60,6 +60,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let findings: Vec<Finding> = [
         size::lengths(&files),
         size::names(&files),
+        size::comments(&files),
         story::opens_modules(&files),
         documented::exports_explained(&files),
         manners::no_sleep_in_tests(&files),

@@ -1,8 +1,8 @@
 //! How modules stand to each other: one style of folders, and no circle in the domain.
 //!
-//! A module with children is `name/mod.rs`. In `authority/domain/src` no file may need, over any number of others, one that
-//! needs it back. An arrow is a path that begins with `crate::`, followed to the file that holds the item: what a `mod.rs`
-//! only passes on with `pub use` counts as its child's.
+//! A module with children is `name/mod.rs`. In `authority/domain/src` no file may need, over any number of others,
+//! one that needs it back. An arrow is a path that begins with `crate::`, followed to the file that holds the item:
+//! what a `mod.rs` only passes on with `pub use` counts as its child's.
 
 use std::collections::{BTreeMap, BTreeSet};
 

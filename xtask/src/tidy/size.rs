@@ -8,6 +8,9 @@ const LINES_GOOD: usize = 300;
 /// No file is above this.
 const LINES_MAX: usize = 500;
 
+/// Columns of a comment. rustfmt leaves comments alone.
+const COMMENT_COLUMNS: usize = 120;
+
 /// Names under which anything gathers.
 const NAMELESS: [&str; 8] = ["util", "utils", "common", "helper", "helpers", "misc", "shared", "stuff"];
 
@@ -30,6 +33,24 @@ pub(super) fn lengths(files: &[SourceFile]) -> Vec<Finding> {
         .collect()
 }
 
+/// A comment in Rust fits a window, unless it is the row of a table or one long word, as an address is.
+pub(super) fn comments(files: &[SourceFile]) -> Vec<Finding> {
+    let too_long = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        let is_comment = words.first().is_some_and(|begin| begin.starts_with("//"));
+        let may_be_long = words.len() < 3 || words.get(1) == Some(&"|");
+        line.chars().count() > COMMENT_COLUMNS && is_comment && !may_be_long
+    };
+    let lines = files
+        .iter()
+        .filter(|file| file.is_rust())
+        .flat_map(|file| file.lines().map(move |line| (file, line)));
+    lines
+        .filter(|(_, (_, line))| too_long(line))
+        .map(|(file, (number, _))| Finding::in_line(file, number, "a comment of more than 120 columns"))
+        .collect()
+}
+
 /// A file is named after its subject.
 pub(super) fn names(files: &[SourceFile]) -> Vec<Finding> {
     let sources = files.iter().filter(|file| file.is_rust() || file.is_script());
@@ -42,6 +63,19 @@ pub(super) fn names(files: &[SourceFile]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_comment_is_found() {
+        let comment = |begin: &str, word: &str| {
+            SourceFile::new("a/src/b.rs", &format!("{begin} {}\n", word.repeat(60)))
+        };
+        for begin in ["//!", "    ///", "//"] {
+            assert_eq!(comments(&[comment(begin, "ab ")]).len(), 1, "{begin}");
+            assert_eq!(comments(&[comment(begin, "ab")]), [], "{begin}");
+        }
+        assert_eq!(comments(&[comment("//! |", "ab ")]), []);
+        assert_eq!(comments(&[comment("let x =", "ab "), SourceFile::new("a.md", &"a ".repeat(99))]), []);
+    }
 
     fn of_length(lines: usize) -> SourceFile {
         SourceFile::new("a/src/b.rs", &"x\n".repeat(lines))

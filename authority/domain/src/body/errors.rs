@@ -2,11 +2,11 @@
 
 use crate::refusal::{MemberCode, MemberError};
 
-/// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the
-/// gravest code is still found, and bounded, so that a hostile body costs no memory.
+/// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the error
+/// that decides the code is still found; and bounded, so that a hostile body cannot use up memory.
 const COLLECT_LIMIT: usize = 1_000;
 
-/// What a rule says: the value, or what is wrong with it.
+/// The result of a rule: the value, or what is wrong with it.
 pub type Checked<T> = Result<T, (MemberCode, String)>;
 
 /// The errors found so far.

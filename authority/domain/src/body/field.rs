@@ -1,7 +1,7 @@
-//! What a member turned out to be, and what the operation makes of its presence.
+//! The result of reading a member, and what the operation requires of its presence.
 //!
-//! [`crate::body::members`] reads a member by its rule and hands back a [`Field`]; the caller ends the line with the one
-//! word that says whether the member must be there: `required`, `optional`, `or`, `or_null`. Only the last takes a null.
+//! [`crate::body::members`] reads a member by its rule and returns a [`Field`]. The caller then calls the one method
+//! that says whether the member must be there: `required`, `optional`, `or`, `or_null`. Only the last takes a null.
 
 use serde_json::Value;
 
@@ -69,7 +69,8 @@ impl<'e, T> Field<'e, T> {
         self.value
     }
 
-    /// The member may be absent. A null is refused: a client whose variable was not set must not be granted the default.
+    /// The member may be absent. A null is refused: a client whose variable was not set must not be granted the
+    /// default.
     pub fn optional(self) -> Option<T> {
         match self.state {
             State::Absent => None,

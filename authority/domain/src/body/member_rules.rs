@@ -109,7 +109,7 @@ impl Members<'_> {
         })
     }
 
-    /// An integer within a range that lies within [`INTEGER_RANGE`].
+    /// An integer within a range that lies within [`crate::bounds::INTEGER_RANGE`].
     pub fn integer(&mut self, name: &'static str, range: RangeInclusive<i64>) -> Field<'_, i64> {
         self.field(name, *range.start(), |value| integer(value, &range))
     }
@@ -173,8 +173,8 @@ impl Members<'_> {
         })
     }
 
-    /// An ISO 4217 alphabetic code, uppercase, of a currency that money is counted in: those without a minor unit, such
-    /// as metals and codes for testing, are none.
+    /// An ISO 4217 alphabetic code, uppercase, of a currency in which amounts can be counted. Codes without a minor
+    /// unit, such as metals and test codes, are refused.
     pub fn currency(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, String::new(), |value| {
             shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{3}$" }));
@@ -194,8 +194,8 @@ impl Members<'_> {
         self.entries(name, METADATA_ENTRIES, metadata_entry)
     }
 
-    /// A change of metadata as RFC 7396 writes it: a string sets an entry, null removes it. How many entries are left
-    /// is the transition's to check.
+    /// A change of metadata as RFC 7396 writes it: a string sets an entry, null removes it. The transition checks
+    /// how many entries are left.
     pub fn metadata_patch(&mut self, name: &'static str) -> Field<'_, BTreeMap<String, Option<String>>> {
         self.entries(name, 2 * METADATA_ENTRIES, |key, value| match value {
             Value::Null => Ok(None),
@@ -213,7 +213,8 @@ pub fn integer(value: &Value, range: &RangeInclusive<i64>) -> Checked<i64> {
     let Value::Number(number) = value else { return wrong(MemberCode::WrongType, "Must be an integer.") };
     match number.as_i64() {
         Some(integer) if range.contains(&integer) => Ok(integer),
-        // Integers beyond 64 bits arrive as floating point; so do fractions. Both may be whole, none is in range.
+        // Integers beyond 64 bits arrive as floating point; so do fractions. Both may be whole numbers; neither is
+        // accepted as in range.
         _ if number.is_f64()
             && number.as_f64().is_some_and(|float| float.abs() < 9_007_199_254_740_992.0) =>
         {

@@ -1,12 +1,12 @@
-//! When something happened, as others tell it (contract 18.3): not long before the record that it is about was made, and
-//! not in the future, but for clocks that differ and news that overtake each other.
+//! The time at which something happened, as reported by others (contract 18.3). It must not be before the record was
+//! created, nor in the future. Allowances cover clocks that differ and reports that overtake each other.
 
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
 /// How far a time given by a client may lie in the future (contract 4.7).
 const FUTURE_ALLOWANCE_MS: i64 = 5 * 60 * 1000;
-/// How long before its record was made something may have happened.
+/// How long before the creation of its record something may have happened.
 const PAST_ALLOWANCE_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Whether a time lies in the future.
@@ -15,13 +15,13 @@ pub(crate) fn is_ahead(at: Timestamp, now: Timestamp) -> bool {
     at > now.plus_ms(FUTURE_ALLOWANCE_MS)
 }
 
-/// Whether something happened before it can have concerned a record that was made at `made_at`.
+/// Whether something happened too early to concern a record that was created at `made_at`.
 #[must_use]
 pub(crate) fn is_before(at: Timestamp, made_at: Timestamp) -> bool {
     at < made_at.plus_ms(-PAST_ALLOWANCE_MS)
 }
 
-/// Refuses a report of something that happened before its record was made.
+/// Refuses a report of something that happened too early to concern its record.
 ///
 /// # Errors
 /// `validation_failed` at `/occurred_at`.

@@ -1,5 +1,5 @@
 //! Names of processors and carriers (contract 18.3): `DHL`, `dhl` and ` dhl ` are one. They are stored in lower case
-//! without blanks around them; what was stored before that rule is compared by it.
+//! without blanks around them. Names that were stored before that rule are compared by it.
 
 /// The form in which a name is stored and compared.
 #[must_use]

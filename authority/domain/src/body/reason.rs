@@ -1,5 +1,5 @@
-//! `{reason}`: why an operator does what takes something away or gives it back, or waits for no money (contract 6.2). It goes to the audit
-//! log.
+//! The body `{reason}`: why an operator takes something away, gives it back, or does not wait for money (contract
+//! 6.2). The reason goes to the audit log.
 
 use serde_json::Value;
 

@@ -1,9 +1,10 @@
-//! What the readers of bodies read, as JSON Schema, written down by the readers themselves.
+//! Builds the JSON Schema of request bodies from the readers themselves.
 //!
-//! While [`of`] runs a reader, [`super::read`] gives it no body: the reader names its members as always, each member and
-//! each rule notes here what it would have asked for, and nothing is built in the end. So the schema of a request is what
-//! its reader does, without a second text of it. Built only with the feature `schema`; without it `silent.rs` stands here,
-//! whose functions do nothing. Deliberately absent: rules between members, which a reader checks in its own words.
+//! While [`of`] runs a reader, [`super::read`] gives it no body. The reader names its members as always, and each
+//! member and each rule records here what it would have required; the reader's result is not used. So the schema of
+//! a request follows its reader, without a second description of it. Built only with the feature `schema`; without
+//! it, `silent.rs` takes its place, whose functions do nothing. Deliberately absent: rules between members, which a
+//! reader checks in its own code.
 
 use std::cell::RefCell;
 
@@ -13,7 +14,7 @@ thread_local! {
     static NOTES: RefCell<Option<Notes>> = const { RefCell::new(None) };
 }
 
-/// What was noted so far.
+/// What was recorded so far.
 #[derive(Default)]
 struct Notes {
     /// The objects that are being read, the outermost first.
@@ -36,7 +37,7 @@ pub(crate) fn of(read: impl FnOnce()) -> Value {
     NOTES.take().and_then(|notes| notes.last).unwrap_or(Value::Null)
 }
 
-/// Whether somebody asks for a schema, and not for a body to be read.
+/// Whether the reader is running to produce a schema, not to read a body.
 pub(crate) fn is_asked_for() -> bool {
     NOTES.with_borrow(Option::is_some)
 }
@@ -68,7 +69,7 @@ pub(crate) fn rule(schema: impl FnOnce() -> Value) {
     noting(|notes| notes.last = Some(schema()));
 }
 
-/// What was read last was an item of a list of so many.
+/// What was read last is an item of a list with `least` to `most` items.
 pub(crate) fn list(least: usize, most: usize) {
     noting(|notes| {
         let items = notes.last.take();
@@ -76,7 +77,7 @@ pub(crate) fn list(least: usize, most: usize) {
     });
 }
 
-/// What was read last was a value of an object with free names, at most so many.
+/// What was read last is a value of an object with free member names, at most `most` of them.
 pub(crate) fn entries(most: usize, nullable: bool) {
     noting(|notes| {
         let mut value = notes.last.take().unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! What stands in place of `shape.rs` in the service, which describes nothing: see there.
+//! Replaces `shape.rs` in builds without the feature `schema`, such as the service: its functions do nothing.
 
 use serde_json::Value;
 

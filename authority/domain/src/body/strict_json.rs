@@ -1,9 +1,9 @@
 //! Request bodies as JSON that can be read in one way only (contract 5.2 `invalid_json`), and their canonical form.
 //!
-//! The door parses the bytes of a body once into a [`serde_json::Value`], which readers of members then walk; a
-//! mutation with an idempotency key also asks for the canonical text that its fingerprint covers (contract 4.3).
-//! Both directions refuse or ignore what two readers could take differently: duplicate member names, nesting deeper
-//! than 64, invalid UTF-8, a byte order mark, numbers beyond a double.
+//! The HTTP layer parses the bytes of a body once into a [`serde_json::Value`], which readers of members then walk.
+//! A mutation with an idempotency key also needs the canonical text that its fingerprint covers (contract 4.3). Both
+//! refuse or ignore what two readers could interpret differently: duplicate member names, nesting deeper than 64,
+//! invalid UTF-8, a byte order mark, numbers beyond a double.
 //!
 //! The canonical form keeps numbers as they were written. It is therefore made from the text, level by level over
 //! `RawValue`, and not from the parsed value; `serde_json`'s `arbitrary_precision` would keep them too, but features

@@ -1,8 +1,9 @@
-//! How a checkout ends without a payment: given up, run out of time, or free (contract 3.4, 3.9 row 6).
+//! How a checkout ends without a payment: cancelled, expired, or completed because it is free (contract 3.4, 3.9 row
+//! 6).
 //!
-//! The operator cancels or completes, the scheduler expires. What is still being paid is cancelled first; all end states
-//! are terminal, and asking for the one that is reached already changes nothing (contract 3, general rule 1).
-//! What a payment does to a checkout is decided in [`crate::payment::flow`].
+//! The operator cancels or completes, the scheduler expires. A payment attempt that is still open is cancelled
+//! first. All end states are terminal, and asking for the one that is already reached changes nothing (contract 3,
+//! general rule 1). What a payment does to a checkout is decided in [`crate::payment::flow`].
 
 use verify_core::catalog::EventType;
 
@@ -46,7 +47,7 @@ pub fn end(
     Ok(changes)
 }
 
-/// Whether [`complete`] would change something: what makes an order needs a number for it.
+/// Whether [`complete`] would change something, and so needs a number for the order it makes.
 #[must_use]
 pub fn needs_completion(checkout: &Checkout) -> bool {
     checkout.status != CheckoutStatus::Completed

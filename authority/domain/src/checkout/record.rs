@@ -1,8 +1,9 @@
 //! The checkout: the operator opens it, payments are tried on it, and the first that holds completes it into an
 //! order (contract 2.7, 3.4). All end states are terminal.
 //!
-//! What a payment does to a checkout is decided in [`crate::payment::flow`], which holds the payment, the checkout and
-//! the order together, how it ends without one in [`crate::checkout::flow`]; here stands what a checkout is and how it opens.
+//! What a payment does to a checkout is decided in [`crate::payment::flow`], which holds the payment, the checkout
+//! and the order together. How a checkout ends without a payment is decided in [`crate::checkout::flow`]. This
+//! module defines what a checkout is and how it opens.
 
 use serde::{Deserialize, Serialize};
 

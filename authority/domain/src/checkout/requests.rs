@@ -14,7 +14,7 @@ use crate::refusal::{MemberCode, Refusal};
 use crate::subscription::requests::TermsRequest;
 use crate::time::Timestamp;
 
-/// How long a checkout stays open when nobody says otherwise (contract 2.7).
+/// How long a checkout stays open by default (contract 2.7).
 const DEFAULT_LIFE_MS: i64 = 24 * 60 * 60 * 1000;
 /// The shortest and the longest life.
 const LIFE_MS: std::ops::RangeInclusive<i64> = 5 * 60 * 1000..=30 * 24 * 60 * 60 * 1000;
@@ -66,7 +66,7 @@ impl CheckoutRequest {
         })
     }
 
-    /// Mode `subscription` needs terms and somebody who subscribes; mode `payment` has no terms.
+    /// Mode `subscription` needs terms and a customer; mode `payment` has no terms.
     fn check_mode(&self, mode: CheckoutMode, m: &mut Members<'_>) {
         match (mode, &self.subscription) {
             (CheckoutMode::Subscription, None) => {

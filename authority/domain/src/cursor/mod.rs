@@ -1,7 +1,7 @@
-//! Cursors: positions in a list that a client keeps and sends back, and can neither make up nor move elsewhere
+//! Cursors: positions in a list that a client stores and sends back, and can neither forge nor use for another list
 //! (contract 8.5).
 //!
-//! A list writes a cursor after the last item of a page; a later request hands it back; decoding proves that this
+//! A list writes a cursor after the last item of a page; a later request sends it back; decoding proves that this
 //! service wrote it for this merchant, mode, list and filter. Nothing is stored, so any instance can decode it and
 //! it never expires. The layout, base64url without padding:
 //!
@@ -14,9 +14,9 @@
 //! | 8 | first 8 bytes of SHA-256 of the canonical filter string; zero for none |
 //! | 16 | HMAC-SHA256 over the above, the mode and the merchant id, truncated |
 //!
-//! The lists of a merchant go by sequences of its stream: version 1, 47 characters. An operator's lists span all
-//! merchants, whom no one sequence orders; they go by the number in the records' ids, which is ordered by time: version
-//! 2, 58 characters.
+//! A merchant's lists are ordered by the sequences of its stream: version 1, 47 characters. An operator's lists span
+//! all merchants, which share no sequence; they are ordered by the number in the records' ids, which is ordered by
+//! time: version 2, 58 characters.
 //!
 //! Deliberately absent: encryption. The position is no secret; it stands in every event as `sequence`, or is an id.
 
@@ -31,7 +31,7 @@ pub use keys::{CursorKeyError, CursorKeys};
 
 use crate::tenant::Tenant;
 
-/// Longest text that is looked at (contract 8.5).
+/// Longest text that is examined (contract 8.5).
 const TEXT_LIMIT: usize = 256;
 /// Format version of a cursor whose position is a sequence: 8 bytes.
 const BY_SEQUENCE: u8 = 1;
@@ -153,7 +153,7 @@ impl CursorKeys {
     /// The position of a cursor that this service gave out for this list, owner and filter.
     ///
     /// # Errors
-    /// [`CursorError`]. List and filter are looked at only after the cursor has proved genuine.
+    /// [`CursorError`]. List and filter are checked only after the cursor has proved genuine.
     pub fn decode(
         &self,
         text: &str,

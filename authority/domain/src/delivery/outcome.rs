@@ -1,11 +1,11 @@
-//! What came of one delivery attempt, and what that means for the delivery (contract 2.9 and 7.3).
+//! The outcome of one delivery attempt, and what it means for the delivery (contract 2.9 and 7.3).
 //!
 //! The delivery client reports an [`AttemptOutcome`] and, when a response began, its status. [`classify`] turns both
-//! into the [`OutcomeClass`] that the retry policy ([`crate::delivery::retry`]) and the endpoint's health act on. A delivery
-//! that ends without success carries a [`FailureReason`].
+//! into the [`OutcomeClass`] that the retry policy ([`crate::delivery::retry`]) and the endpoint's health act on. A
+//! delivery that ends without success carries a [`FailureReason`].
 //!
-//! Deliberately absent: the response's headers and body. Only `Retry-After` and `Service-Delivery` mean anything to the
-//! sender.
+//! Deliberately absent: the response's headers and body. The sender uses only the headers `Retry-After` and
+//! `Service-Delivery`.
 
 use std::time::UNIX_EPOCH;
 
@@ -56,9 +56,9 @@ pub enum OutcomeClass {
     Gone,
     /// Worth the full schedule.
     Retryable,
-    /// The receiver refuses; only the short budget.
+    /// The receiver refuses: worth only the short budget of attempts.
     Rejected,
-    /// Refused by the address rule: the full schedule, and an alert at once.
+    /// Refused by the address rule: worth the full schedule, and an alert at once.
     Blocked,
 }
 
@@ -109,7 +109,7 @@ text_enum! {
 
 impl ReceiverWish {
     /// Reads the header of a response with this status. White space around the word and its case do not matter; any
-    /// other word, and every word beside a success, is no wish.
+    /// other word, and every word with a success status, counts as no wish.
     #[must_use]
     pub fn of_header(status: u16, value: &str) -> Option<Self> {
         let word = value.trim_matches([' ', '\t']).to_ascii_lowercase();
@@ -125,7 +125,7 @@ pub fn honours_retry_after(status: u16) -> bool {
 /// The wait in milliseconds that a `Retry-After` value asks for, counted from `now_ms` (Unix milliseconds).
 ///
 /// The value is a whole number of seconds or an HTTP date (RFC 9110 section 10.2.3). A date that has passed is a
-/// wait of 0; anything else is `None`. The upper bound of 24 h is the retry policy's business.
+/// wait of 0; anything else is `None`. The retry policy applies the upper bound of 24 h.
 pub fn parse_retry_after(value: &str, now_ms: i64) -> Option<u64> {
     let value = value.trim_matches([' ', '\t']);
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {

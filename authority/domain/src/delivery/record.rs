@@ -1,8 +1,8 @@
-//! Deliveries and their attempts as records: what a merchant can ask about one event on its way to one endpoint
-//! (contract 2.9).
+//! Deliveries and their attempts as records: what a merchant can read about the delivery of one event to one
+//! endpoint (contract 2.9).
 //!
-//! They are written by the dispatcher's store ports and read here. Deliberately absent: versions. A delivery moves by
-//! itself, and nobody changes it under `If-Match`.
+//! They are written by the dispatcher's store ports and read here. Deliberately absent: versions. Only the service
+//! changes a delivery; no client does so under `If-Match`.
 
 use serde::Serialize;
 

@@ -1,10 +1,11 @@
 //! Recovery: a durable job that sends an endpoint what it missed (contract 15.2).
 //!
-//! A merchant says since when; the job goes through that part of the stream and makes one delivery (trigger `recovery`)
-//! for each event that the endpoint wants and that no delivery has brought there. It first counts what there is to do,
-//! then does it. Everything that it has to remember is in its record, so it goes on after a restart where it was.
+//! A merchant names a start time. The job goes through that part of the stream and makes one delivery (trigger
+//! `recovery`) for each event that the endpoint wants and that no delivery has brought there. It first counts those
+//! events, then makes the deliveries. Its whole state is in its record, so after a restart it continues where it
+//! stopped.
 //!
-//! Deliberately absent: changing a recovery. It is cancelled and another one made.
+//! Deliberately absent: changing a recovery. The merchant cancels it and makes another.
 
 use serde::Serialize;
 

@@ -37,7 +37,7 @@ impl RecoveryRequest {
                 types: m.list("types", 1..=TYPES_MAX, type_filter).map(sorted).optional(),
                 dry_run: m.boolean("dry_run").or(false),
             };
-            // What could not be read stands at the epoch, and was told already.
+            // A time that could not be read is the epoch here; its error is already recorded.
             let read = |time: &Timestamp| time.as_ms() != 0;
             if request.until.filter(read).is_some_and(|until| until <= request.since) {
                 m.refuse("until", MemberCode::OutOfRange, "Must be after since.");

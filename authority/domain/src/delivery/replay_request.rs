@@ -10,15 +10,16 @@ use crate::refusal::{MemberCode, MemberError, Refusal};
 /// Endpoints that one replay may name.
 const ENDPOINTS_NAMED_MAX: usize = 16;
 
-/// To whom an event is to be sent once more.
+/// The endpoints to which an event is to be sent once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayRequest {
-    /// As they were named, malformed ones included: those are endpoints that do not exist. `None`: all that want it.
+    /// The ids as given in the body. A malformed id counts as an endpoint that does not exist. `None`: all endpoints
+    /// that want the event.
     pub endpoint_ids: Option<Vec<String>>,
 }
 
 impl ReplayRequest {
-    /// Reads the body; an empty one names nobody.
+    /// Reads the body; an empty one names no endpoint.
     ///
     /// # Errors
     /// 422 with every wrong member; an endpoint that is named twice is one.
@@ -39,7 +40,7 @@ impl ReplayRequest {
         if wrong.is_empty() { Ok(request) } else { Err(Refusal::of_members(wrong)) }
     }
 
-    /// Refuses the names, by their places, that no endpoint of the merchant has.
+    /// Refuses each id that no endpoint of the merchant has, with its index in the list.
     ///
     /// # Errors
     /// 422 with each of them.

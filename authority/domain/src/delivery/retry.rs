@@ -3,11 +3,12 @@
 //! After each attempt the dispatcher asks [`RetryPolicy::next_attempt`] with the number of the attempt that ended
 //! and the class of its outcome. The answer is a time or an end. The schedule's waits run from the end of the failed
 //! attempt, each varied at random so that deliveries that failed together do not come back together. A receiver's
-//! `Retry-After` moves the next attempt later, never earlier; and since it says "not now" of itself and nothing of the
-//! event, such an attempt does not use up the schedule, until the schedule's whole time has passed (contract 18.4-5).
+//! `Retry-After` moves the next attempt later, never earlier; and since it only says that the receiver cannot take
+//! requests now, and nothing about the event, such an attempt does not use up the schedule, until the schedule's
+//! whole time has passed (contract 18.4-5).
 //!
-//! Deliberately absent: the hold-back of a whole endpoint ([`crate::endpoint::hold`]), and the clock and the dice, which
-//! are handed in.
+//! Deliberately absent: the hold-back of a whole endpoint ([`crate::endpoint::hold`]), and the clock and the dice,
+//! which are passed in.
 
 use rand_core::Rng;
 
@@ -28,7 +29,8 @@ pub const MAX_ATTEMPTS: usize = 100;
 /// The longest single wait a schedule may have: 30 days.
 pub const MAX_WAIT_S: u32 = 30 * 24 * 60 * 60;
 
-/// Attempts that a receiver may put off; later ones use up the schedule whatever it asks for. It bounds attempt rows.
+/// The most attempts that a receiver may postpone; later ones use up the schedule whatever the receiver asks for.
+/// This bounds the attempt rows.
 pub const PUT_OFF_MAX: u32 = 90;
 
 /// How often a delivery was tried.
@@ -36,7 +38,7 @@ pub const PUT_OFF_MAX: u32 = 90;
 pub struct Tried {
     /// The number of the attempt that has ended, from 1.
     pub number: u32,
-    /// Attempts before it that the receiver put off with `Retry-After`.
+    /// Attempts before it that the receiver postponed with `Retry-After`.
     pub put_off: u32,
     /// When the delivery was made, in Unix milliseconds.
     pub created_at_ms: i64,
@@ -74,7 +76,8 @@ pub enum Next {
     Succeeded,
     /// Another attempt at this time, in Unix milliseconds.
     At(i64),
-    /// The same, as the receiver asked: the attempt did not use up the schedule.
+    /// Another attempt at this time, because the receiver asked for it: the attempt that ended did not use up the
+    /// schedule.
     PutOff(i64),
     /// It has failed.
     GiveUp(FailureReason),
@@ -103,7 +106,8 @@ impl RetryPolicy {
         Ok(Self { waits_s, jitter, rejected_attempts })
     }
 
-    /// The policy of contract 7.2 and 7.3: ten attempts over about three days, ± 20 %, four for a refusing receiver.
+    /// The policy of contract 7.2 and 7.3: ten attempts over about three days, ± 20 %, four for a receiver that
+    /// refuses.
     pub fn standard() -> Self {
         Self { waits_s: STANDARD_SCHEDULE_S.to_vec(), jitter: 0.2, rejected_attempts: 4 }
     }

@@ -1,9 +1,9 @@
-//! What of the events that an endpoint wants has not reached it, and why (contract 15.1).
+//! The events that an endpoint wants and that have not reached it, and why (contract 15.1).
 //!
 //! Every event of the stream that is not older than the endpoint and that its filter lets through either has a
-//! delivery there that succeeded, or is in this list with one reason. The filter counts as it is now: whoever widens
-//! it sees, and can recover, what it let pass before. A test event concerns the endpoint that it was made for, whatever
-//! that endpoint's filter is, and nobody else.
+//! delivery there that succeeded, or is in this list with one reason. The current filter counts: a merchant that
+//! widens it sees, and can recover, the events that the filter excluded before. A test event concerns only the
+//! endpoint that it was made for, whatever that endpoint's filter is.
 
 use serde::Serialize;
 use verify_core::catalog::EventType;
@@ -34,8 +34,8 @@ text_enum! {
 }
 
 impl UndeliveredReason {
-    /// The reason of an event of whose deliveries to the endpoint none succeeded. `fate` is the status of one that
-    /// waits, else of the newest, with its `failure_reason`; `None` when there is no delivery.
+    /// The reason for an event that no delivery has brought to the endpoint. `fate` is the status of a waiting
+    /// delivery, else of the newest one, with its `failure_reason`; `None` when there is no delivery.
     #[must_use]
     pub fn of(fate: Option<(DeliveryStatus, Option<FailureReason>)>) -> Self {
         match fate {
@@ -78,8 +78,8 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// What `filters` let through, of the types that `asked` lets through; nothing asked is everything. Both are lists
-    /// of `*`, catalog names and `<category>.*`.
+    /// The types that both `filters` and `asked` let through; without `asked`, all that `filters` let through. Both
+    /// are lists of `*`, catalog names and `<category>.*`.
     #[must_use]
     pub fn of(filters: &[String], asked: &[String]) -> Self {
         let passes =

@@ -1,20 +1,20 @@
-//! What is said to the merchant when an endpoint fares badly (contract 2.12, 7.5).
+//! The texts of the alerts that a merchant gets when an endpoint fails (contract 2.12, 7.5).
 //!
-//! Pure wording: who raises these, and when they are closed, is decided by those who act, the dispatcher after each
-//! batch of attempts and the upkeep as time passes. No message carries a URL, a secret or what a receiver answered.
+//! This module only words them. The dispatcher, after each batch of attempts, and the endpoint upkeep, as time
+//! passes, decide when alerts are raised and closed. No message carries a URL, a secret or what a receiver answered.
 
 use crate::alert::{AlertCode, Severity};
 use crate::endpoint::condition::DisablePolicy;
 use crate::endpoint::{DEGRADED_AFTER, DisabledReason, Health, HealthState};
 
-/// The alerts that say nothing any more once their endpoint is disabled.
+/// The alerts that no longer apply once their endpoint is disabled.
 pub const OVER_WITH_ITS_ENDPOINT: [AlertCode; 3] =
     [AlertCode::EndpointFailing, AlertCode::TlsCertificateInvalid, AlertCode::BlockedAddress];
 
 /// An alert without its subject and time.
 pub type Said = (AlertCode, Severity, String);
 
-/// Five failures in a row are a warning, a day of them is critical; `None` when it is neither.
+/// The alert for failures: five in a row are a warning, a day of failures is critical; `None` for neither.
 #[must_use]
 pub fn failing(health: &Health) -> Option<Said> {
     let failures = health.consecutive_failures;
@@ -28,8 +28,8 @@ pub fn failing(health: &Health) -> Option<Said> {
     Some((AlertCode::EndpointFailing, severity, message))
 }
 
-/// The endpoint was disabled, and not by a request of its merchant. What the merchant's own receiver asked for is a warning, so that a
-/// mistake in it does not go unseen.
+/// The endpoint was disabled, and not by a request of its merchant. If the merchant's own receiver asked for it, the
+/// alert is a warning, so that a mistake in the receiver does not go unnoticed.
 #[must_use]
 pub fn disabled(reason: DisabledReason, policy: DisablePolicy) -> Said {
     let hours = policy.after_ms / (60 * 60 * 1000);

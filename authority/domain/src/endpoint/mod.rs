@@ -1,4 +1,4 @@
-//! Webhook endpoints: where events go, how fast, and what attempts make of an endpoint (contract 2.8, 4.10, 7).
+//! Webhook endpoints: where events go, how fast, and how attempts change an endpoint (contract 2.8, 4.10, 7).
 
 pub mod address_policy;
 pub mod alerts;

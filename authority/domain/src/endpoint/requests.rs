@@ -1,4 +1,4 @@
-//! What merchants ask of webhook endpoints: make, change, rotate the secret, test (contract 4.10).
+//! Requests about webhook endpoints: create, change, rotate the secret, test (contract 4.10).
 
 use serde_json::Value;
 use verify_core::catalog::API_VERSION;
@@ -15,7 +15,7 @@ use crate::parts::Metadata;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 
-/// Members of the record that nobody writes.
+/// Members of the record that no request can write.
 const NOT_WRITABLE: [&str; 15] = [
     "id",
     "object",
@@ -34,7 +34,7 @@ const NOT_WRITABLE: [&str; 15] = [
     "updated_at",
 ];
 
-/// An endpoint to be made.
+/// A request to create an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointRequest {
     url: String,
@@ -46,7 +46,7 @@ pub struct EndpointRequest {
 }
 
 impl EndpointRequest {
-    /// Reads the body. What the merchant may have in flight is judged by [`EndpointRequest::within`].
+    /// Reads the body. [`EndpointRequest::within`] checks the merchant's in-flight limit.
     ///
     /// # Errors
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
@@ -69,7 +69,7 @@ impl EndpointRequest {
         Ok(Self { url: allowed(&request.url, rules, livemode)?, ..request })
     }
 
-    /// The same within what the operator allows the merchant to have in flight, if anything was set.
+    /// The same request, checked against the in-flight limit that the operator set for the merchant, if any.
     ///
     /// # Errors
     /// `validation_failed` when more is asked for.

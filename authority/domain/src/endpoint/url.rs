@@ -5,10 +5,10 @@
 //! (host in lower case and IDNA-encoded, default port and trailing dot removed), and only such a value can be handed
 //! to the delivery client. A [`UrlRefusal`] names the rule that a URL breaks.
 //!
-//! The parser is the WHATWG one, which is what the client on the other side of the wire would use too. It forgives a
-//! lot, so whatever it would silently repair (missing slashes, white space, backslashes) is refused here first. It
-//! also recognises an IPv4 address in every notation (`127.1`, `0x7f.1`, `2130706433`, full-width digits), which is
-//! why the refusal of IP literals asks it and not a pattern.
+//! The parser is the WHATWG one, which is what the client on the other side of the wire would use too. It is
+//! lenient, so everything that it would silently repair (missing slashes, white space, backslashes) is refused here
+//! first. It also recognises an IPv4 address in every notation (`127.1`, `0x7f.1`, `2130706433`, full-width digits),
+//! so IP literals are refused by its result and not by a pattern.
 //!
 //! Deliberately absent: name resolution. What the name points to is judged at every connect by
 //! [`crate::endpoint::address_policy`].
@@ -34,7 +34,7 @@ const PRIVATE_SUFFIXES: [&str; 4] = ["localhost", "local", "internal", "home.arp
 pub enum UrlPolicy {
     /// Public hosts over https only.
     Public,
-    /// Besides, this machine's loopback over http or https, for test mode only (contract 7.6, development exception).
+    /// Also this machine's loopback over http or https, for test mode only (contract 7.6, development exception).
     Development,
 }
 
@@ -132,7 +132,7 @@ impl UrlRules {
             ("https", _) | ("http", true) => {}
             _ => return Err(UrlRefusal::SchemeNotHttps),
         }
-        // The parser drops an empty user name, so the text is asked.
+        // The parser drops an empty user name, so the original text is checked.
         if authority.contains('@') {
             return Err(UrlRefusal::Userinfo);
         }
@@ -234,8 +234,8 @@ fn refusal_of(error: ParseError) -> UrlRefusal {
     }
 }
 
-/// Letters, digits, hyphens and underscores in labels of bounded length. Underscores are no host names by RFC 1123,
-/// but they resolve and are in use.
+/// Letters, digits, hyphens and underscores in labels of bounded length. RFC 1123 does not allow underscores in host
+/// names, but such names resolve and are in use.
 fn is_dns_name(host: &str) -> bool {
     host.len() <= MAX_HOST_BYTES
         && host.split('.').all(|label| {

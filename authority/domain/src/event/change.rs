@@ -1,8 +1,8 @@
-//! What a transition hands back: versions of records, each with the one event that tells of it.
+//! The result of a transition: versions of records, each with the one event that reports it.
 //!
 //! The store writes rows and events from the same list, so that no record can change without its event and no event
 //! can exist without its change (I10). The list is in the causal order of contract 3.9; a record that changes twice
-//! in one transaction stands in it twice, and its row becomes the last of them.
+//! in one transaction is in the list twice, and its row gets the last version.
 
 use serde::Serialize;
 use verify_core::catalog::EventType;
@@ -169,7 +169,8 @@ impl Record {
         }
     }
 
-    /// The order whose partners hear of it, when the order is shared: an order's own events and those of its parcels.
+    /// The order whose partners get a copy, when the order is shared: for an order's own events and those of its
+    /// parcels.
     #[must_use]
     pub fn heard_by_partners_of(&self) -> Option<&OrderNumber> {
         match self {

@@ -1,4 +1,4 @@
-//! Events and the changes that they tell of (contract 2.1, 3.9, 3.10).
+//! Events and the changes that they report (contract 2.1, 3.9, 3.10).
 
 pub mod change;
 pub mod partner_copy;

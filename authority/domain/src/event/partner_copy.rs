@@ -1,8 +1,8 @@
-//! What partners hear: their own copies of an order's events and of its parcels' (contract 3.10).
+//! The partners' own copies of the events of an order and its parcels (contract 3.10).
 //!
 //! While a share is active, its partner gets a copy of each of these events in the transaction that makes the event,
-//! in its own stream and under an id of its own. The copy shows what the partner may see, and leads to the partner
-//! order. A copy is made even if nothing of what the partner sees has changed, so that the partner, too, finds every
+//! in its own stream and under an id of its own. The copy shows what the partner may see, and links to the partner
+//! order. A copy is made even if nothing that the partner sees has changed, so that the partner also finds every
 //! version of the order.
 
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::partner::order_view::{SharedOrder, SharedShipment};
 use crate::partner::share::OrderShare;
 use crate::shipment::Shipment;
 
-/// Whether partners hear of events of this type. `order.created` is not among them: an order that is shared exists.
+/// Whether partners get copies of events of this type. Not of `order.created`: a shared order already exists.
 #[must_use]
 pub fn is_copied(event_type: EventType) -> bool {
     use EventType as E;
@@ -33,7 +33,7 @@ pub fn is_copied(event_type: EventType) -> bool {
     )
 }
 
-/// Whether this change is told to the partners of its order, if it has any. One is not: the end of a share of which
+/// Whether the partners of its order, if any, get a copy of this change. One exception: the end of a share of which
 /// nothing can be shown any more.
 #[must_use]
 pub fn is_told_to_partners(change: &Change) -> bool {
@@ -64,7 +64,7 @@ impl CopiedObject {
         }
     }
 
-    /// Leaves out the older half of the parcels; whether there was anything to leave out.
+    /// Leaves out the older half of the parcels. False when there was nothing to leave out.
     pub(crate) fn leave_out_older_half(&mut self) -> bool {
         let Self::Order(order) = self else { return false };
         let older = order.shipments.len().div_ceil(2);
@@ -78,7 +78,7 @@ impl CopiedObject {
 pub struct PartnerCopy<'s> {
     /// What happened.
     pub event_type: EventType,
-    /// By which share the partner hears of it.
+    /// The share through which the partner gets it.
     pub share: &'s OrderShare,
     /// What the partner is shown.
     pub object: CopiedObject,

@@ -1,5 +1,5 @@
-//! The event: made once from a [`Change`], serialised once, and sent and listed as those bytes for ever (contract
-//! 2.10, 9).
+//! The event: made once from a [`Change`] and serialised once; those same bytes are sent and listed for ever
+//! (contract 2.10, 9).
 
 use serde::Serialize;
 use verify_core::catalog::{API_VERSION, EventType};
@@ -21,11 +21,11 @@ pub const EVENT_BYTES_MAX: usize = 256 * 1024;
 /// 100 lines, payments, sums, dates, a note. Without it a checkout could be paid and never become an order.
 const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
 
-/// What an order leaves free when it is made, wherever it comes from: less than a checkout, which becomes one. Without
-/// it the report of its payment could be refused for ever.
+/// What an order leaves free below [`EVENT_BYTES_MAX`] when it is created, wherever it comes from: less than a
+/// checkout, which still has to become an order. Without it the report of its payment could be refused for ever.
 const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
 
-/// What an order may have while what it holds is anybody's choice; the rest is for what will happen to it.
+/// The largest order in bytes while clients decide what it holds; the rest is reserved for later changes.
 pub(crate) const ORDER_BYTES_MAX: usize = EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES;
 
 text_enum! {
@@ -150,11 +150,11 @@ pub fn envelope_schema(generator: &mut schemars::SchemaGenerator) -> schemars::S
 }
 
 impl NewEvent {
-    /// Serialises `change` at its place in the stream of the merchant that owns the record.
+    /// Serialises `change` at its position in the stream of the merchant that owns the record.
     ///
     /// # Errors
-    /// `payload_too_large` when the event would exceed [`EVENT_BYTES_MAX`]: the change is refused as a whole, since an
-    /// event that cannot be sent would be a change that nobody hears of.
+    /// `payload_too_large` when the event would exceed [`EVENT_BYTES_MAX`]: the change is refused as a whole, since
+    /// without its event no consumer would learn of it.
     pub fn render(
         change: &Change,
         id: EventId,
@@ -192,8 +192,8 @@ impl NewEvent {
         Ok(Self { event_type: change.event_type, id, sequence, created_at, resource_id, body })
     }
 
-    /// Serialises a partner's copy at its place in the partner's stream. Of the parcels it has as many of the newest as
-    /// fit, so that no order becomes too large for its partners by being shipped.
+    /// Serialises a partner's copy at its position in the partner's stream. It contains as many of the newest
+    /// parcels as fit, so that no order becomes too large for its partners through its shipments.
     ///
     /// # Errors
     /// `payload_too_large` when it would exceed [`EVENT_BYTES_MAX`] without any parcel.

@@ -1,4 +1,4 @@
-//! All events of one record, oldest first: what they say must be possible, one after the other (I1, I7, I9, I14).
+//! All events of one record, oldest first: each must be a possible successor of the one before (I1, I7, I9, I14).
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::id::{EventId, MerchantId, ShareId};
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
 
-/// What the audit reads of an envelope.
+/// The parts of an envelope that the audit reads.
 #[derive(Deserialize)]
 struct Envelope {
     id: EventId,
@@ -43,7 +43,7 @@ struct Data {
     object: Value,
 }
 
-/// What the events of one record say in the end.
+/// The state of one record after its events.
 #[derive(Clone, Debug)]
 pub struct RecordFromEvents {
     /// Kind of record.
@@ -74,7 +74,7 @@ pub struct History {
 }
 
 impl History {
-    /// Before the first event of `resource_id` that is kept; `cut` when the stream once began before it does.
+    /// The state before the first kept event of `resource_id`; `cut` when the beginning of the stream was removed.
     #[must_use]
     pub fn begin(tenant: &Tenant, resource_id: &str, cut: bool) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl History {
         findings
     }
 
-    /// What was told, record by record, and to the tenant as a partner.
+    /// The state after all events, for each record, and for the copies that the tenant got as a partner.
     #[must_use]
     pub fn end(self) -> (Vec<RecordFromEvents>, Option<ShareFromEvents>) {
         (self.told, self.share)
@@ -142,7 +142,8 @@ impl History {
             && envelope.recipient.as_ref().is_some_and(|recipient| recipient.merchant.id == *reader)
     }
 
-    /// The envelope, which must say what the columns say, and the record in it, which must be the one it is told of.
+    /// Reads the envelope, which must agree with the columns, and checks that its record is the one that the event
+    /// names.
     fn read(&self, event: &StoredEvent) -> Result<(EventType, Envelope), Box<Finding>> {
         let wrong = |what: &str| {
             let detail = format!("sequence {}: {what}", event.sequence);

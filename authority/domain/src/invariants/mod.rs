@@ -1,12 +1,12 @@
-//! The audit: whether what is stored is what the rules allow (contract 3.11).
+//! The audit: checks whether the stored data obeys the rules (contract 3.11).
 //!
-//! Whoever reads the database hands what is there to the checks of this module, piece by piece: the events of a stream
-//! in their order ([`StreamCheck`], [`check_fan_out`]), all events of one record with the record itself ([`History`],
-//! [`check_record`]), the copies that a partner got by a share ([`check_share`]), and an order with everything that belongs
-//! to it ([`check_order`]). Each answers with [`Finding`]s, of which a sound database has none. A check holds only what it is given, so that a database of any
-//! size can be audited in the same memory.
+//! The code that reads the database passes its contents to the checks of this module, piece by piece: the events of
+//! a stream in their order ([`StreamCheck`], [`check_fan_out`]), all events of one record with the record itself
+//! ([`History`], [`check_record`]), the copies that a partner got by a share ([`check_share`]), and an order with
+//! everything that belongs to it ([`check_order`]). Each returns [`Finding`]s; a sound database has none. A check
+//! holds only the piece it is given, so that a database of any size can be audited in the same memory.
 //!
-//! Deliberately absent: repair. What a finding means and what to do stands in `docs/operations.md`.
+//! Deliberately absent: repair. `docs/operations.md` says what each finding means and what to do.
 
 mod history;
 mod order;
@@ -33,8 +33,8 @@ text_enum! {
         CurrencyDiffers = "currency_differs",
         /// I2: more is given back, or asked back, than was captured.
         RefundsExceedCaptured = "refunds_exceed_captured",
-        /// I2: a payment's `amount_refunded` is not the sum of its completed refunds, or its `amount_refund_pending` not
-        /// that of its open ones.
+        /// I2: a payment's `amount_refunded` is not the sum of its completed refunds, or its `amount_refund_pending`
+        /// not that of its open ones.
         RefundedSumDiffers = "refunded_sum_differs",
         /// I3: not `refunded ≤ captured ≤ authorized ≤ amount`.
         PaymentAmountsOutOfOrder = "payment_amounts_out_of_order",

@@ -1,5 +1,5 @@
-//! An order with everything that belongs to it: sums, quantities and derived statuses (I1, I2, I4, I5, I6); and the money
-//! that belongs to none.
+//! An order with everything that belongs to it: sums, quantities and derived statuses (I1, I2, I4, I5, I6); and the
+//! money that belongs to none.
 
 use super::record::amounts_are_ordered;
 use super::{Finding, FindingCode};

@@ -1,8 +1,8 @@
-//! What a partner heard of an order that is shared with it: every version from the share on, and nothing after its end
+//! The copies that a partner got of a shared order: every version from the share on, and nothing after its end
 //! (contract 3.10).
 //!
-//! The copies of one share are found in the partner's stream by the share's id. They do not count towards the versions
-//! of anybody's record (I7): they repeat those of the owner's order, one after the other, beginning with the version at
+//! The copies of one share are found in the partner's stream by the share's id. They do not count as versions of any
+//! record (I7): they repeat the versions of the owner's order, one after the other, beginning with the version at
 //! which it was shared.
 
 use verify_core::catalog::EventType;

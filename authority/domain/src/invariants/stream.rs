@@ -1,4 +1,5 @@
-//! The events of one stream in their order: gapless, never back in time, each delivered to whom it should be (I8, I12).
+//! The events of one stream in their order: without gaps, never back in time, each delivered to the right endpoints
+//! (I8, I12).
 
 use verify_core::catalog::EventType;
 
@@ -20,7 +21,7 @@ pub struct EventHead {
     pub created_at: Timestamp,
 }
 
-/// The row from which a stream's next event takes its place.
+/// The row from which a stream's next event takes its sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamCounter {
     /// The last sequence that was given out.
@@ -63,7 +64,7 @@ impl StreamCheck {
         findings
     }
 
-    /// After the last event: the counter must stand exactly there, or the next sequence would not follow. A stream
+    /// After the last event: the counter must be exactly at its sequence, or the next one would not follow. A stream
     /// without events has no counter, or one at 0.
     #[must_use]
     pub fn end(self, counter: Option<StreamCounter>) -> Vec<Finding> {
@@ -82,7 +83,8 @@ impl StreamCheck {
     }
 }
 
-/// An endpoint as the audit sees it: what has gone to it since its subscription last changed is known exactly.
+/// An endpoint as the audit sees it: since its subscription last changed, it is known exactly which events it should
+/// get.
 #[derive(Clone, Debug)]
 pub struct Subscription {
     /// The endpoint.
@@ -115,8 +117,8 @@ pub struct EventDelivery {
     pub agrees: bool,
 }
 
-/// Whether `event` went to whom it should (I12): since the last change of its subscription an endpoint has exactly the
-/// deliveries that it wants; before, at most one of each event. `deliveries` are those of the event.
+/// Whether `event` has the right deliveries (I12): since the last change of its subscription an endpoint has exactly
+/// the deliveries that it wants; before that, at most one of each event. `deliveries` are those of the event.
 #[must_use]
 pub fn check_fan_out(
     event: &EventHead,

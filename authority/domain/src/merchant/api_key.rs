@@ -1,9 +1,9 @@
 //! API keys: `svc_live_`, `svc_test_` or `svc_op_`, then 43 base62 characters of 32 random bytes, then 6 base62
 //! characters of a CRC-32 over everything before them (contract 1.2).
 //!
-//! The operator's command hands in 32 random bytes and shows the key once. From then on the service knows only its
+//! The operator's command passes in 32 random bytes and shows the key once. From then on the service knows only its
 //! SHA-256: the key has full entropy, so a slow password hash would add cost and no safety. A request's key is
-//! parsed before any database read; the checksum turns typing errors away for free. Deliberately absent: any way to
+//! parsed before any database read; the checksum rejects typing errors at no cost. Deliberately absent: any way to
 //! print a key by accident, and scopes (see [`crate::merchant::scope`]), which belong to the stored record.
 
 use sha2::{Digest, Sha256};

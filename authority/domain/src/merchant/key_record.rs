@@ -1,8 +1,8 @@
-//! The record of a merchant's API key: what is known of a key without the key (contract 2.11, 6.2).
+//! The record of a merchant's API key: everything known about a key except the key itself (contract 2.11, 6.2).
 //!
-//! A key is issued, used, and ends in one of three ways: its time runs out, it is replaced by another and goes on
-//! working for an overlap, or it is revoked. Which of these has come is not stored but derived from three times and the
-//! present one, so that no task has to note that a moment has passed. Deliberately absent: the key itself.
+//! A key is issued, used, and ends in one of three ways: it expires, it is replaced by another and keeps working for
+//! an overlap, or it is revoked. The status is not stored but derived from three times and the present time, so that
+//! no task has to record that a time has passed. Deliberately absent: the key itself.
 
 use crate::error_code::ErrorCode;
 use crate::id::{KeyId, MerchantId};
@@ -63,8 +63,8 @@ impl ApiKeyRecord {
     }
 
     /// Replaces the key by `key`, whose record gets `id`: returns the old record and the new one. The new key takes
-    /// over what `rotation` does not say otherwise; the old one works until the overlap's end or its own, whichever
-    /// comes first.
+    /// over everything that `rotation` does not change; the old one works until the overlap's end or its own,
+    /// whichever comes first.
     ///
     /// # Errors
     /// `rotation_in_progress` for a key that was replaced before and still works; `invalid_state_transition` for one
@@ -112,7 +112,7 @@ impl ApiKeyRecord {
         Ok((old, new))
     }
 
-    /// The key taken back; the same when it was before.
+    /// The key after it was revoked; unchanged when it was revoked before.
     #[must_use]
     pub fn revoke(self, now: Timestamp) -> Self {
         Self { revoked_at: self.revoked_at.or(Some(now)), ..self }

@@ -1,8 +1,9 @@
 //! How much of the platform one merchant may use (contract 18.4-9).
 //!
-//! The platform has a default for every limit. An operator sets others for a merchant ([`Limits`]); what it does not
-//! set stays the platform's. What holds in the end is told beside it ([`EffectiveLimits`]). Deliberately absent: counting
-//! anything; that is done where requests are let in, endpoints are made and deliveries are sent.
+//! The platform has a default for every limit. An operator may set others for a merchant ([`Limits`]); those it does
+//! not set stay at the default. The limits in force are shown beside them ([`EffectiveLimits`]). Deliberately
+//! absent: counting anything. That happens where requests are accepted, endpoints are created and deliveries are
+//! sent.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +106,7 @@ pub struct DefaultRates {
 }
 
 impl Limits {
-    /// What holds for the merchant; `platform` is `None` when rate limits are switched off.
+    /// The limits in force for the merchant; `platform` is `None` when rate limits are switched off.
     #[must_use]
     pub fn effective(&self, platform: Option<&DefaultRates>) -> EffectiveLimits {
         let rate = |own: Option<i64>, default: fn(&DefaultRates) -> i64| {

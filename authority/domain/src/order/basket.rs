@@ -1,8 +1,8 @@
 //! What is bought and what it costs: the members that checkouts and orders share (contract 2.1, I4).
 //!
-//! The operator gives lines with prices, and discount, shipping and its tax for the whole; the authority makes ids and
-//! sums. Where the sums are given as well (`amounts` of an ingested order), they say what is not given otherwise, and
-//! all of them must agree with the lines.
+//! The operator gives lines with prices, and discount, shipping and its tax for the whole; the authority makes ids
+//! and sums. Where the sums are given as well (`amounts` of an ingested order), they supply what is not given
+//! otherwise, and all of them must agree with the lines.
 
 use rand_core::Rng;
 
@@ -69,7 +69,7 @@ impl GivenAmounts {
             .map(|(member, _, sum)| MemberError {
                 pointer: format!("/amounts/{member}"),
                 code: MemberCode::Inconsistent,
-                detail: format!("The other members make it {sum}."),
+                detail: format!("Expected {sum} from the other members."),
             })
             .collect()
     }
@@ -100,8 +100,8 @@ impl Basket {
         self.priced_as(GivenAmounts::default(), now, dice)
     }
 
-    /// The same where sums are given. What the whole order's discount, shipping and its tax are not said to be, they
-    /// are by `given`.
+    /// The same where sums are given. The order's discount, shipping and shipping tax are taken from `given` where
+    /// they are not given otherwise.
     ///
     /// # Errors
     /// As [`Basket::priced`]; 422 with `inconsistent` for every sum that is another one.

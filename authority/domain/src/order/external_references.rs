@@ -1,9 +1,9 @@
-//! What the merchant's own systems call an order (contract 4.13): one entry per system, so that an ERP and a warehouse
-//! never overwrite each other.
+//! The names that the merchant's own systems have for an order (contract 4.13): one entry per system, so that an ERP
+//! and a warehouse never overwrite each other.
 //!
-//! A change of an entry is a change of the order: one version and `order.updated`. An order in any status may be
-//! referred to, since systems learn of orders late. Whether another order has the same name in the same system is found
-//! by whoever has all orders, in the transaction that writes this one.
+//! A change of an entry is a change of the order: one version and `order.updated`. An order in any status may get an
+//! entry, since systems learn of orders late. Whether another order has the same name in the same system is checked
+//! by the caller, which can see all orders, in the transaction that writes this one.
 
 use verify_core::catalog::EventType;
 
@@ -106,14 +106,15 @@ pub fn remove(order: &Order, system: &SystemName, now: Timestamp) -> Vec<Change>
     vec![Change::order(EventType::OrderUpdated, &next)]
 }
 
-/// What a name is refused with that another order has.
+/// The refusal of a name that another order already has.
 #[must_use]
 pub fn conflict(holder: &OrderNumber) -> Refusal {
     let detail = format!("Order {holder} has this name in this system.");
     Refusal::new(ErrorCode::ExternalReferenceConflict, detail).with("order_number", holder.as_str())
 }
 
-/// Entries could fill an order up to what an event may hold, and the reports of its payments would be refused for ever.
+/// Refuses entries that would fill an order up to the size limit of an event: the reports of its payments would then
+/// be refused for ever.
 fn check_size(order: &Order) -> Result<(), Refusal> {
     let bytes = serde_json::to_string(order).map_err(|_| Refusal::internal())?.len();
     if bytes <= ORDER_BYTES_MAX {

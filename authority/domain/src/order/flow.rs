@@ -1,9 +1,9 @@
 //! What the operator does with orders: takes them in, edits, confirms and cancels them (contract 3.1, 3.9 rows 7, 8
 //! and 21).
 //!
-//! Each function returns the changes in causal order, or none when the order is as asked for already (contract 3,
-//! general rule 1). Lines, amounts and currency are never touched after the order was made; statuses are reached by
-//! what happens, never set.
+//! Each function returns the changes in causal order, or none when the order is already as requested (contract 3,
+//! general rule 1). Lines, amounts and currency never change after the order was created; statuses follow from
+//! events and are never set directly.
 
 use verify_core::catalog::EventType;
 
@@ -56,7 +56,7 @@ pub fn ingest(
         let refused = |refusal: Refusal| refusal.within(&format!("/payments/{index}"));
         let room = room(order.amounts.total, &made);
         if payment.new.amount > room {
-            let detail = format!("must be at most {room}: what the payments before it leave of the total");
+            let detail = format!("must be at most {room}, the amount still unpaid");
             return Err(refused(Refusal::member("/amount", MemberCode::OutOfRange, detail)));
         }
         let mut version = attach(&order, &made, payment.new, now).map_err(refused)?;
@@ -108,7 +108,7 @@ pub fn confirm(order: Order, now: Timestamp) -> Result<Vec<Change>, Refusal> {
     }
 }
 
-/// Cancels an order of which nothing is shipped: `payment.cancelled` for each open payment, then `order.cancelled`.
+/// Cancels an order with nothing shipped: `payment.cancelled` for each open payment, then `order.cancelled`.
 /// Captured money stays where it is until a refund is requested; fulfilment quantities freeze. `payments` are all of
 /// the order's, oldest first.
 ///

@@ -1,9 +1,9 @@
 //! The fulfilment update: the merchant says how far an order has come (contract 3.3, 4.6).
 //!
 //! A target raises or takes back whole quantities, lines set single ones; with both, the lines decide and the target
-//! must be what they result in. What is set is remembered per line ([`LineMarks`]), because cancelling a parcel later must
-//! not take back what was set without it. Setting `delivered` delivers the order's open parcels
-//! first. Deliberately absent: setting a single line's shipped quantity; that is what parcels are for.
+//! must be what they result in. What is set is remembered per line ([`LineMarks`]), because cancelling a parcel
+//! later must not take back what was set without it. Setting `delivered` delivers the order's open parcels first.
+//! Deliberately absent: setting a single line's shipped quantity; that is what parcels are for.
 
 use verify_core::catalog::EventType;
 
@@ -94,9 +94,9 @@ fn cell(from: FulfillmentStatus, target: FulfillmentStatus) -> Cell {
 ///
 /// # Errors
 /// In this order: `validation_failed` for unknown and repeated lines; `order_not_fulfillable` unless the order is
-/// confirmed, and by the operator where its payments failed (a completed one takes what changes nothing); `invalid_state_transition` by the table of contract 3.3;
-/// `validation_failed` for quantities outside their range, for lines that are missing, and for a target that the lines
-/// do not result in.
+/// confirmed, and by the operator where its payments failed (a completed one takes what changes nothing);
+/// `invalid_state_transition` by the table of contract 3.3; `validation_failed` for quantities outside their range,
+/// for lines that are missing, and for a target that the lines do not result in.
 pub fn update(
     order: Order,
     parcels: &[Shipment],

@@ -9,8 +9,8 @@ use crate::id::LineItemId;
 use crate::parts::OrderLine;
 use crate::shipment::{Shipment, ShipmentStatus};
 
-/// What the fulfilment update said of a line, beside what parcels hold: cancelling a parcel does not take that back. Not
-/// part of the order's record.
+/// What the fulfilment update said of a line, beside what parcels hold: cancelling a parcel does not take that back.
+/// Not part of the order's record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// The quantity that it set as fulfilled.

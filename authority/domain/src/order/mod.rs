@@ -1,4 +1,4 @@
-//! The order and what hangs on it: number, lines, payment status, fulfilment, and how it is made, changed and ended
+//! The order and its parts: number, lines, payment status, fulfilment, and how it is created, changed and ended
 //! (contract 2.2, 3.1 to 3.3).
 
 pub(crate) mod basket;

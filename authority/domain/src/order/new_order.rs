@@ -1,4 +1,5 @@
-//! How an order begins: with what a checkout, a subscription's period or the operator says of it (contract 2.2, 3.1).
+//! How an order begins: from a checkout, from a subscription's period, or as the operator gives it (contract 2.2,
+//! 3.1).
 //!
 //! Version 1 is always `pending` and has an event of its own, `order.created`; what else the same change does to the
 //! order is version 2 (contract 3, general rule 3).
@@ -12,7 +13,7 @@ use crate::parts::{Address, Amounts, Customer, LineItem, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::time::Timestamp;
 
-/// What an order begins with, whatever makes it; already read and checked member by member.
+/// The contents of a new order, whatever creates it; already read and checked member by member.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // the members are those of contract 2.2
 pub struct NewOrder {

@@ -1,8 +1,8 @@
-//! The order: the canonical record that everything else feeds (contract 2.2, 3.1).
+//! The order: the canonical record that all other records feed into (contract 2.2, 3.1).
 //!
-//! One transaction changes an order at most once: the change raises `resource_version` by one and is told by exactly
-//! one order event, the strongest of what was reached. The derived statuses are recomputed here and nowhere else, so
-//! that no stored order can disagree with its payments and lines (I6).
+//! One transaction changes an order at most once: the change raises `resource_version` by one and is reported by
+//! exactly one order event, for the most advanced state that it reached. The derived statuses are recomputed here
+//! and nowhere else, so that no stored order can disagree with its payments and lines (I6).
 
 use serde::{Deserialize, Serialize};
 use verify_core::catalog::EventType;
@@ -135,8 +135,8 @@ impl Order {
         let before = self.clone();
         let mut next = self;
         next.take_over(payments);
-        // What was captured counts, whatever of it went back since; what costs nothing has nothing to wait for (contract
-        // 3.1).
+        // What was captured counts, whatever of it went back since; what costs nothing has nothing to wait for
+        // (contract 3.1).
         let confirms = next.payment_summary.captured >= next.amounts.total
             || (next.payment_status == PaymentStatus::Authorized && confirm_on == ConfirmOn::Authorized);
         let mut event = EventType::OrderUpdated;
@@ -187,8 +187,8 @@ impl Order {
         Some((next.next_version(now), event))
     }
 
-    /// Merchants may prepare and ship only what is confirmed (contract 3.3), and what no money will come for only when
-    /// the operator confirmed it (contract 18.3).
+    /// Merchants may prepare and ship only confirmed orders (contract 3.3); an order for which no money will come,
+    /// only if the operator confirmed it (contract 18.3).
     #[must_use]
     pub fn is_fulfillable(&self, confirmed_by: ConfirmedBy) -> bool {
         matches!(self.status, OrderStatus::Confirmed | OrderStatus::Completed)
@@ -208,7 +208,7 @@ impl Order {
         self.payment_status = payment_status::derive(self.amounts.total, self.status, payments);
     }
 
-    /// What a fulfilment or shipment of this order is refused with in its present status.
+    /// The refusal of a fulfilment or shipment of this order in its present status.
     pub(crate) fn not_fulfillable(&self) -> Refusal {
         let refused = |detail: String| {
             Refusal::new(ErrorCode::OrderNotFulfillable, detail).with("current_status", self.status.as_str())

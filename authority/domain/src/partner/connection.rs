@@ -1,8 +1,8 @@
 //! The partner connection: two merchants that agreed to share orders (contract 2.14, 4.14).
 //!
-//! One merchant invites and gets a code, which works once and for seven days; the other accepts with the code, and from
-//! then on either may share orders with the other, and either may end it. Nobody can look up a merchant: who has the
-//! code was told it. Each side has a label of its own that the other never sees.
+//! One merchant invites and gets a code, which works once and for seven days; the other accepts with the code, and
+//! from then on either may share orders with the other, and either may end it. Merchants cannot be looked up: only
+//! someone who was given the code has it. Each side has a label of its own that the other never sees.
 //!
 //! | From | To | By |
 //! |---|---|---|

@@ -1,8 +1,9 @@
 //! Invite codes: `inv_` and 26 base32 characters, which hold 128 random bits (contract 1.2).
 //!
-//! Whoever invites gets the code once and hands it to the partner outside of the service. From then on the service knows
-//! only its SHA-256: with 128 random bits there is nothing to guess, so a slow hash would add cost and no safety.
-//! Deliberately absent: a checksum, which a code that is used once does not need, and any way to print one by accident.
+//! The inviting merchant gets the code once and gives it to the partner outside of the service. From then on the
+//! service knows only its SHA-256: with 128 random bits there is nothing to guess, so a slow hash would add cost and
+//! no safety. Deliberately absent: a checksum, which a code that is used once does not need, and any way to print
+//! one by accident.
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;

@@ -1,10 +1,10 @@
 //! What a partner sees of an order that is shared with it (contract 2.14).
 //!
-//! The view is built member by member from the order and its parcels, so that a member that the order gets later is not
-//! shown because nobody thought of hiding it. Always shown: the order's number, its three states, what is to be done of
-//! each line, where the goods go, the parcels, version and times. With `include_customer` also e-mail, telephone and
-//! billing address; with `include_amounts` the money of the order and its lines. Never: payments, the payment summary,
-//! checkout, subscription, external references, notes, reasons, metadata.
+//! The view is built member by member from the order and its parcels, so that a member added to the order later is
+//! not shown by accident. Always shown: the order's number, its three states, what is to be done of each line, where
+//! the goods go, the parcels, version and times. With `include_customer` also e-mail, telephone and billing address;
+//! with `include_amounts` the money of the order and its lines. Never: payments, the payment summary, checkout,
+//! subscription, external references, notes, reasons, metadata.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What a payment does to its surroundings: the checkout it was tried on and the order it pays (contract 3.4, 3.9).
 //!
-//! The platform starts an attempt (`payment.created`), the processor reports on it. The first report that holds
+//! The platform starts an attempt (`payment.created`), the processor reports on it. The first successful report
 //! completes the checkout into exactly one order; a failed one leaves the checkout open; a report on the payment of
 //! an existing order moves that order's derived state. Each function returns the changes in causal order.
 
@@ -44,7 +44,7 @@ pub enum Surroundings {
     Ended,
 }
 
-/// What a payment was to pay for, when a report of late money comes.
+/// What a payment was meant to pay for, when late money is reported.
 #[derive(Clone, Copy, Debug)]
 pub enum PaidFor<'a> {
     /// Its checkout, which has made no order.
@@ -118,7 +118,7 @@ pub fn start(
     Ok(Change::payment(EventType::PaymentCreated, &payment))
 }
 
-/// Carries a payment's new version into its surroundings; `before` is its former version.
+/// Applies a payment's new version to its checkout or order; `before` is its former version.
 #[must_use]
 pub fn settle(
     before: &Payment,
@@ -183,9 +183,10 @@ fn complete(
     changes
 }
 
-/// The report came after the checkout's time. An end of the payment is recorded as it is, and success as late money; what
-/// would still be open is cancelled with the checkout (contract 3.4), and the report changes nothing. The checkout does
-/// not name an attempt that its processor cancelled: such an end is the processor's own ([`was_given_up`]).
+/// The report came after the checkout's time. If the payment ended, that is recorded as it is, and a success as late
+/// money; a payment that would still be open is cancelled with the checkout (contract 3.4), and the report changes
+/// nothing. The checkout does not name an attempt that its processor cancelled: such an end is the processor's own
+/// ([`was_given_up`]).
 fn expire(before: &Payment, payment: Payment, checkout: Checkout, now: Timestamp) -> Vec<Change> {
     let attempt = (payment.status != PaymentStatus::Cancelled).then(|| payment.id.clone());
     let expired =

@@ -1,9 +1,9 @@
 //! What a processor's report does to a payment (contract 3.5, 18.3).
 //!
-//! Reports may come out of order: statuses are ranked, and one of a lower rank than the present changes nothing. But what a
-//! report says of money is judged in any case: an amount that is not the recorded one is refused, whether or not the
-//! report would change the status. Two ends contradict each other and are refused, with one exception: money that comes
-//! for a payment which was cancelled with its checkout or its order is a fact, and recorded as late.
+//! Reports may come out of order: statuses are ranked, and one of a lower rank than the present changes nothing. But
+//! the amounts in a report are always checked: an amount that is not the recorded one is refused, whether or not the
+//! report would change the status. Two ends contradict each other and are refused, with one exception: money that
+//! comes for a payment which was cancelled with its checkout or its order is a fact, and recorded as late.
 
 use crate::error_code::ErrorCode;
 use crate::parts::{Failure, Money};
@@ -37,7 +37,7 @@ pub enum PaymentOutcome {
     Unchanged,
 }
 
-/// What a report's status is to the present one.
+/// How a report's status relates to the present one.
 enum Course {
     Onward,
     Behind,
@@ -70,7 +70,7 @@ fn course(from: PaymentStatus, to: PaymentStatus) -> Course {
 }
 
 impl PaymentReport {
-    /// What it says of the money, in a few words: a message that comes again says the same.
+    /// Its amounts in a short text: a repeated message gives the same text.
     #[must_use]
     pub fn said(&self) -> String {
         let amount =
@@ -79,8 +79,8 @@ impl PaymentReport {
         format!("{}, authorized {authorized}, captured {captured}", self.status)
     }
 
-    /// The amounts by themselves, whatever payment they are about. An amount that the status leaves no room for is money
-    /// that would go unrecorded: refused, never passed over.
+    /// The amounts by themselves, whatever payment they are about. An amount that the status leaves no room for is
+    /// money that would go unrecorded: refused, never passed over.
     fn check(&self) -> Result<(), Refusal> {
         let wrong = |pointer: &str, code, detail: String| Err(Refusal::member(pointer, code, detail));
         let succeeded = self.status == PaymentStatus::Succeeded;
@@ -109,9 +109,9 @@ impl Payment {
     /// Applies a processor's report.
     ///
     /// # Errors
-    /// `validation_failed` when the report's amounts are wrong by themselves;
-    /// `processor_conflict` when they are not those recorded or break I3 (`captured ≤ authorized ≤ amount`), and when the
-    /// status contradicts an end that was reported.
+    /// `validation_failed` when the report's amounts are wrong by themselves; `processor_conflict` when they are not
+    /// those recorded or break I3 (`captured ≤ authorized ≤ amount`), and when the status contradicts an end that
+    /// was reported.
     pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome, Refusal> {
         self.check(report)?;
         match course(self.status, report.status) {
@@ -159,7 +159,7 @@ impl Payment {
         }
     }
 
-    /// A report that is not of success says nothing of captures, or that there is none: judged by itself.
+    /// A report without success names no captured amount, or 0; this is checked without the payment.
     fn check_captured(&self, report: &PaymentReport) -> Result<(), Refusal> {
         let Some(told) = report.amount_captured.filter(|_| report.status == PaymentStatus::Succeeded) else {
             return Ok(());

@@ -184,8 +184,8 @@ impl PaymentReportRequest {
         })
     }
 
-    /// Refuses a report in another currency than the payment's (contract 6.2, I1), and of what happened before there was
-    /// the payment (contract 18.3).
+    /// Refuses a report in another currency than the payment's (contract 6.2, I1), and of what happened before there
+    /// was the payment (contract 18.3).
     ///
     /// # Errors
     /// `validation_failed`; `currency_mismatch`.

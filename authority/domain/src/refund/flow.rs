@@ -1,15 +1,16 @@
-//! What a refund does to its surroundings: the payment it returns money of and the order that shows it (contract 3.6,
-//! 3.9 rows 14 to 18, 4.8).
+//! How a refund changes the payment it returns money from and the order that shows it (contract 3.6, 3.9 rows 14 to
+//! 18, 4.8).
 //!
-//! The merchant or the operator asks: the refund exists from then on and reserves its amount, so that no other one can
-//! take the same money (I2). The processor reports how it goes: completed, the payment gets its next version; failed, the
-//! reservation is gone. Each step hands back the changes in causal order, refund first and order last.
+//! The merchant or the operator asks: the refund exists from then on and reserves its amount, so that no other one
+//! can take the same money (I2). The processor reports the result: if completed, the payment gets its next version;
+//! if failed, the reservation is released. Each step returns the changes in causal order, refund first and order
+//! last.
 //!
 //! A payment's version counts its own events only. A reservation changes what the payment shows and not its version;
-//! such a payment is handed back beside the changes, to be stated again under the version it has.
+//! such a payment is returned beside the changes, to be stored again under its present version.
 //!
-//! Money that came too late for its checkout belongs to no order (contract 18.3): it is given back by its payment, and no
-//! order tells of it.
+//! Money that came too late for its checkout belongs to no order (contract 18.3): it is given back by its payment,
+//! and no order tells of it.
 //!
 //! Deliberately absent: a rule about the order's status. Captured money can be returned whatever became of the order.
 
@@ -148,7 +149,7 @@ pub fn report(
     Ok(Some(Outcome { refund, changes, restated }))
 }
 
-/// What the body says against the order and its payments, whatever state these are in.
+/// Checks the body against the order and its payments, whatever state these are in.
 fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<(), Refusal> {
     let lines = standing.order.as_ref().map_or(&[][..], |order| &order.line_items);
     for (index, line) in new.line_items.iter().enumerate() {

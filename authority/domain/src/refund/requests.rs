@@ -1,4 +1,5 @@
-//! `POST /orders/:order/refunds`, `POST /payments/:id/refunds` and `POST /refunds/:id/reports` (contract 4.8, 6.2, 18.3).
+//! `POST /orders/:order/refunds`, `POST /payments/:id/refunds` and `POST /refunds/:id/reports` (contract 4.8, 6.2,
+//! 18.3).
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::parts::{Metadata, Money};
 use crate::refund::{NewRefund, RefundLine, RefundReason, RefundReport, RefundStatus};
 use crate::refusal::{MemberCode, Refusal};
 
-/// Members of the record that nobody who asks for a refund writes.
+/// Members of the record that a request for a refund cannot write.
 const NOT_WRITABLE: [&str; 7] =
     ["id", "order_number", "status", "requested_by", "processor_reference", "failure", "livemode"];
 /// The same where the path names the payment.

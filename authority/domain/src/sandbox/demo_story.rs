@@ -1,8 +1,8 @@
-//! What demonstration data is made of: the n-th story of a seed (contract 6.3).
+//! The source of demonstration data: the n-th story of a seed (contract 6.3).
 //!
-//! A story is a basket and what becomes of it. The same dice tell the same story; a caller rolls fresh dice for every
-//! order, so that each is the same whichever were made before it. Deliberately absent: what happens; the sandbox tells
-//! it to the functions that everybody else uses.
+//! A story is a basket and what becomes of it. The same dice give the same story; a caller uses fresh dice for every
+//! order, so that each order is the same whichever orders were made before it. Deliberately absent: carrying it out.
+//! The sandbox does so through the functions that all other requests use.
 
 use rand_core::Rng;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
-//! Bodies of the sandbox (contract 6.3): shorthand for what a platform, a processor or a carrier would tell.
+//! Bodies of the sandbox (contract 6.3): shorthand for what a platform, a processor or a carrier would report.
 //!
-//! A reader checks the shorthand and spells it out; what comes of it is read and judged as if the operator had said it.
+//! A reader checks the shorthand and expands it; the result is read and judged as if the operator had sent it.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -119,7 +119,11 @@ impl PaymentAdvance {
             let to = m.one_of_these("to", &[Pending, Authorized, Succeeded, Failed, Cancelled]).required();
             let amount_captured = m.money("amount_captured").optional();
             if amount_captured.is_some() && to != Succeeded {
-                m.refuse("amount_captured", MemberCode::Inconsistent, "goes with to succeeded alone");
+                m.refuse(
+                    "amount_captured",
+                    MemberCode::Inconsistent,
+                    "only allowed when `to` is `succeeded`",
+                );
             }
             Self { to, amount_captured, failure: told_failure(m, to == Failed, "to failed") }
         })
@@ -156,8 +160,8 @@ impl RefundAdvance {
         })
     }
 
-    /// How an open refund moves by itself (merchant setting `sandbox_auto_advance`): a second after it was asked for the
-    /// processor takes it up, a second later it ends; one whose amount ends in 13 fails. `None`: not yet.
+    /// How an open refund moves by itself (merchant setting `sandbox_auto_advance`): a second after it was asked for
+    /// the processor takes it up, a second later it ends; one whose amount ends in 13 fails. `None`: not yet.
     #[must_use]
     pub fn by_itself(refund: &Refund, now: Timestamp) -> Option<Self> {
         let due = |since: Timestamp| since.plus_ms(MOVES_AFTER_MS) <= now;

@@ -1,4 +1,4 @@
-//! What parcels do to their order (contract 3.7, 4.7).
+//! How parcels change their order (contract 3.7, 4.7).
 //!
 //! The merchant ships a confirmed order: creating the record counts as "with the carrier", and the order's shipped and
 //! fulfilled quantities rise with it in the same change. Then the carrier reports: movement concerns the parcel alone,
@@ -70,10 +70,10 @@ pub fn create(
     Ok((shipment, changes))
 }
 
-/// Carries a carrier's report to the parcel and, where quantities change, to its order: `shipment.delivered` or
-/// `shipment.updated`, then the order's event (contract 3.9 rows 12 and 13). `parcels` are all shipments of the order,
-/// the reported one in its former version among them; `marked` is what the fulfilment update set.
-/// Without changes the parcel is already as reported.
+/// Applies a carrier's report to the parcel and, where quantities change, to its order: `shipment.delivered` or
+/// `shipment.updated`, then the order's event (contract 3.9 rows 12 and 13). `parcels` are all shipments of the
+/// order, the reported one in its former version among them; `marked` is what the fulfilment update set. Without
+/// changes the parcel is already as reported.
 ///
 /// # Errors
 /// Those of [`Shipment::report`]; `shipment_exists` when another parcel has this carrier and tracking number.

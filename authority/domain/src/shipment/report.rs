@@ -1,7 +1,8 @@
 //! The shipment's state machine: what the carrier reports (contract 3.7, 6.2).
 //!
-//! A report moves the parcel, corrects its tracking data, or both in one version. What it says again changes nothing.
-//! `delivered`, `returned` and `cancelled` are ends: nothing more is written to a parcel that reached one.
+//! A report moves the parcel, corrects its tracking data, or both in one version. Repeating what is already so
+//! changes nothing. `delivered`, `returned` and `cancelled` are ends: nothing more is written to a parcel that
+//! reached one.
 
 use crate::body::{occurrence, party_name};
 use crate::error_code::ErrorCode;

@@ -1,9 +1,9 @@
 //! The subscription's state machine (contract 3.8). Only the operator side moves a subscription.
 //!
-//! It is made by the operator, or by the checkout that it was bought in; then the platform reports what becomes of it:
-//! a status, another choice of items, the wish to end with the period, the next period. A report of what is already so
-//! changes nothing. Payments never move a subscription by themselves: whether a customer whose money is late is
-//! `past_due`, `paused` or still `active` is the platform's decision, which it reports.
+//! It is made by the operator, or by the checkout that it was bought in; then the platform reports its changes: a
+//! status, other items, the wish to end with the period, the next period. A report of what is already so changes
+//! nothing. Payments never move a subscription by themselves: whether a customer whose money is late is `past_due`,
+//! `paused` or still `active` is the platform's decision, which it reports.
 //!
 //! The order that a period makes is in [`crate::subscription::renewal`].
 
@@ -139,9 +139,9 @@ impl AnchoredSubscription {
     /// Applies a report of the platform.
     ///
     /// # Errors
-    /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of what does not
-    /// go on; `validation_failed` for an item that is not there, amounts out of range, a period that overlaps the
-    /// one before, or a time before the subscription was made.
+    /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of a
+    /// subscription that does not continue; `validation_failed` for an item that is not there, amounts out of range,
+    /// a period that overlaps the one before, or a time before the subscription was made.
     pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<SubscriptionOutcome, Refusal> {
         occurrence::check(report.occurred_at, self.record.created_at)?;
         let from = self.record.status;
@@ -180,7 +180,7 @@ impl AnchoredSubscription {
         }
     }
 
-    /// Takes over what was agreed anew: items at once, the length of periods from the next one on.
+    /// Applies newly agreed terms: items at once, the length of periods from the next one on.
     fn agree(&mut self, report: &SubscriptionReport) -> Result<(), Refusal> {
         if let Some(items) = &report.items {
             let items = merged(&self.record.items, items)?;
@@ -267,7 +267,7 @@ impl AnchoredSubscription {
     }
 }
 
-/// The items of a report, each with the id of the item that it goes on from.
+/// The items of a report, each with the id of the item that it continues.
 fn merged(current: &[SubscriptionItem], reported: &[ReportedItem]) -> Result<Vec<SubscriptionItem>, Refusal> {
     let mut left: Vec<&SubscriptionItem> = current.iter().collect();
     let mut take = |same: &dyn Fn(&SubscriptionItem) -> bool| {
@@ -275,7 +275,7 @@ fn merged(current: &[SubscriptionItem], reported: &[ReportedItem]) -> Result<Vec
         Some(left.remove(index).id.clone())
     };
     let mut ids = Vec::with_capacity(reported.len());
-    // Those that say which they are choose first.
+    // Items that name the item they continue are matched first.
     for (index, item) in reported.iter().enumerate() {
         let Some(known) = &item.known_as else {
             ids.push(None);

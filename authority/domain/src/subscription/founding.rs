@@ -5,8 +5,8 @@
 //! | a payment holds | checkout.completed · subscription.created · order.created · payment.… · order.confirmed, order.updated or none |
 //! | nothing is to be paid | checkout.completed · subscription.created · order.created · order.confirmed |
 //!
-//! The subscription stands before the order, which refers to it, and names it from its first version on. What becomes
-//! of the money later does not move it: the platform reports that (contract 3.8).
+//! The subscription stands before the order, which refers to it, and names it from its first version on. Later
+//! changes of the payment do not move it: the platform reports changes of the subscription (contract 3.8).
 
 use crate::checkout::Checkout;
 use crate::id::SubscriptionId;

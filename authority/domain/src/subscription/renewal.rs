@@ -67,8 +67,8 @@ impl Renewing {
         self.renewal.order_number.as_ref()
     }
 
-    /// The subscription, and the changes: first it, then its order. `number` is reserved in this transaction; `latest` is the order
-    /// before this one.
+    /// The subscription, and the changes: first it, then its order. `number` is reserved in this transaction;
+    /// `latest` is the order before this one.
     ///
     /// # Errors
     /// `validation_failed` when the order's sums leave their range.

@@ -1,4 +1,5 @@
-//! One row of the feed of changed orders (contract 4.11): an order as it is now, and the place of its last change.
+//! One row of the feed of changed orders (contract 4.11): an order as it is now, and the position of its last change
+//! in the stream.
 //!
 //! The order is the stored text, copied through.
 

@@ -14,7 +14,7 @@ pub struct CheckpointRequest {
     name: String,
     /// The feed that the cursor must be one of.
     pub stream: CheckpointStream,
-    /// Any text: whether it is a cursor is for whoever has the keys to say.
+    /// Any text: the holder of the cursor keys checks whether it is a cursor.
     pub cursor: String,
     force: bool,
 }

@@ -107,8 +107,8 @@ fn a_clock_that_steps_back_does_not_take_updated_at_with_it() {
     assert_eq!(payment.updated_at, noon());
 }
 
-/// What a report comes to: the amounts of the payment, the pointer to an amount that is wrong by itself, or a conflict with
-/// what is recorded.
+/// What a report comes to: the amounts of the payment, the pointer to an amount that is wrong by itself, or a
+/// conflict with what is recorded.
 #[derive(Debug, PartialEq)]
 enum Judged {
     Recorded(Money, Money),

@@ -1,5 +1,5 @@
-//! Random refund requests and reports on an order with up to three captured payments, against the invariants of contract
-//! 3.11 that they can break: I1, I2, I3, I6, I7, I14, and one event for every version.
+//! Random refund requests and reports on an order with up to three captured payments, against the invariants of
+//! contract 3.11 that they can break: I1, I2, I3, I6, I7, I14, and one event for every version.
 
 use std::collections::BTreeMap;
 

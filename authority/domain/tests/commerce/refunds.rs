@@ -238,7 +238,8 @@ fn the_orders_own_status_does_not_matter() {
     }
 }
 
-/// An order that was confirmed and delivered with a part paid completes when all of that part goes back: contract 3.1, 3.2.
+/// An order that was confirmed and delivered with a part paid completes when all of that part goes back: contract
+/// 3.1, 3.2.
 #[test]
 fn a_refund_may_complete_an_order() {
     let (mut order, mut payment) = sold();

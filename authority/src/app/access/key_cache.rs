@@ -1,36 +1,36 @@
-//! What is known of the keys in use, for a moment: so that not every request asks the database who it is from.
+//! A short-lived cache of API keys, so that not every request queries the database to authenticate its caller.
 //!
-//! A key is looked up by its hash, as in the database. What was found is trusted for [`TRUSTED`] from the moment the
-//! database was asked, so that a key that is revoked, or a merchant that is suspended, by any instance works no longer
-//! than that (contract 6.2). A change made by this instance counts at once: whoever makes it says
-//! [`KeyCache::forget`] after its commit. What a lookup brings that began before that is not kept.
+//! A key is looked up by its hash, as in the database. A result is trusted for [`TRUSTED`], counted from the start
+//! of the lookup. A key that any instance revokes, or a merchant that any instance suspends, therefore works for
+//! at most that long (contract 6.2). A change made by this instance takes effect at once: its use case calls
+//! [`KeyCache::forget`] after the commit. The result of a lookup that began before that call is not cached.
 //!
-//! Deliberately absent: unknown keys, which are not worth remembering, and judgement: revocation, expiry and status are
-//! judged by whoever asks, at every request.
+//! Deliberately absent: unknown keys, which are not worth caching, and judgement. The caller checks revocation,
+//! expiry and status at every request.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a finding is trusted (contract 6.2: at most 1 s).
+/// How long a cached result is trusted (contract 6.2: at most 1 s).
 pub(in crate::app) const TRUSTED: Duration = Duration::from_secs(1);
 
-/// Findings kept at a time: more keys than are in use within a second. About a kilobyte each.
+/// Most entries cached at a time: more keys than are used within a second. About a kilobyte each.
 const KEPT_MAX: usize = 4_096;
 
-/// Findings by key.
+/// Cached results by key.
 pub(in crate::app) struct KeyCache<K, V> {
     kept: Mutex<Entries<K, V>>,
 }
 
 struct Entries<K, V> {
     findings: HashMap<K, (Duration, V)>,
-    /// How often everything was forgotten.
+    /// How often the cache was cleared.
     forgotten: u64,
 }
 
-/// That the database is being asked, since when.
+/// A lookup in the database that is under way, and when it began.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::app) struct LookupStart {
     at: Duration,
@@ -42,7 +42,7 @@ impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
         Self { kept: Mutex::new(Entries { findings: HashMap::new(), forgotten: 0 }) }
     }
 
-    /// What is known of `key`, or that it has to be asked for. `now` is monotonic.
+    /// The cached result for `key`; `Err` when it must be looked up. `now` is monotonic.
     pub(in crate::app) fn get(&self, key: &K, now: Duration) -> Result<V, LookupStart> {
         let kept = self.lock();
         match kept.findings.get(key) {
@@ -51,7 +51,7 @@ impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
         }
     }
 
-    /// Keeps what the database said to a question that was `asked`.
+    /// Caches the result of the lookup `asked`.
     pub(in crate::app) fn keep(&self, asked: LookupStart, key: K, finding: V) {
         let mut kept = self.lock();
         if kept.forgotten != asked.forgotten {
@@ -66,7 +66,7 @@ impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
         kept.findings.insert(key, (asked.at, finding));
     }
 
-    /// Everything has to be asked for again.
+    /// Clears the cache.
     pub(in crate::app) fn forget(&self) {
         let mut kept = self.lock();
         kept.forgotten = kept.forgotten.wrapping_add(1);
@@ -74,7 +74,7 @@ impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
-        // Nothing in here panics half way.
+        // No code that holds this lock can panic half way.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,7 +87,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Asks and keeps, as one who finds `value` in the database.
+    /// Looks `key` up, finds `value` in the database and caches it.
     fn find(cache: &KeyCache<u32, &'static str>, key: u32, now: Duration, value: &'static str) {
         let asked = cache.get(&key, now).unwrap_err();
         cache.keep(asked, key, value);

@@ -1,8 +1,8 @@
-//! When keys were last used (contract 2.11), without a write in the way of a request.
+//! When keys were last used (contract 2.11), recorded without a write during the request.
 //!
-//! A request notes its key in memory; a task writes what was noted once a minute, so that a key's `last_used_at` is
-//! written at most that often, and once more when the service stops. What a process that dies had noted is lost: the
-//! time is for people who look for keys that nobody uses.
+//! A request notes its key in memory. A task writes the noted uses once a minute, and once more when the service
+//! stops, so that a key's `last_used_at` is written at most once a minute. A process that crashes loses what it
+//! had noted: the time only helps people find keys that are no longer used.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,13 +17,13 @@ use tokio::sync::watch;
 
 use crate::app::App;
 
-/// Time between two rounds of writing.
+/// Time between two writes.
 const ROUND: Duration = Duration::from_secs(60);
 
 /// Keys per transaction.
 const KEYS_MAX: usize = 256;
 
-/// The keys that were used since the last round.
+/// The keys that were used since the last write.
 #[derive(Default)]
 pub struct KeyUse {
     seen: Mutex<HashMap<KeyId, Timestamp>>,
@@ -36,7 +36,7 @@ impl fmt::Debug for KeyUse {
 }
 
 impl KeyUse {
-    /// Notes that a request came with this key.
+    /// Notes that a request used this key.
     pub fn note(&self, key: &KeyId, now: Timestamp) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.get_mut(key) {
@@ -53,7 +53,7 @@ impl KeyUse {
 }
 
 impl App {
-    /// Writes the uses that were noted, now and once a minute, until `stop` turns true.
+    /// Writes the noted uses, now and once a minute, until `stop` turns true.
     pub async fn write_key_use(self, mut stop: watch::Receiver<bool>) {
         while !*stop.borrow() {
             self.flush_key_use().await;
@@ -64,7 +64,7 @@ impl App {
         }
     }
 
-    /// Writes the uses that were noted.
+    /// Writes the noted uses.
     pub async fn flush_key_use(&self) {
         for used in self.key_use.take().chunks(KEYS_MAX) {
             let used = used.to_vec();

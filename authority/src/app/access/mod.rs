@@ -1,8 +1,8 @@
-//! Who is asking: from a key to a merchant and mode, or to an operator (contract 5.3, 6.1).
+//! Authentication: from a key to a merchant and mode, or to an operator (contract 5.3, 6.1).
 //!
-//! The checksum and the kind of the key are judged before the database is asked; unknown, revoked and foreign keys are
-//! one answer. What the database said of a good key holds for a moment (`key_cache`); what this instance changes of
-//! keys and merchants holds at once (`forget_keys`).
+//! The checksum and the kind of the key are checked before the database is queried. Unknown, revoked and foreign
+//! keys get the same answer. The result for a valid key is cached for a short time (`key_cache`); changes that
+//! this instance makes to keys and merchants take effect at once (`forget_keys`).
 
 pub(crate) mod key_cache;
 pub mod key_use;
@@ -24,7 +24,7 @@ use crate::app::access::key_cache::KeyCache;
 /// An authenticated merchant backend.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Whose data it may see.
+    /// The merchant and mode whose data it may see.
     pub tenant: Tenant,
     /// The merchant as it is now.
     pub merchant: Merchant,
@@ -41,9 +41,9 @@ pub struct Operator {
     scopes: Vec<OperatorScope>,
 }
 
-/// The keys in use, by hash.
+/// The cached keys, by hash.
 pub struct KnownKeys {
-    /// With their expiry.
+    /// Merchants' keys, with their expiry.
     merchants: KeyCache<[u8; 32], (Option<Timestamp>, Caller)>,
     operators: KeyCache<[u8; 32], Operator>,
 }
@@ -55,8 +55,8 @@ impl Default for KnownKeys {
 }
 
 impl App {
-    /// Says that a key or a merchant may have been changed by this instance. To be called after the commit, before the
-    /// answer.
+    /// Clears the cache because this instance may have changed a key or a merchant. Call it after the commit and
+    /// before the answer.
     pub(super) fn forget_keys(&self) {
         self.known_keys.merchants.forget();
         self.known_keys.operators.forget();
@@ -87,7 +87,7 @@ impl App {
         Ok(caller)
     }
 
-    /// What the database says of a merchant's key that is not revoked.
+    /// Looks up a merchant's key that is not revoked.
     async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
         let found = self
             .store
@@ -122,7 +122,7 @@ impl App {
         }
     }
 
-    /// What the database says of an operator's key that is not revoked.
+    /// Looks up an operator's key that is not revoked.
     async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
         let found = self
             .store
@@ -139,7 +139,7 @@ impl App {
 }
 
 impl Caller {
-    /// Refuses a merchant that may not do this: closed merchants nothing, suspended ones no writes.
+    /// Refuses every request of a closed merchant and every write of a suspended one.
     ///
     /// # Errors
     /// `merchant_closed`, `merchant_suspended`.
@@ -154,7 +154,7 @@ impl Caller {
         }
     }
 
-    /// Refuses a live key: the sandbox makes test data alone (contract 6.3).
+    /// Refuses a live key: the sandbox creates only test data (contract 6.3).
     ///
     /// # Errors
     /// `test_mode_only`.

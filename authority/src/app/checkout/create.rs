@@ -54,7 +54,7 @@ pub(in crate::app) async fn open(
     Ok(checkout)
 }
 
-/// The tenant that an operator's path names, and its merchant; `None` is a malformed path.
+/// The tenant in an operator's path, and its merchant; `None` is a malformed path.
 pub(in crate::app) async fn find_tenant(
     work: &mut Work<'_>,
     tenant: Option<Tenant>,

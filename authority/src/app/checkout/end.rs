@@ -1,6 +1,7 @@
-//! Ends of checkouts that no payment makes: cancelled, expired, completed for nothing (contract 3.4, 3.9 row 6, 6.2).
+//! Ending checkouts without a payment: cancelled, expired, or completed because nothing is due (contract 3.4, 3.9
+//! row 6, 6.2).
 //!
-//! The operator asks here; the scheduler expires with the same functions ([`super::due`]).
+//! The operator calls these functions; the scheduler uses the same ones to expire checkouts ([`crate::app::due`]).
 
 use authority_domain::checkout;
 use authority_domain::checkout::{Checkout, CheckoutEnd};
@@ -31,9 +32,8 @@ pub enum CheckoutAction {
 impl App {
     /// Ends a checkout; `None` is a malformed id.
     ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`; `merchant_closed` for
-    /// an order that would be made.
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`;
+    /// `merchant_closed` when the checkout would create an order.
     pub async fn checkout_end(
         &self,
         mutation: Mutation,
@@ -78,7 +78,7 @@ impl App {
     }
 }
 
-/// Ends it with the attempt that is under way, and gives it as it is then.
+/// Ends the checkout and its open payment attempt, and returns the checkout as it is then.
 pub(in crate::app) async fn end(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,4 +1,4 @@
-//! How events reach a merchant (contract 2.12): read in one go, judged by the domain.
+//! How well events reach a merchant (contract 2.12): read in one transaction, judged by the domain.
 
 use authority_domain::delivery::integration_health::{
     IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS,
@@ -13,7 +13,7 @@ use authority_store::ports::Tx;
 use crate::app::access::Caller;
 use crate::app::{Answer, App};
 
-/// Open alerts that one answer shows: more than 16 endpoints have conditions for.
+/// Most open alerts in one answer: more than 16 endpoints can have conditions for.
 const ALERTS_MAX: i64 = 200;
 
 impl App {

@@ -1,5 +1,5 @@
-//! What became of deliveries, and trying again now (contract 2.9, 4.1, 15.3). Those of a deleted endpoint are hidden
-//! with it.
+//! A merchant's deliveries: reading them, and retrying one now (contract 2.9, 4.1, 15.3). Deliveries of a deleted
+//! endpoint are hidden with it.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::DeliveryWithAttempts;
@@ -18,8 +18,8 @@ use crate::app::lists::{List, ListRequest, written};
 use crate::app::{Answer, App, Mutation};
 
 impl App {
-    /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so that its
-    /// cursors are of no use elsewhere.
+    /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so its
+    /// cursors work for no other endpoint.
     ///
     /// # Errors
     /// `not_found`; `invalid_cursor`.
@@ -64,8 +64,8 @@ impl App {
         Answer::record(200, &found.ok_or_else(missing)?)
     }
 
-    /// `POST /deliveries/:delivery/retry`: what waits is tried now; what has failed or was cancelled is sent once more,
-    /// as a delivery of its own. Answers with the delivery that will be sent.
+    /// `POST /deliveries/:delivery/retry`: a pending delivery is tried now; for a failed or cancelled one a new
+    /// delivery is created. Answers with the delivery that will be sent.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;

@@ -1,4 +1,4 @@
-//! Deliveries: what became of them, replays, recoveries and what waits (contract 2.9, 4.9, 15).
+//! Deliveries: their outcome, replays, recoveries and the backlog (contract 2.9, 4.9, 15).
 
 pub mod integration_health;
 pub mod merchant;

@@ -1,4 +1,4 @@
-//! The operator's view of deliveries, and trying again now (contract 6.2, 15.3).
+//! The operator's view of deliveries, and retrying one now (contract 6.2, 15.3).
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
@@ -25,9 +25,9 @@ use crate::app::{Answer, App, Mutation};
 pub(in crate::app) struct OperatorDeliveryView<'a> {
     #[serde(flatten)]
     delivery: &'a Delivery,
-    /// Whose event it carries.
+    /// The merchant whose event it carries.
     merchant_id: &'a MerchantId,
-    /// The attempts, the first one first.
+    /// The attempts, in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<Vec<Attempt>>,
 }
@@ -81,8 +81,8 @@ impl App {
         )
     }
 
-    /// `POST /deliveries/:id/retry`: what waits is tried now; what has failed or was cancelled is sent once more, as a
-    /// delivery of its own with an attempt budget of its own.
+    /// `POST /deliveries/:id/retry`: a pending delivery is tried now; for a failed or cancelled one a new delivery
+    /// with its own attempt budget is created.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
@@ -109,7 +109,7 @@ impl App {
     }
 }
 
-/// Returns the delivery that will be sent: the same one where it waits, else one that is made now.
+/// Returns the delivery that will be sent: the same one if it is pending, otherwise a new one.
 ///
 /// # Errors
 /// `endpoint_disabled` when nothing would be sent; `invalid_state_transition` for one that succeeded.

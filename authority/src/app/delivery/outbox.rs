@@ -1,4 +1,4 @@
-//! The operator's summary of what waits to be delivered (contract 6.2, 2.12 `outbox`).
+//! The operator's summary of the delivery backlog (contract 6.2, 2.12 `outbox`).
 
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::HealthState;
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::app::{Answer, App};
 
-/// Endpoints that are named: those for which most waits.
+/// Most endpoints listed by name: those with the largest backlog.
 const NAMED: i64 = 20;
 
-/// What of all merchants' deliveries waits.
+/// The delivery backlog of all merchants.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "outbox")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlatformOutbox"))]
@@ -29,33 +29,33 @@ pub(in crate::app) struct Outbox<'a> {
     scheduled_retries: i64,
     /// Deliveries that failed within 24 hours.
     failed_24h: i64,
-    /// When the oldest that has not ended was made.
+    /// When the oldest delivery that has not ended was created.
     oldest_pending_at: Option<Timestamp>,
-    /// How long ago that is, in seconds.
+    /// Its age, in seconds.
     oldest_pending_age_seconds: Option<i64>,
-    /// The endpoints for which most waits, at most 20.
+    /// The endpoints with the largest backlog, at most 20.
     endpoints: Vec<OfEndpoint<'a>>,
 }
 
-/// What waits for one endpoint.
+/// The backlog of one endpoint.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OutboxEndpoint"))]
 struct OfEndpoint<'a> {
     /// The endpoint.
     endpoint_id: &'a EndpointId,
-    /// Whose it is; null for the platform's own endpoint.
+    /// The merchant it belongs to; null for the platform's own endpoint.
     merchant_id: Option<&'a MerchantId>,
-    /// In which mode; null for the platform's own endpoint.
+    /// Its mode; null for the platform's own endpoint.
     livemode: Option<bool>,
-    /// How it fares.
+    /// Its health.
     state: HealthState,
-    /// Attempts that failed since the last that succeeded.
+    /// Failed attempts since the last successful one.
     consecutive_failures: i64,
     /// Deliveries that have not ended.
     pending: i64,
     /// Of these, those whose next attempt is due.
     due_now: i64,
-    /// When the oldest of them was made.
+    /// When the oldest of them was created.
     oldest_pending_at: Timestamp,
 }
 

@@ -1,10 +1,10 @@
-//! Sending an endpoint what it missed, as a durable job (contract 15.2): made, shown and stopped here; one step of it
-//! for the worker that carries it out ([`crate::recovery_worker`]).
+//! Sending an endpoint the events it missed, as a durable job (contract 15.2). The use cases that create, show and
+//! cancel a recovery are here, and so is one step of it, which the worker runs ([`crate::recovery_worker`]).
 //!
-//! A recovery first counts, then makes deliveries. Both walk the stream outside the writer, a bounded stretch per step,
-//! and write what they found in one short transaction. It never has more than a few deliveries due, so that a fresh
-//! event of the same endpoint waits behind those and not behind all that was missed, and not more than [`WAITING_MAX`]
-//! waiting for a further attempt.
+//! A recovery first counts the missed events, then creates deliveries. Both phases walk the stream outside the
+//! writer, a bounded range per step, and write their result in one short transaction. A recovery has only a few
+//! deliveries due at a time, so that a new event of the same endpoint queues behind those and not behind
+//! everything it missed. At most [`WAITING_MAX`] of its deliveries are pending, retries included.
 
 use authority_domain::delivery::RecoveryRequest;
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
@@ -27,39 +27,40 @@ use crate::app::endpoint::merchant::Holder;
 use crate::app::mutation::{Work, on_its_own};
 use crate::app::{Answer, App, Mutation};
 
-/// Events that a dry run looks at, at most: a second or two.
+/// Most events that a dry run reads: a second or two.
 const DRY_RUN_EVENTS: i64 = 400_000;
 
-/// Events that are counted before a recovery is made; the worker counts the rest.
+/// Events that are counted before a recovery is created; the worker counts the rest.
 const COUNTED_AT_ONCE: i64 = 50_000;
 
-/// Windows that one step looks at.
+/// Windows that one step reads.
 const WINDOWS: i64 = 5;
 
-/// Deliveries of recoveries that one endpoint may have due at least, and at most: as many as it takes in a second.
+/// The limit of due recovery deliveries per endpoint lies in this range: about the number that the endpoint takes
+/// in a second.
 pub const DUE: std::ops::RangeInclusive<i64> = 64..=1_024;
 
-/// Deliveries of recoveries that one endpoint may have waiting, those for a further attempt included.
+/// Most pending recovery deliveries per endpoint, those scheduled for a retry included.
 pub const WAITING_MAX: i64 = 2_000;
 
-/// What a dry run tells.
+/// The result of a dry run.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "endpoint_recovery")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RecoveryDryRun"))]
 pub(in crate::app) struct DryRun<'a> {
-    /// True: nothing was begun.
+    /// True: nothing was started.
     dry_run: bool,
-    /// Whose recovery it would be.
+    /// The endpoint it would be for.
     endpoint_id: &'a EndpointId,
     /// Whether it is for live data.
     livemode: bool,
     /// Events that would be sent.
     matched: i64,
-    /// False when there were more events than one request looks at: `matched` is then the count of the oldest of them.
+    /// False when there were more events than one request reads: `matched` then counts only the oldest of them.
     complete: bool,
 }
 
-/// What a walk has counted.
+/// What a walk has counted so far.
 #[derive(Clone, Copy)]
 struct Counted {
     stretch: Stretch,
@@ -67,14 +68,14 @@ struct Counted {
     matched: i64,
 }
 
-/// What a step of a recovery came to.
+/// The result of one step of a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
-    /// Something was written: so many deliveries, none while it still counts what is missing.
+    /// Something was written: this number of deliveries, or none while missed events are still counted.
     Worked(i64),
-    /// Enough of it waits for the endpoint.
+    /// The endpoint already has enough pending deliveries of it.
     Waits,
-    /// It has ended, or somebody else took the step.
+    /// It has ended, or another worker took the step.
     Elsewhere,
 }
 
@@ -91,7 +92,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let Holder { tenant, scope, .. } = holder.into();
-        // What is wrong with the request is said by the transaction, in the order of contract 4.2.
+        // The transaction reports what is wrong with the request, in the order of contract 4.2.
         let dry_run = RecoveryRequest::read(&body).is_ok_and(|request| request.dry_run);
         if dry_run {
             return self.recovery_dry_run(tenant, id, &body).await;
@@ -112,7 +113,7 @@ impl App {
             .await
     }
 
-    /// `GET /endpoint-recoveries/:id`. Those of a deleted endpoint are still there.
+    /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
@@ -127,7 +128,7 @@ impl App {
         Answer::record(200, &found.ok_or_else(missing)?)
     }
 
-    /// `POST /endpoint-recoveries/:id/cancel`. The deliveries that it has made go on.
+    /// `POST /endpoint-recoveries/:id/cancel`. Deliveries that it has already created are still sent.
     ///
     /// # Errors
     /// `not_found`; `recovery_finished`; 422 for a body with members.
@@ -177,8 +178,8 @@ impl App {
         Answer::record(200, &dry_run)
     }
 
-    /// Counts the undelivered events of a request from the oldest on, looking at `events` of them at most. Each few
-    /// windows are a job of their own, so that lists of others come in between.
+    /// Counts the undelivered events that a request asks for, oldest first, reading at most `events` of them. Each
+    /// few windows are a separate job, so that other list requests can run in between.
     async fn count_ahead(
         &self,
         tenant: &Tenant,
@@ -209,7 +210,7 @@ impl App {
         Ok(counted)
     }
 
-    /// Counts on after `from`; returns up to where, and how many.
+    /// Continues counting after `from`; returns where it stopped, and the count.
     async fn count_on(
         &self,
         tenant: &Tenant,
@@ -230,7 +231,7 @@ impl App {
             .await
     }
 
-    /// Up to `limit` running recoveries of everybody, after that one.
+    /// Up to `limit` running recoveries of all merchants, after `after`.
     ///
     /// # Errors
     /// What the store reports.
@@ -250,7 +251,7 @@ impl App {
             .await
     }
 
-    /// One step of a recovery, whose endpoint may have `most_due` of its deliveries due ([`DUE`]).
+    /// Runs one step of a recovery, whose endpoint may have `most_due` of its deliveries due ([`DUE`]).
     ///
     /// # Errors
     /// What the store reports; nothing is half done.
@@ -302,7 +303,7 @@ impl App {
         Ok(if noted { Advanced::Worked(0) } else { Advanced::Elsewhere })
     }
 
-    /// The next events that are missing, at most `room`, and up to where there are no others.
+    /// The next missed events, at most `room`, and the sequence up to which there are no others.
     async fn next_missed(
         &self,
         job: &RecoveryJob,
@@ -326,7 +327,7 @@ impl App {
     }
 }
 
-/// How many more deliveries may be made; `None` while more than half of what may be due is.
+/// How many more deliveries may be created; `None` while more than half of `most_due` are due.
 fn room(backlog: RecoveryBacklog, most_due: i64) -> Option<i64> {
     let room = (most_due - backlog.due).min(WAITING_MAX - backlog.waiting);
     (backlog.due <= most_due / 2 && room > 0).then_some(room)
@@ -341,7 +342,7 @@ fn check_enabled(endpoint: &Endpoint) -> Result<(), Refusal> {
     }
 }
 
-/// Makes the record; one with an empty range has ended already.
+/// Creates the record; a recovery with an empty range is completed at once.
 async fn begin(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -349,7 +350,7 @@ async fn begin(
     request: RecoveryRequest,
     counted: Option<Counted>,
 ) -> Result<Recovery, Refusal> {
-    // Whoever asks for what was missed says that the receiver is back.
+    // A request for the missed events implies that the receiver is back.
     work.tx.endpoint_probe_now(&endpoint.id).await?;
     let stretch = range(work.tx, tenant, &endpoint.id, Some(request.since), request.until).await?;
     let stretch = Stretch { above: stretch.above.min(stretch.below - 1), ..stretch };

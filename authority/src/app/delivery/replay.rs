@@ -1,7 +1,8 @@
-//! Sending an event once more (contract 4.9, 7.7).
+//! Sending an event again (contract 4.9, 7.7).
 //!
-//! A replay makes new deliveries of a stored event; they go the ordinary way, with an attempt budget of their own.
-//! The event stays as it is: same id, same bytes. A test event goes to the endpoint it was made for and nowhere else.
+//! A replay creates new deliveries of a stored event; they are sent like all others, with their own attempt
+//! budget. The event stays as it is: same id, same bytes. A test event goes only to the endpoint it was created
+//! for.
 
 use authority_domain::delivery::{DeliveryStatus, ReplayRequest, Trigger};
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
@@ -17,20 +18,20 @@ use verify_core::catalog::EventType;
 use crate::app::access::Caller;
 use crate::app::{Answer, App, Mutation};
 
-/// An event that is sent once more.
+/// An event that is sent again.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "event_replay")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EventReplay"))]
 pub(in crate::app) struct Replayed<'a> {
     /// The event.
     event_id: &'a EventId,
-    /// Whether it is of live mode.
+    /// Whether it is live.
     livemode: bool,
-    /// The deliveries that were made.
+    /// The deliveries that were created.
     deliveries: Vec<ReplayedDelivery<'a>>,
 }
 
-/// A delivery that was made.
+/// A delivery that was created.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReplayedDelivery"))]
 struct ReplayedDelivery<'a> {
@@ -92,7 +93,7 @@ impl App {
     }
 }
 
-/// Who gets the event: the named endpoints, whatever their filters, or all enabled ones that want it.
+/// The endpoints that get the event: the named ones, whatever their filters, or all enabled ones that want it.
 fn addressees(
     request: &ReplayRequest,
     event_type: EventType,

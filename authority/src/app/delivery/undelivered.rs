@@ -1,7 +1,8 @@
-//! What has not reached an endpoint, and why (contract 15.1).
+//! The events that have not reached an endpoint, and why (contract 15.1).
 //!
-//! The stream is walked from its end, a window at a time, and a request looks at so many events and no more. A page may
-//! therefore be short or empty and still have a next one: its cursor stands where the walk stopped.
+//! The stream is walked backwards from its end, one window at a time, and a request reads a limited number of
+//! events. A page may therefore be short or empty and still have a next page: its cursor marks where the walk
+//! stopped.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
@@ -16,18 +17,18 @@ use crate::app::App;
 use crate::app::endpoint::changes::addressed;
 use crate::app::lists::{List, ListRequest, rows_wanted};
 
-/// Events that one statement looks at.
+/// Events that one statement reads.
 pub(in crate::app) const WINDOW: i64 = 2_000;
 
-/// Windows that one request looks at.
+/// Windows that one request reads.
 const WINDOWS: usize = 5;
 
-/// Filters of the list (contract 15.1). Empty lists and `None` do not narrow.
+/// Filters of the list (contract 15.1). Empty lists and `None` do not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndeliveredFilter {
-    /// Created then or later.
+    /// Created at this time or later.
     pub since: Option<Timestamp>,
-    /// Created before.
+    /// Created before this time.
     pub until: Option<Timestamp>,
     /// Any of these catalog names.
     pub types: Vec<String>,
@@ -36,7 +37,7 @@ pub struct UndeliveredFilter {
 /// Where a walk stopped.
 struct Walked {
     found: Vec<UndeliveredEvent>,
-    /// The walk goes on before this sequence; `None` at the beginning of the endpoint's stream.
+    /// The walk continues before this sequence; `None` at the beginning of the endpoint's stream.
     next: Option<i64>,
 }
 
@@ -80,7 +81,7 @@ impl App {
     }
 }
 
-/// The part of its stream that an endpoint can have missed anything of, narrowed by time.
+/// The part of its stream in which an endpoint can have missed events, limited by time.
 pub(in crate::app) async fn range(
     tx: &mut dyn Tx,
     tenant: &Tenant,

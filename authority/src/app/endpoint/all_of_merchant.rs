@@ -1,4 +1,4 @@
-//! A merchant's endpoints for whoever has the database: all of them at once, they are few.
+//! A merchant's endpoints for tools with direct database access: all of them at once, since there are few.
 
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;

@@ -1,8 +1,9 @@
 //! Changing and deleting webhook endpoints (contract 4.10, 7.5).
 //!
-//! An endpoint that is disabled or deleted gets nothing more: what waits for it is cancelled in the same transaction,
-//! up to a bound; the rest is put away by housekeeping, and until then the endpoint cannot be enabled again, so that
-//! nothing of it is ever sent. What is in flight at that moment is settled by its holder.
+//! An endpoint that is disabled or deleted gets no more deliveries. Its pending deliveries are cancelled in the
+//! same transaction, up to a bound; housekeeping cancels the rest. Until then the endpoint cannot be enabled
+//! again, so that none of them is ever sent. An attempt in flight at that time is settled by the dispatcher that
+//! holds it.
 
 use authority_domain::alert::AlertCode;
 use authority_domain::delivery::outcome::FailureReason;
@@ -19,21 +20,21 @@ use crate::app::endpoint::url_check::UrlCheck;
 use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation};
 
-/// Waiting deliveries that are cancelled in one transaction; a longer one would hold everybody up.
+/// Pending deliveries that are cancelled in one transaction; a longer transaction would block other writes.
 const CANCELLED_AT_ONCE: i64 = 10_000;
 
-/// An endpoint that is no more.
+/// A deleted endpoint.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "webhook_endpoint")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DeletedWebhookEndpoint"))]
 pub(in crate::app) struct Deleted<'a> {
-    /// Identified it.
+    /// The id it had.
     id: &'a EndpointId,
     /// True.
     deleted: bool,
 }
 
-/// The endpoint a request is about, at the version it was made for.
+/// The endpoint that a request addresses, if it has the version that the request expects.
 pub(in crate::app) async fn addressed(
     tx: &mut dyn Tx,
     tenant: &Tenant,
@@ -48,7 +49,8 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members;
-    /// `endpoint_url_forbidden`; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
+    /// `endpoint_url_forbidden`; `service_unavailable` while a disabled endpoint's deliveries are still being
+    /// cancelled.
     pub async fn endpoint_change(
         &self,
         holder: impl Into<Holder>,
@@ -121,11 +123,11 @@ impl App {
     }
 }
 
-/// What goes with a change: of an endpoint that was switched off or on, what waits is cancelled, so that nothing of the
-/// time before is ever sent; alerts whose condition is over are closed.
+/// Applies the consequences of a change. When an endpoint was disabled or enabled, its pending deliveries are
+/// cancelled, so that none from before is ever sent. Alerts whose condition no longer holds are closed.
 ///
 /// # Errors
-/// `service_unavailable` for one that is to be enabled while there is more to cancel.
+/// `service_unavailable` when the endpoint is to be enabled while there are more deliveries to cancel.
 pub(in crate::app) async fn after_switching(
     work: &mut Work<'_>,
     before: &Endpoint,
@@ -144,8 +146,8 @@ pub(in crate::app) async fn after_switching(
     Ok(())
 }
 
-/// The alerts that say nothing any more: all, when the endpoint begins anew or its merchant wants nothing sent; those
-/// about the receiver's address, when there is another one.
+/// The alerts that no longer apply: all of them when the endpoint is enabled anew or its merchant wants nothing
+/// sent; those about the receiver's address when the address has changed.
 fn conditions_over(before: &Endpoint, after: &Endpoint) -> &'static [AlertCode] {
     if before.status != after.status {
         &[

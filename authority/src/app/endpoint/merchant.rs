@@ -1,7 +1,7 @@
-//! Webhook endpoints: make, list, read, test (contract 4.10).
+//! Webhook endpoints: create, list, read, test (contract 4.10).
 //!
-//! The name in a new URL is resolved when nothing else is wrong with the request, and outside its transaction: see
-//! `UrlCheck`. The signing secret is made here, sealed before it touches the store, and shown once.
+//! The host name in a new URL is resolved only when the request is valid otherwise, and outside its transaction:
+//! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
@@ -26,24 +26,24 @@ use crate::app::merchant::keys::random;
 use crate::app::{Answer, App, Mutation};
 use crate::secret_box::SecretContext;
 
-/// An endpoint's first secret has this version; the context it is sealed under names it.
+/// The version of an endpoint's first secret; the context it is sealed under names it.
 const FIRST_SECRET: u32 = 1;
 
-/// The endpoint and the secret that is shown this once.
+/// The endpoint and its secret, which is shown only once.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookEndpointWithSecret"))]
 pub(in crate::app) struct WithSecret<'a> {
     #[serde(flatten)]
     pub(crate) endpoint: &'a Endpoint,
-    /// The signing secret, `whsec_…`, shown this once.
+    /// The signing secret, `whsec_…`, shown only in this answer.
     pub(crate) secret: &'a str,
 }
 
-/// Whose endpoints a request is about, and what holds for them.
+/// The owner of the endpoints that a request is about, and the owner's settings.
 #[derive(Clone, Debug)]
 pub struct Holder {
     pub(crate) tenant: Tenant,
-    /// Within what its idempotency keys count.
+    /// The scope of its idempotency keys.
     pub(crate) scope: KeyScope,
     /// Changes need `If-Match`.
     pub(crate) strict: bool,
@@ -60,7 +60,7 @@ impl From<&Caller> for Holder {
 }
 
 impl Holder {
-    /// A merchant, for the operator.
+    /// A merchant whose endpoints the operator manages.
     pub(crate) fn merchant(tenant: Tenant) -> Self {
         let scope = KeyScope::OperatorFor(tenant.clone());
         Self { tenant, scope, strict: false }
@@ -72,7 +72,7 @@ impl Holder {
     }
 }
 
-/// What the operator allows the holder.
+/// The limits that the operator set for the owner.
 async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
     if tenant.is_operator() {
         return Ok(Limits { endpoints: Some(1), ..Limits::default() });
@@ -81,7 +81,7 @@ async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> 
     merchant.map(|merchant| merchant.limits).ok_or_else(Refusal::internal)
 }
 
-/// Refuses one endpoint more than there may be.
+/// Refuses an endpoint beyond the limit.
 async fn check_count(tx: &mut dyn Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
     let limit = limits.endpoints_max();
     if tx.endpoint_count(tenant).await? < limit {
@@ -103,7 +103,7 @@ pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer
     Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
 }
 
-/// A test event that was made.
+/// A test event that was created.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "webhook_test_request")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookTestRequest"))]
@@ -114,7 +114,7 @@ pub(in crate::app) struct TestRequested<'a> {
     delivery_id: &'a str,
     /// Where it goes.
     endpoint_id: &'a EndpointId,
-    /// Whether it is of live mode.
+    /// Whether it is live.
     livemode: bool,
 }
 
@@ -213,7 +213,7 @@ impl App {
         .await
     }
 
-    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered to this endpoint alone.
+    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered only to this endpoint.
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members; `endpoint_disabled`.

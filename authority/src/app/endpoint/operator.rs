@@ -1,7 +1,8 @@
-//! The operator's view of webhook endpoints, and its hand on them (contract 6.2, 7.5).
+//! The operator's view of webhook endpoints, and the operator's changes to them (contract 6.2, 7.5).
 //!
-//! What the operator disables gets nothing more, like an endpoint that its merchant disabled; the reason says who it
-//! was, an alert tells the merchant, and the operator's own words go to the audit log.
+//! An endpoint that the operator disables gets no more deliveries, as if its merchant had disabled it. The
+//! record's reason says that it was the operator, an alert tells the merchant, and the operator's own words go to
+//! the audit log.
 
 use authority_domain::alert::NewAlert;
 use authority_domain::body::read_reason;
@@ -19,7 +20,7 @@ use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation};
 
 impl App {
-    /// `GET /webhook-endpoints/:id`, whosesoever it is, deleted ones too.
+    /// `GET /webhook-endpoints/:id` of any merchant, deleted endpoints included.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
@@ -35,7 +36,7 @@ impl App {
         shown(found, self.now())
     }
 
-    /// `PATCH /webhook-endpoints/:id`: how many requests may be in flight to it.
+    /// `PATCH /webhook-endpoints/:id`: changes the endpoint's in-flight limit.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
@@ -63,8 +64,8 @@ impl App {
             .await
     }
 
-    /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is what it is to become. One that is so already
-    /// stays as it is.
+    /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is the new status. An endpoint that already
+    /// has it stays as it is.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
@@ -103,14 +104,14 @@ impl App {
     }
 }
 
-/// The endpoint that a change is about: any merchant's, but no deleted one.
+/// The endpoint that a change is about: any merchant's, but not a deleted one.
 async fn addressed(tx: &mut dyn Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
     let missing = || Refusal::not_found("webhook endpoint");
     let found = tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
     if found.deleted_at.is_some() { Err(missing()) } else { Ok(found) }
 }
 
-/// Tells the endpoint's owner.
+/// Raises an alert for the endpoint's owner.
 async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal> {
     let (code, severity, message) = disabled(DisabledReason::Operator, DisablePolicy::default());
     let id = AlertId::generate(work.now, &mut work.dice);
@@ -119,7 +120,7 @@ async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal>
     Ok(())
 }
 
-/// The record with whose it is. The platform's own is nobody's and has no mode.
+/// The record with its owner. The platform's own endpoint has no merchant and no mode.
 fn shown(found: FoundEndpoint, now: authority_domain::time::Timestamp) -> Result<Answer, Refusal> {
     let FoundEndpoint { endpoint, owner, deleted_at } = found;
     let (version, id) = (endpoint.resource_version, endpoint.id.clone());

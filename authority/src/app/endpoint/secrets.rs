@@ -1,8 +1,9 @@
 //! Rotating a webhook endpoint's signing secret (contract 4.10).
 //!
-//! From the rotation on deliveries are signed with the new secret first and, while the overlap is open, with the one
-//! before it. The overlap ends by the clock, by `retire-secret`, or by a forced rotation; the old secret is removed
-//! then, by housekeeping at the latest. What is shown and what signs goes by the clock, not by the removal.
+//! From the rotation on, deliveries are signed with the new secret first and, during the overlap, also with the
+//! old one. The overlap ends at its time, by `retire-secret`, or by a forced rotation. The old secret is removed
+//! then, by housekeeping at the latest. The clock decides which secrets are shown and which ones sign, not the
+//! removal.
 
 use authority_domain::alert::{AlertCode, NewAlert, Severity};
 use authority_domain::endpoint::{Endpoint, RotationRequest};
@@ -59,7 +60,7 @@ impl App {
             .await
     }
 
-    /// `POST /webhook-endpoints/:id/retire-secret`: the overlap ends now; without one nothing changes.
+    /// `POST /webhook-endpoints/:id/retire-secret`: ends the overlap now; without an overlap nothing changes.
     ///
     /// # Errors
     /// `not_found`; 422 for any member.
@@ -86,7 +87,7 @@ impl App {
             .await
     }
 
-    /// Stores the newest secret of an endpoint and gives the one before it its end.
+    /// Stores an endpoint's newest secret and sets when the previous one ends.
     async fn seal_next(
         &self,
         work: &mut Work<'_>,

@@ -1,8 +1,8 @@
 //! The platform's own endpoint, the sink: it gets the events of all merchants and modes, signed with its own secret
 //! (contract 6.2).
 //!
-//! It is an endpoint like those of merchants, and what can be done with it is done by the same functions; it belongs to
-//! the operator, and there is one.
+//! It is an endpoint like those of merchants, and the same functions implement its operations. It belongs to the
+//! operator, and there is only one.
 
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
@@ -18,10 +18,10 @@ impl App {
     /// `POST /sink`.
     ///
     /// # Errors
-    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when there is one.
+    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when it already exists.
     pub async fn sink_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
         let mut answer = self.endpoint_create(Holder::operator(), mutation, body).await?;
-        // It stands under no merchant's path.
+        // It is not below a merchant's path.
         answer.location = None;
         of_platform(answer)
     }

@@ -1,10 +1,11 @@
-//! The last check of a request that brings a URL: where its name leads (contract 7.6 rule 4, 18.4-2).
+//! The last check of a request with a URL: the addresses that its host name resolves to (contract 7.6 rule 4,
+//! 18.4-2).
 //!
-//! A name server may take its time, so it is asked outside the transaction; and whoever owns a name decides how long, so
-//! it is asked only when nothing else is wrong. The use case therefore runs twice. The first run ends at this check: all
-//! others have passed, and nothing is written. Then the name is resolved and judged, and the use case runs again, with all
-//! its checks, since the world may have changed meanwhile. A request that is refused otherwise, or answered from its
-//! idempotency key, resolves nothing.
+//! A name server may be slow, so it is queried outside the transaction. The owner of a name decides how slow, so
+//! it is queried only when the request is valid otherwise. The use case therefore runs twice. The first run ends
+//! at this check: all other checks have passed, and nothing is written. Then the name is resolved and judged, and
+//! the use case runs again with all its checks, since records may have changed meanwhile. A request that is
+//! refused for another reason, or answered from its idempotency key, resolves nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,15 +17,15 @@ use serde_json::Value;
 
 use crate::app::{Answer, App};
 
-/// Where the first run leaves the URL that is to be judged; `None` once it has been.
+/// Where the first run stores the URL to be judged; `None` once it has been judged.
 #[derive(Clone)]
 pub(in crate::app) struct UrlCheck(Option<Arc<Mutex<Option<TargetUrl>>>>);
 
 impl UrlCheck {
-    /// Passes when the URL of this body has been judged, or there is none.
+    /// Passes when the URL of this body has been judged, or when there is none.
     ///
     /// # Errors
-    /// In the first run, which this ends.
+    /// In the first run, which ends here.
     pub(in crate::app) fn of_body(
         &self,
         urls: &UrlRules,
@@ -43,7 +44,7 @@ impl App {
     /// Runs a use case that ends with a [`UrlCheck`].
     ///
     /// # Errors
-    /// Those of the use case; `endpoint_url_forbidden` for a name that leads to an address that is not allowed.
+    /// Those of the use case; `endpoint_url_forbidden` for a name that resolves to a forbidden address.
     pub(in crate::app) async fn checking_url<R>(
         &self,
         tenant: &Tenant,
@@ -52,7 +53,7 @@ impl App {
     where
         R: Future<Output = Result<Answer, Refusal>>,
     {
-        // Where a proxy resolves names, it judges them too.
+        // A proxy that resolves names also judges them.
         let Some(judge) = &self.target_judge else { return run(UrlCheck(None)).await };
         let to_judge = Arc::<Mutex<Option<TargetUrl>>>::default();
         let answer = run(UrlCheck(Some(Arc::clone(&to_judge)))).await;

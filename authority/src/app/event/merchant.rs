@@ -32,7 +32,7 @@ impl App {
     /// `GET /events`: oldest first, with `resume_cursor` on every page.
     ///
     /// # Errors
-    /// `invalid_cursor`; `cursor_expired` when the position is older than the history that is kept.
+    /// `invalid_cursor`; `cursor_expired` when the position is older than the retained history.
     pub async fn events_list(
         &self,
         caller: &Caller,
@@ -47,11 +47,11 @@ impl App {
             .store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
-                    // Before the rows: up to here a filtered page has looked when it finds no more.
+                    // Read before the rows: a filtered page that finds no more rows has searched up to here.
                     let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
                     let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
-                    // After the rows: what is removed in between is then missed by nobody unnoticed.
-                    // Where the event behind the cursor is there, nothing was removed.
+                    // Read after the rows, so that a reader always notices when events were removed in between. If
+                    // the event right after the cursor is there, none was removed.
                     let goes_on =
                         rows.first().is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
                     let asked = !goes_on;
@@ -70,9 +70,9 @@ impl App {
             .with("oldest_retained_sequence", oldest));
         }
         let (mut list, last) = self.page(ListKind::Events, &caller.tenant, request, rows);
-        // A page with nothing on it leaves the reader where it is, and never before what is kept.
+        // An empty page leaves the reader's position as it is, but never before the retained history.
         let mut resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
-        // The last page has looked at all there was, whatever of it matched.
+        // The last page has searched the whole history, whether or not anything matched.
         if list.next_cursor.is_none() {
             resume = resume.max(walked);
         }
@@ -94,8 +94,8 @@ impl App {
         Ok(range.latest)
     }
 
-    /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for whoever has the database, and
-    /// so needs no cursor.
+    /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for tools with direct
+    /// database access, which need no cursor.
     ///
     /// # Errors
     /// `service_unavailable`.

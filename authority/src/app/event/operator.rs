@@ -1,8 +1,8 @@
-//! The operator's view of events: of all merchants, for support (contract 6.2).
+//! The operator's view of the events of all merchants, for support (contract 6.2).
 //!
-//! Newest first, because support asks what has just happened; whoever must not miss an event uses the platform's own
-//! endpoint. Over all merchants the list goes by the events' ids; within one stream by its sequence, and there it can be
-//! narrowed, since only there an index helps.
+//! Newest first, because support asks what has just happened; a consumer that must not miss an event uses the
+//! platform's own endpoint. Over all merchants the list is ordered by event id, within one stream by sequence.
+//! Only the list of one stream can be filtered, since only there an index helps.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::EventId;
@@ -16,7 +16,7 @@ use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App};
 
 impl App {
-    /// `GET /events` of everybody.
+    /// `GET /events` of all merchants.
     ///
     /// # Errors
     /// `invalid_cursor`.

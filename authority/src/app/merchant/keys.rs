@@ -1,6 +1,6 @@
-//! Keys: issued, replaced, revoked (contract 1.2, 2.11, 6.1, 6.2).
+//! API keys: issued, rotated, revoked (contract 1.2, 2.11, 6.1, 6.2).
 //!
-//! A key is shown once, in the answer that made it; the database holds its hash.
+//! A key is shown once, in the answer that issues it; the database holds its hash.
 
 use authority_domain::audit_log::Author;
 use authority_domain::body::read_reason;
@@ -27,9 +27,9 @@ use crate::app::{Answer, App, Mutation};
 #[serde(tag = "object", rename = "api_key")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ApiKey"))]
 pub(in crate::app) struct ShownKey<'a> {
-    /// Identifies the record; it is not the key.
+    /// Identifies the record; this is not the key itself.
     id: &'a KeyId,
-    /// Whose key it is.
+    /// The merchant it belongs to.
     merchant_id: &'a MerchantId,
     /// What it is for.
     name: &'a str,
@@ -39,21 +39,21 @@ pub(in crate::app) struct ShownKey<'a> {
     scopes: Vec<Scope>,
     /// Whether it works.
     status: KeyStatus,
-    /// When it stops to work; null where it does not by itself.
+    /// When it expires; null when it does not.
     expires_at: Option<Timestamp>,
-    /// When it was ended.
+    /// When it was revoked.
     revoked_at: Option<Timestamp>,
-    /// When it was used last, to the minute.
+    /// When it was last used, to the minute.
     last_used_at: Option<Timestamp>,
-    /// The key that takes its place.
+    /// The key that replaces it.
     replaced_by: Option<&'a KeyId>,
-    /// The operator key that made it, or `cli`.
+    /// The operator key that created it, or `cli`.
     created_by: &'a str,
     /// Whether it is for live data.
     livemode: bool,
-    /// When it was made.
+    /// When it was created.
     created_at: Timestamp,
-    /// The key itself, in the answer that made it.
+    /// The key itself, only in the answer that creates it.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
 }
@@ -104,7 +104,7 @@ impl App {
             .await
     }
 
-    /// `POST /api-keys/:id/rotate`: a new key takes over; the old one works until the overlap's end.
+    /// `POST /api-keys/:id/rotate`: creates a new key; the old one works until the end of the overlap.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); 422 for wrong members; `rotation_in_progress`;
@@ -136,7 +136,7 @@ impl App {
         answered
     }
 
-    /// `POST /api-keys/:id/revoke`: the key opens nothing any more, at once.
+    /// `POST /api-keys/:id/revoke`: the key stops working at once.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); 422 for wrong members.
@@ -184,7 +184,7 @@ impl App {
     }
 }
 
-/// The answer that shows a new key, this once.
+/// The answer that shows a new key, only once.
 fn issued(record: &ApiKeyRecord, key: &ApiKey, now: Timestamp) -> Result<Answer, Refusal> {
     let shown = shown(record, Some(key), now);
     Ok(Answer::record(201, &shown)?.about(record.id.as_str()).confidential())
@@ -209,13 +209,13 @@ fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) 
     }
 }
 
-/// The key that an operator's path names; `None` is a malformed id.
+/// The key in an operator's path; `None` is a malformed id.
 async fn find_key(work: &mut Work<'_>, id: Option<KeyId>) -> Result<ApiKeyRecord, Refusal> {
     let missing = || Refusal::not_found("API key");
     work.tx.api_key_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// The merchant that an operator's path names; `None` is a malformed id.
+/// The merchant in an operator's path; `None` is a malformed id.
 pub(in crate::app) async fn find_merchant(
     work: &mut Work<'_>,
     id: Option<MerchantId>,
@@ -224,7 +224,7 @@ pub(in crate::app) async fn find_merchant(
     work.tx.merchant_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// 32 bytes for a key or a secret, from a generator that the operating system seeded for this request.
+/// 32 bytes for a key or a secret, from a generator that was seeded by the operating system for this request.
 pub(in crate::app) fn random(work: &mut Work<'_>) -> [u8; 32] {
     let mut random = [0; 32];
     work.dice.fill_bytes(&mut random);

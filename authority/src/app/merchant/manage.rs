@@ -21,7 +21,7 @@ use crate::app::{Answer, App, Mutation};
 pub(in crate::app) struct OperatorView<'a> {
     #[serde(flatten)]
     merchant: &'a Merchant,
-    /// The limits that hold: those that were set, and the platform's defaults for the rest.
+    /// The effective limits: those set for the merchant, and the platform's defaults for the rest.
     effective_limits: EffectiveLimits,
 }
 
@@ -56,11 +56,11 @@ impl App {
             .await
     }
 
-    /// `PATCH /merchants/:m`. What it changes holds for the merchant's next request.
+    /// `PATCH /merchants/:m`. A change takes effect with the merchant's next request.
     ///
     /// # Errors
     /// `not_found` (`None` is a malformed id); `resource_version_conflict`; 422 for wrong members;
-    /// `invalid_state_transition` for a closed merchant that is to act again.
+    /// `invalid_state_transition` for a closed merchant that is to be reopened.
     pub async fn merchant_update(
         &self,
         mutation: Mutation,
@@ -79,7 +79,8 @@ impl App {
                     if merchant != before {
                         work.tx.merchant_update(&merchant).await?;
                         if merchant.status == MerchantStatus::Closed {
-                            // Closing is for ever: nobody shares anything with it any more, nor it with others.
+                            // Closing is permanent: nobody can share anything with it any more, nor can it share
+                            // with others.
                             work.tx.connections_end(&id, work.now).await?;
                         }
                     }

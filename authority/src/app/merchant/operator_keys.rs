@@ -1,4 +1,4 @@
-//! Operator keys: made, listed and revoked by the command line, which needs access to the database and no key
+//! Operator keys: created, listed and revoked by the command line, which needs access to the database but no key
 //! (contract 1.2, 6.1).
 
 use authority_domain::audit_log::{AuditEntry, Author};
@@ -18,7 +18,7 @@ use crate::dice::Dice;
 /// An operator key as the command line shows it, once. Has no `Debug`: it holds the key.
 #[derive(Serialize)]
 pub struct IssuedOperatorKey {
-    /// Its record.
+    /// The id of its record.
     pub id: KeyId,
     /// The key itself.
     pub key: String,
@@ -30,7 +30,7 @@ pub struct IssuedOperatorKey {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "object", rename = "operator_key")]
 pub struct ShownOperatorKey {
-    /// Its record.
+    /// The id of its record.
     pub id: KeyId,
     /// What it is for.
     pub name: String,
@@ -42,7 +42,7 @@ pub struct ShownOperatorKey {
     pub status: &'static str,
     /// When it stopped working.
     pub revoked_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -60,7 +60,7 @@ impl From<OperatorKeyRecord> for ShownOperatorKey {
     }
 }
 
-/// Makes an operator key: by the command line, which needs access to the database and no key.
+/// Creates an operator key, for the command line, which needs access to the database but no key.
 ///
 /// # Errors
 /// Only what the store reports.
@@ -114,7 +114,7 @@ pub async fn operator_keys_list(store: &Store) -> Result<Vec<ShownOperatorKey>, 
     Ok(keys.into_iter().map(ShownOperatorKey::from).collect())
 }
 
-/// Revokes an operator key, at once; one that is revoked stays as it is. `None` when there is no such key.
+/// Revokes an operator key, at once; a revoked one stays as it is. `None` when there is no such key.
 ///
 /// # Errors
 /// Only what the store reports.

@@ -1,6 +1,6 @@
-//! What the operator does with an order that exists: edit, confirm, cancel (contract 3.1, 3.9 rows 8 and 21, 6.2).
+//! The operator's changes to an existing order: edit, confirm, cancel (contract 3.1, 3.9 rows 8 and 21, 6.2).
 //!
-//! Each is answered with the order as it is then; what changes nothing tells nobody.
+//! Each answers with the order as it is then; a request that changes nothing emits no event.
 
 use authority_domain::body::read_optional_reason;
 use authority_domain::event::change::{Change, Record};
@@ -16,7 +16,7 @@ use crate::app::checkout::create::find_tenant;
 use crate::app::mutation::{Work, operator_scope};
 use crate::app::{Answer, App, Mutation};
 
-/// What is done with the order.
+/// The change to the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderAction {
     /// `PATCH …/orders/:order`
@@ -84,7 +84,7 @@ async fn change(
     Ok(last_order(changes).unwrap_or(order))
 }
 
-/// Confirms the order and remembers that the operator did: it may be fulfilled then whatever becomes of its payments
+/// Confirms the order and records that the operator did: it may then be fulfilled whatever happens to its payments
 /// (contract 18.3).
 async fn confirm(
     work: &mut Work<'_>,
@@ -98,7 +98,7 @@ async fn confirm(
     Ok(last_order(changes).unwrap_or(order))
 }
 
-/// Cancels the order and its open payments, and gives it as it is then.
+/// Cancels the order and its open payments, and returns the order as it is then.
 pub(in crate::app) async fn cancel(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -112,7 +112,7 @@ pub(in crate::app) async fn cancel(
     Ok(last_order(changes).unwrap_or(order))
 }
 
-/// The order as the changes leave it; `None` when none is of an order.
+/// The order after the changes; `None` when no change concerns an order.
 pub(in crate::app) fn last_order(changes: Vec<Change>) -> Option<Order> {
     changes.into_iter().rev().find_map(|change| match change.record {
         Record::Order(order) => Some(*order),

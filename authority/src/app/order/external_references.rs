@@ -1,7 +1,7 @@
-//! What the merchant's systems call an order (contract 4.13).
+//! External references: the ids that the merchant's systems use for an order (contract 4.13).
 //!
-//! The writers take turns, so that nobody gives a name away between the look and the write; a unique index stands behind
-//! it.
+//! Writing transactions run one at a time, so no other request can take a reference between the check and the
+//! write; a unique index enforces it as well.
 
 use authority_domain::event::change::Change;
 use authority_domain::merchant::Merchant;
@@ -19,7 +19,7 @@ use crate::app::mutation::Work;
 use crate::app::order::changes::last_order;
 use crate::app::{Answer, App, Mutation};
 
-/// What is done with an entry.
+/// The change to an entry.
 #[derive(Clone, Debug)]
 pub enum ReferenceAction {
     /// `PUT`, with this body.
@@ -65,7 +65,7 @@ impl App {
     }
 }
 
-/// Sets the entry, unless another order has that name.
+/// Sets the entry, unless another order already has that reference.
 async fn put(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,4 +1,4 @@
-//! Setting how far an order has come (contract 3.3, 3.9 row 9, 4.6).
+//! Setting an order's fulfilment (contract 3.3, 3.9 row 9, 4.6).
 
 use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
@@ -46,7 +46,7 @@ impl App {
     }
 }
 
-/// Applies a fulfilment update; the order as it is then.
+/// Applies a fulfilment update; returns the order as it is then.
 pub(in crate::app) async fn update(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -67,7 +67,7 @@ pub(in crate::app) async fn update(
     Ok(updated.order)
 }
 
-/// Whose word the order was confirmed on, where that makes a difference.
+/// Who confirmed the order, where that makes a difference.
 pub(in crate::app) async fn confirmed_by(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,8 +1,8 @@
-//! Taking in an order from elsewhere: a till, an import, the platform itself (contract 3.9 row 7, 6.2).
+//! Ingesting an order from elsewhere: a point of sale, an import, the platform itself (contract 3.9 row 7, 6.2).
 //!
-//! The order, its payments and all their events are one transaction. The processors' ids of the payments are kept for
-//! ever, as those of payments that are started and reported one by one: an order that is told twice is refused the
-//! second time by its number or by its payments.
+//! The order, its payments and all their events are written in one transaction. The processors' ids of the
+//! payments are stored permanently, like those of payments that are started and reported one by one: an order that
+//! is sent twice is refused the second time because of its number or its payments.
 
 use authority_domain::event::change::Record;
 use authority_domain::merchant::Merchant;
@@ -24,8 +24,8 @@ impl App {
     /// `POST /merchants/:m/:mode/orders`.
     ///
     /// # Errors
-    /// `not_found`; 422 for wrong members, for a number or a processor's event that was used before, and the refusals of
-    /// [`order::flow::ingest`]; `merchant_closed`.
+    /// `not_found`; 422 for wrong members, for a number or a processor's event id that was used before, and the
+    /// refusals of [`order::flow::ingest`]; `merchant_closed`.
     pub async fn order_ingest(
         &self,
         mutation: Mutation,
@@ -49,7 +49,8 @@ impl App {
     }
 }
 
-/// Takes the order in and gives it as it is then. `events` are the processors and their ids of the payments, in order.
+/// Ingests the order and returns it as it is then. `events` are the processors and their event ids of the
+/// payments, in order.
 pub(in crate::app) async fn ingest(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -92,7 +93,7 @@ pub(in crate::app) async fn own_number(
     }
 }
 
-/// The processor's event is the start of the payment and its outcome at once, so that neither can be told again.
+/// The processor's event both starts the payment and reports its outcome, so that neither can be reported again.
 async fn claim(
     work: &mut Work<'_>,
     tenant: &Tenant,

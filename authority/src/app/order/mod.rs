@@ -1,4 +1,4 @@
-//! Orders: taken in, read, changed, fulfilled (contract 3.1, 3.3, 4.1, 4.6, 4.13, 6.2).
+//! Orders: ingested, read, changed, fulfilled (contract 3.1, 3.3, 4.1, 4.6, 4.13, 6.2).
 
 pub mod changes;
 pub mod external_references;

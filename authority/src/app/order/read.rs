@@ -15,7 +15,7 @@ use crate::app::mutation::Work;
 use crate::app::{Answer, App};
 
 impl App {
-    /// `GET /orders/:order`: the stored text, copied through.
+    /// `GET /orders/:order`: returns the stored text unchanged.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed number.
@@ -62,7 +62,7 @@ impl App {
     }
 }
 
-/// The next generated number that no order of the tenant has; an operator may have taken some by hand.
+/// The next generated number that no order of the tenant has; an operator may have assigned some explicitly.
 pub(in crate::app) async fn free_order_number(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,7 +1,7 @@
-//! Inviting a partner, accepting, ending (contract 4.14).
+//! Connections with partners: invite, accept, end (contract 4.14).
 //!
-//! The code is made here, hashed before it touches the store, and shown once. Whoever names a code that does not work is
-//! told the same for every reason.
+//! The code is generated here, hashed before it reaches the store, and shown once. Every code that does not work
+//! gets the same refusal, whatever the reason.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
@@ -26,13 +26,13 @@ use crate::app::mutation::Work;
 use crate::app::partner::share_ends::end_shares_at_once;
 use crate::app::{Answer, App, Mutation};
 
-/// The connection and the code that is shown this once.
+/// The connection and its code, which is shown only once.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PartnerConnectionWithCode"))]
 pub(in crate::app) struct WithCode<'a> {
     #[serde(flatten)]
     connection: SeenConnection,
-    /// The code that the partner accepts with; shown in this answer alone.
+    /// The code that the partner accepts with; shown only in this answer.
     invite_code: &'a str,
 }
 
@@ -95,11 +95,11 @@ impl App {
             .await
     }
 
-    /// `POST /partner-connections/:id/revoke`, by either side. What is shared on it is not readable any more from this
-    /// commit on, however much it is.
+    /// `POST /partner-connections/:id/revoke`, by either side. From this commit on, nothing shared on it can be
+    /// read any more, however many shares there are.
     ///
     /// # Errors
-    /// `not_found`; `invalid_state_transition` for an invitation that has run out.
+    /// `not_found`; `invalid_state_transition` for an invitation that has expired.
     pub async fn connection_revoke(
         &self,
         caller: &Caller,
@@ -164,7 +164,7 @@ impl App {
     }
 }
 
-/// Makes an invitation and its code.
+/// Creates an invitation and its code.
 pub(in crate::app) async fn invite(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -179,7 +179,7 @@ pub(in crate::app) async fn invite(
     Ok((connection, code))
 }
 
-/// Writes a connection that `tenant` has accepted, unless the two are connected already.
+/// Writes a connection that `tenant` has accepted, unless the two merchants are already connected.
 pub(in crate::app) async fn accept(
     work: &mut Work<'_>,
     tenant: &Tenant,

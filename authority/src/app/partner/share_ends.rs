@@ -1,13 +1,13 @@
 //! The last events of shares whose connection was ended (contract 4.14).
 //!
-//! Ending a connection ends all its shares in that moment: nothing is readable by them and nothing is told by them any
-//! more. What is left to do is to say so in the rows and in the two streams, `order.share_revoked` for each of them. The
-//! first hundred get theirs in the transaction that ends the connection; of more, the rest follows a hundred at a time
-//! (`crate::share_worker`), so that no transaction grows with the number of shares. Whatever ends the worker half way,
-//! the connection remembers that it is not done.
+//! Ending a connection ends all its shares at the same time: from then on the partner can read nothing and gets no
+//! events through them. What remains is to record this in the rows and in the two streams, with one
+//! `order.share_revoked` per share. The first hundred are written in the transaction that ends the connection; the
+//! worker (`crate::share_worker`) writes the rest, a hundred at a time, so that no transaction grows with the
+//! number of shares. If the worker is interrupted, the connection's record still says that it is not done.
 //!
-//! An order may have changed by the time its late event is written, and the partner may not see that. So a late copy
-//! shows what the partner was shown last, which is in its own stream.
+//! An order may have changed by the time its late event is written, and the partner must not see that change. A
+//! late copy therefore shows the order as the partner last saw it, read from the partner's own stream.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +26,15 @@ use verify_core::catalog::EventType;
 use crate::app::App;
 use crate::app::mutation::{Work, on_its_own};
 
-/// Shares that get their last events in one transaction.
+/// Shares whose last events are written in one transaction.
 const AT_ONCE: i64 = 100;
 
-/// Connections that are looked for at a time.
+/// Connections that are looked up at a time.
 const CONNECTIONS: i64 = 20;
 
 impl App {
-    /// One step of everything that is left: of each connection that was ended, up to a hundred shares. Whether there
-    /// was anything.
+    /// Runs one step of the remaining work: up to a hundred shares of each connection that was ended. Returns
+    /// whether there was anything to do.
     ///
     /// # Errors
     /// What the store reports; nothing is half done.
@@ -63,7 +63,7 @@ enum When {
     Later,
 }
 
-/// Gives the first shares of a connection that this transaction has ended their last events.
+/// Writes the last events for the first shares of a connection that this transaction has ended.
 pub(in crate::app) async fn end_shares_at_once(
     work: &mut Work<'_>,
     connection: &ConnectionId,
@@ -97,7 +97,7 @@ async fn end_shares(work: &mut Work<'_>, connection: &ConnectionId, when: When) 
     Ok(())
 }
 
-/// An event as far as it is read here.
+/// The members of an event that are read here.
 #[derive(Deserialize)]
 struct Event {
     data: Data,
@@ -108,7 +108,7 @@ struct Data {
     object: SharedOrder,
 }
 
-/// What the partner was shown of the order last; nothing when that event is older than the retention.
+/// The order as the partner last saw it; nothing when that event is older than the retention.
 async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<SharedOrderView, Refusal> {
     let Some(body) = work.tx.share_last_shown(share).await? else { return Ok(SharedOrderView::Nothing) };
     let event: Event = serde_json::from_str(&body).map_err(|_| Refusal::internal())?;

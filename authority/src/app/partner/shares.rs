@@ -1,4 +1,4 @@
-//! Sharing orders with partners, and what the partners read (contract 4.14).
+//! Sharing orders with partners, and reading the orders that partners share (contract 4.14).
 
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
@@ -122,7 +122,7 @@ impl App {
         Ok(Answer::new(200, shown(&found.ok_or_else(missing)?)?))
     }
 
-    /// `GET /partner-orders`: what is shared with the merchant, newest first.
+    /// `GET /partner-orders`: the orders shared with the merchant, newest first.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -143,7 +143,7 @@ impl App {
     }
 }
 
-/// The connection that a body names.
+/// The connection named in a body.
 async fn named(work: &mut Work<'_>, tenant: &Tenant, text: &str) -> Result<PartnerConnection, Refusal> {
     let found = match ConnectionId::parse(text) {
         Some(id) => work.tx.connection_get(tenant, &id).await?,
@@ -191,7 +191,7 @@ pub(in crate::app) async fn share(
     Ok(share)
 }
 
-/// What the partner reads.
+/// The order as the partner reads it.
 fn shown(seen: &SeenOrder) -> Result<String, Refusal> {
     let unreadable = |_| Refusal::internal();
     let order: Order = serde_json::from_str(&seen.order).map_err(unreadable)?;

@@ -1,7 +1,7 @@
 //! Payment attempts on checkouts and orders (contract 3.5, 3.9 rows 2 and 7a, 6.2).
 //!
-//! A start is idempotent for ever by the processor's own event id: the claim is a row of the same transaction. What
-//! becomes of an attempt is reported ([`super::payment_reports`]).
+//! Starting an attempt is idempotent without time limit by the processor's own event id: the claim is a row
+//! written in the same transaction. The outcome of an attempt is reported later ([`super::reports`]).
 
 use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{CheckoutId, PaymentId};
@@ -51,7 +51,7 @@ impl App {
     }
 }
 
-/// What the message of a start said; what it asked for is compared with the payment.
+/// Stored as the contents of a start message; the request itself is compared with the payment.
 const STARTED: &str = "created";
 
 fn start_message(tenant: &Tenant, request: &PaymentRequest) -> MessageId {
@@ -59,7 +59,7 @@ fn start_message(tenant: &Tenant, request: &PaymentRequest) -> MessageId {
     MessageId::new(tenant, processor, ProcessorMessage::Start, event_id)
 }
 
-/// A repeated start answers with the payment of the first one; an id that was used for another start is refused.
+/// A repeated start answers with the first one's payment; an id that was used for another start is refused.
 async fn started_before(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -78,7 +78,7 @@ async fn started_before(
     }
 }
 
-/// Starts an attempt and keeps the processor's id of it for ever.
+/// Starts an attempt and stores the processor's event id permanently.
 pub(in crate::app) async fn start(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -106,7 +106,7 @@ pub(in crate::app) async fn start(
     last_version(changes, &id).ok_or_else(Refusal::internal)
 }
 
-/// The payment as these changes leave it.
+/// The payment after these changes.
 pub(in crate::app) fn last_version(changes: Vec<Change>, id: &PaymentId) -> Option<Payment> {
     changes.into_iter().rev().find_map(|change| match change.record {
         Record::Payment(payment) if payment.id == *id => Some(*payment),

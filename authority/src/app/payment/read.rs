@@ -1,7 +1,7 @@
 //! Reading payments: the merchant's own, and those of all merchants for the operator (contract 2.3, 4.1, 4.5, 18.3).
 //!
-//! What is read is the stored text. It is stated anew whenever a refund changes what it reserves, so that
-//! `amount_refund_pending` is always that of the open refunds (contract 3.6).
+//! The answer is the stored text. It is written again whenever a refund changes the amount it reserves, so
+//! `amount_refund_pending` always matches the open refunds (contract 3.6).
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, PaymentId};
@@ -25,7 +25,7 @@ use crate::app::{Answer, App};
 pub(in crate::app) struct OperatorView<'a> {
     #[serde(flatten)]
     payment: &'a Payment,
-    /// Whose payment it is.
+    /// The merchant it belongs to.
     merchant_id: &'a MerchantId,
 }
 
@@ -50,7 +50,7 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(missing)?;
-        // What open refunds reserve of it is stated without a version.
+        // The amount that open refunds reserve changes without a new version.
         Ok(Answer::new(200, body).version(version).volatile())
     }
 

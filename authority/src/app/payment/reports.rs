@@ -1,8 +1,9 @@
-//! What processors report about payments (contract 3.5, 3.9 rows 2 to 5, 6.2).
+//! Processors' reports about payments (contract 3.5, 3.9 rows 2 to 5, 6.2).
 //!
-//! A report is idempotent for ever by the processor's own event id: the claim is a row of the same transaction, so that
-//! a report counts exactly when its changes are committed. Somebody has to look at a report that is refused, and at
-//! money that comes when there is nothing left to pay for (contract 18.3): both raise an alert of the operator's.
+//! A report is idempotent without time limit by the processor's own event id: the claim is a row written in the
+//! same transaction, so a report counts exactly when its changes are committed. A refused report, and money that
+//! arrives when there is nothing left to pay for (contract 18.3), need a person's attention: both raise an
+//! operator alert.
 
 use authority_domain::checkout::CheckoutStatus;
 use authority_domain::error_code::ErrorCode;
@@ -24,14 +25,14 @@ use crate::app::payment::create::last_version;
 use crate::app::subscriptions::founding;
 use crate::app::{Answer, App, Mutation, alerts};
 
-/// What a report did: the payment as it is now, and whether this report changed it.
+/// The result of a report: the payment as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PaymentReportResult"))]
 pub(in crate::app) struct ReportResult<'a> {
     /// Whether the report changed it.
     applied: bool,
-    /// As it is now.
+    /// The payment as it is now.
     payment: &'a Payment,
 }
 
@@ -71,7 +72,8 @@ impl App {
         answered
     }
 
-    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
+    /// back.
     async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
         let raised = on_its_own(self, move |work| {
             Box::pin(async move { alerts::report_refused(work, "payment", id.as_str(), &refusal).await })
@@ -82,7 +84,7 @@ impl App {
     }
 }
 
-/// Currency, amounts and transitions (contract 6.2); a body that cannot be read is its sender's own business.
+/// Refusals about currency, amounts and transitions (contract 6.2); an unreadable body is left to its sender.
 fn violates_a_rule(refusal: &Refusal) -> bool {
     match refusal.code {
         ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch => true,
@@ -93,8 +95,8 @@ fn violates_a_rule(refusal: &Refusal) -> bool {
     }
 }
 
-/// Counts a processor's message once, and applies it; whether it said anything new, and the payment as it is then. What
-/// is repeated exactly changes nothing; the same message with other contents contradicts itself.
+/// Counts a processor's message once and applies it; returns whether it said anything new, and the payment as it
+/// is then. An exact repetition changes nothing; the same message with different contents is refused.
 pub(in crate::app) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -131,8 +133,8 @@ pub(in crate::app) async fn report(
     Ok((stored.status == reported, stored))
 }
 
-/// Refuses a repeated message of which nothing is kept but its id, because it was taken in with its order or is old, unless
-/// the payment shows what it says.
+/// Checks a repeated message of which only the id is stored, because it was ingested with its order or is old. It
+/// is refused unless the payment already shows what it reports.
 fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
     match payment.clone().report(report, now)? {
         PaymentOutcome::Unchanged => Ok(()),
@@ -143,8 +145,8 @@ fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestam
     }
 }
 
-/// Refuses a message whose id an earlier one had, unless it says the same of the same record. What an earlier one said
-/// may be unknown: it was not always kept.
+/// Refuses a message whose id was used before, unless it says the same about the same record. The contents of the
+/// earlier message may be unknown, because they were not always stored.
 pub(in crate::app) fn check_repetition(
     known: &KnownMessage,
     record: &str,
@@ -164,7 +166,7 @@ pub(in crate::app) fn check_repetition(
     }
 }
 
-/// Whether the payment was cancelled because what it was to pay for had ended.
+/// Whether the payment was cancelled because its order or checkout had ended.
 async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
     if let Some(number) = &payment.order_number {
         let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
@@ -175,7 +177,8 @@ async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -
     Ok(payment::flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
 }
 
-/// Loads what the payment stands in, and reserves an order number when it is about to make an order.
+/// Loads the records around the payment, and reserves an order number when the payment is about to create an
+/// order.
 async fn surroundings(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -192,7 +195,7 @@ async fn surroundings(
     if checkout.status != CheckoutStatus::Open {
         return Ok(Surroundings::Ended);
     }
-    // The scheduler may not have come by yet; when the report arrives decides, not when it happened.
+    // The scheduler may not have run yet. The time of the report's arrival decides, not the time of the payment.
     if checkout.is_overdue(work.now) {
         return Ok(Surroundings::Overdue(Box::new(checkout)));
     }

@@ -1,9 +1,10 @@
-//! Asking for refunds (contract 3.9 row 14, 4.8, 18.3).
+//! Requesting refunds (contract 3.9 row 14, 4.8, 18.3).
 //!
-//! Merchant and operator ask by the same rules: of an order, and the operator of a payment as well, which may have come too
-//! late to make one. What is refundable is read, decided on and reserved in one transaction, and writing transactions take
-//! turns: two requests never find the same money (I2). A refund remembers its idempotency key and what it was used for
-//! for ever, so that a retry after the record of the answer has gone does not give the money back twice.
+//! The same rules apply to merchants and operators. Both can request a refund of an order; the operator can also
+//! request one of a payment, which may have arrived too late to create an order. The refundable amount is read,
+//! checked and reserved in one transaction, and writing transactions run one at a time: two requests never use the
+//! same money (I2). A refund stores its idempotency key and what it was used for permanently, so a retry after the
+//! stored answer has expired does not refund the money twice.
 
 use authority_domain::audit_log::Author;
 use authority_domain::id::{PaymentId, RefundId};
@@ -24,12 +25,12 @@ use crate::app::checkout::create::find_tenant;
 use crate::app::mutation::{IdempotencyKey, Work, operator_scope};
 use crate::app::{Answer, App, IfMatch, Mutation, mutation};
 
-/// A request for a refund of an order, whoever makes it.
+/// A request for a refund of an order, by a merchant or an operator.
 struct OrderRefund {
     /// `None` is a malformed number.
     number: Option<OrderNumber>,
     if_match: Option<IfMatch>,
-    /// Whether `If-Match` has to be there.
+    /// Whether `If-Match` is required.
     strict: bool,
     by: Requester,
     body: Value,
@@ -40,7 +41,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`refund::flow::request`]; `idempotency_key_reused` when the key made another refund.
+    /// [`refund::flow::request`]; `idempotency_key_reused` when the key created another refund.
     pub async fn refund_request(
         &self,
         caller: &Caller,
@@ -92,7 +93,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of [`refund::flow::request`];
-    /// `idempotency_key_reused` when the key made another refund.
+    /// `idempotency_key_reused` when the key created another refund.
     pub async fn refund_request_of_payment(
         &self,
         mutation: Mutation,
@@ -124,7 +125,7 @@ fn operator(mutation: &Mutation) -> Requester {
     Requester { kind: RequesterType::Operator, id: mutation.author.as_ref().map(Author::to_string) }
 }
 
-/// The operator's listener has an address of its own: the place is named relative to it.
+/// The operator's listener has its own address, so the `Location` is relative to it.
 fn operators_location(refund: &Refund) -> String {
     format!("/v1/operator/refunds/{}", refund.id)
 }
@@ -138,7 +139,7 @@ fn made(refund: &Refund, location: String, replayed: bool) -> Result<Answer, Ref
     Ok(answer)
 }
 
-/// The refund that the same key made before, when it is what this request asks for.
+/// The refund that an earlier request with the same key created, if it is what this request asks for.
 async fn made_before(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -152,7 +153,7 @@ async fn made_before(
     }
 }
 
-/// Makes the refund, or finds the one that the same key made before.
+/// Creates the refund, or finds the one that an earlier request with the same key created.
 async fn request(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -180,7 +181,7 @@ async fn keep_key(work: &mut Work<'_>, tenant: &Tenant, refund: &Refund) -> Resu
     Ok(())
 }
 
-/// Makes a refund of an order's money.
+/// Creates a refund of an order's money.
 pub(in crate::app) async fn make(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -194,7 +195,7 @@ pub(in crate::app) async fn make(
     begin(work, tenant, merchant, standing, new, by).await
 }
 
-/// Makes a refund of one payment, of an order or not.
+/// Creates a refund of one payment, with or without an order.
 async fn make_of_payment(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -216,7 +217,7 @@ async fn make_of_payment(
     Ok(refund)
 }
 
-/// An order with its payments and what open refunds reserve of them.
+/// An order with its payments and the amounts that open refunds reserve.
 pub(in crate::app) async fn standing(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -242,7 +243,7 @@ async fn begin(
     Ok(outcome.refund)
 }
 
-/// Writes what happened to a refund and its surroundings.
+/// Writes the changes to a refund and the records around it.
 pub(in crate::app) async fn commit(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,4 +1,4 @@
-//! Refunds: asked for, reported on, read (contract 3.6, 3.9, 4.8, 18.3).
+//! Refunds: requested, reported on, read (contract 3.6, 3.9, 4.8, 18.3).
 
 pub mod create;
 pub mod read;

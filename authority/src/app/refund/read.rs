@@ -1,7 +1,7 @@
 //! Reading refunds: the merchant's own, and those of all merchants for the operator's payment adapter (contract 4.5,
 //! 6.2).
 //!
-//! The adapter learns of a refund beside its record whose it is, and through which processor the money came.
+//! With each refund the adapter gets the merchant it belongs to, and the processor that took the payment.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, RefundId};
@@ -23,9 +23,9 @@ use crate::app::{Answer, App};
 pub(in crate::app) struct OperatorView<'a> {
     #[serde(flatten)]
     refund: &'a Refund,
-    /// Whose refund it is.
+    /// The merchant it belongs to.
     merchant_id: &'a MerchantId,
-    /// The processor of the payment that money is returned of.
+    /// The processor of the refunded payment.
     processor: &'a Processor,
 }
 
@@ -40,7 +40,7 @@ impl<'a> From<&'a FoundRefund> for OperatorView<'a> {
 }
 
 impl App {
-    /// `GET /refunds/:refund` of the merchant API: the stored text, copied through.
+    /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.

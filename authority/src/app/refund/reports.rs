@@ -1,7 +1,8 @@
-//! What processors report about refunds (contract 3.6, 3.9 rows 15 to 18, 6.2).
+//! Processors' reports about refunds (contract 3.6, 3.9 rows 15 to 18, 6.2).
 //!
-//! A report is idempotent for ever by the name of the payment's processor and the processor's own event id. A report
-//! that contradicts what was reported before is refused, and somebody has to look at it: the operator gets an alert.
+//! A report is idempotent without time limit by the name of the payment's processor and the processor's own event
+//! id. A report that contradicts an earlier one is refused and raises an operator alert, so that a person looks at
+//! it.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
@@ -18,14 +19,14 @@ use crate::app::mutation::{Work, on_its_own};
 use crate::app::payment::reports::check_repetition;
 use crate::app::{self, Answer, App, Mutation, alerts};
 
-/// What a report did: the refund as it is now, and whether this report changed it.
+/// The result of a report: the refund as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RefundReportResult"))]
 pub(in crate::app) struct ReportResult<'a> {
     /// Whether the report changed it.
     applied: bool,
-    /// As it is now.
+    /// The refund as it is now.
     refund: &'a Refund,
 }
 
@@ -63,7 +64,8 @@ impl App {
         answered
     }
 
-    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
+    /// back.
     async fn alert_refused_refund(&self, id: RefundId, refusal: Refusal) {
         let raised = on_its_own(self, move |work| {
             Box::pin(async move { alerts::report_refused(work, "refund", id.as_str(), &refusal).await })
@@ -74,7 +76,7 @@ impl App {
     }
 }
 
-/// Counts a processor's message once, and applies it.
+/// Counts a processor's message once and applies it.
 async fn reported(
     work: &mut Work<'_>,
     found: FoundRefund,
@@ -93,7 +95,7 @@ async fn reported(
     }
 }
 
-/// Applies a report to a refund of `tenant`; whether it said anything new, and the refund as it is then.
+/// Applies a report to a refund of `tenant`; returns whether it said anything new, and the refund as it is then.
 pub(in crate::app) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,

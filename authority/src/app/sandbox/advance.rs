@@ -1,4 +1,5 @@
-//! What processors and carriers would report, told by the merchant's developer (contract 6.3, 3.5 to 3.7).
+//! Reports that processors and carriers would send, triggered by the merchant's developer (contract 6.3, 3.5 to
+//! 3.7).
 
 use authority_domain::id::{PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;

@@ -31,7 +31,7 @@ impl App {
         .await
     }
 
-    /// `POST /checkouts/:id/pay`: an attempt at the whole of it, and how it goes; answered with the payment.
+    /// `POST /checkouts/:id/pay`: an attempt to pay the whole checkout, and its outcome; answers with the payment.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
@@ -58,7 +58,7 @@ impl App {
         .await
     }
 
-    /// `POST /checkouts/:id/cancel` and `/expire`; answered with the checkout.
+    /// `POST /checkouts/:id/cancel` and `/expire`; answers with the checkout.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for a body with members; `invalid_state_transition`.

@@ -1,9 +1,9 @@
-//! The sandbox's use cases (contract 6.3): a merchant's developer plays the platform, the processor and the carrier, on
-//! the test data of the own merchant.
+//! The sandbox's use cases (contract 6.3): a merchant's developer plays the platform, the processor and the
+//! carrier, on the test data of the developer's own merchant.
 //!
-//! What is asked for in shorthand is spelled out as the operator would say it, read by the operator's readers and done by
-//! the operator's functions: there is no second implementation of a rule. Processors' event ids are made here, one for
-//! every report, from the request's time and 80 random bits, so that they meet nobody else's.
+//! A short sandbox request is expanded into the operator's request, read by the operator's readers and executed by
+//! the operator's functions: no rule is implemented twice. Processors' event ids are generated here, one for every
+//! report, from the request's time and 80 random bits, so that they never collide with another one.
 
 mod advance;
 mod checkouts;
@@ -30,7 +30,7 @@ use super::{Answer, App, Mutation};
 /// The processor of sandbox payments.
 pub(super) const PROCESSOR: &str = "sandbox";
 
-/// What an advance did: the record as it is now, and whether it changed.
+/// The result of an advance: the record as it is now, and whether it changed.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
 struct AdvanceResult<'a, T> {
@@ -48,7 +48,7 @@ enum Named<'a, T> {
     Subscription(&'a T),
 }
 
-/// On whose data somebody plays.
+/// The merchant whose data a sandbox request works on.
 #[derive(Clone, Debug)]
 pub struct Owner {
     /// Test mode.
@@ -58,7 +58,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The caller's own.
+    /// The caller's own merchant.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
         Self { tenant: caller.tenant.clone(), merchant: caller.merchant.clone() }
@@ -76,7 +76,7 @@ where
     mutation.run(app, KeyScope::Merchant(tenant.clone()), move |frame| work(frame, tenant, merchant)).await
 }
 
-/// An id that no processor has given an event.
+/// A new event id that no processor has used.
 pub(super) fn processor_event_id(work: &mut Work<'_>) -> String {
     format!("{PROCESSOR}_{}", EventId::generate(work.now, &mut work.dice))
 }

@@ -1,4 +1,4 @@
-//! Orders in the sandbox: taken in, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
+//! Orders in the sandbox: ingested, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
 
 use authority_domain::id::PaymentId;
 use authority_domain::merchant::Merchant;
@@ -15,10 +15,10 @@ use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, order};
 
 impl App {
-    /// `POST /orders`: the operator's body and `pay`.
+    /// `POST /orders`: the operator's body plus `pay`.
     ///
     /// # Errors
-    /// 422 for wrong members, and the refusals of taking an order in.
+    /// 422 for wrong members, and the refusals of ingesting an order.
     pub async fn sandbox_order_ingest(
         &self,
         whose: Owner,
@@ -34,7 +34,7 @@ impl App {
         .await
     }
 
-    /// `POST /orders/:order/pay`: an attempt at what is due, and how it goes; answered with the payment.
+    /// `POST /orders/:order/pay`: an attempt to pay the amount due, and its outcome; answers with the payment.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
@@ -60,7 +60,7 @@ impl App {
         .await
     }
 
-    /// `POST /orders/:order/cancel`: the operator's body; answered with the order.
+    /// `POST /orders/:order/cancel`: the operator's body; answers with the order.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
@@ -95,7 +95,7 @@ pub(super) async fn find(
     work.tx.order_get(tenant, &number).await?.ok_or_else(missing)
 }
 
-/// Takes an order in, with one payment of its whole total where `pay` asks for it.
+/// Ingests an order, with one payment of its whole total when `pay` asks for it.
 pub(super) async fn ingest(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -104,7 +104,7 @@ pub(super) async fn ingest(
 ) -> Result<Order, Refusal> {
     let (mut told, pay) = read_order(body)?;
     if pay != OrderPaid::None {
-        // The total is what the lines come to: they are read and priced once to know it.
+        // The lines determine the total: they are read and priced once to compute it.
         let unpaid = OrderRequest::read(&told, work.now)?;
         let nobody = OrderNumber::from_store(PaymentId::generate(work.now, &mut work.dice).to_string());
         let (new, _) = unpaid.into_new(nobody, work.now, &mut work.dice)?;
@@ -127,8 +127,9 @@ pub(super) async fn ingest(
         }
     }
     let request = OrderRequest::read(&told, work.now)?;
-    // Processors' events are one name space for all merchants and modes. What a test key tells of stays among the
-    // merchant's own, so that it neither takes a live event's id away nor finds out which are known.
+    // Processors' events share one name space for all merchants and modes. An event id sent with a test key is
+    // kept within the merchant's own name space, so that it can neither take a live event's id nor reveal which
+    // ids are known.
     let own =
         |(name, id): (String, String)| (PROCESSOR.to_owned(), format!("{}:{name}:{id}", tenant.merchant_id));
     let events: Vec<(String, String)> = request.processor_events().into_iter().map(own).collect();

@@ -1,5 +1,5 @@
-//! Attempts to pay in the sandbox: the platform starts one, the processor reports how it goes, at once (contract 3.9
-//! rows 2 to 5 and 7a, 6.3).
+//! Payment attempts in the sandbox: the platform starts one, and the processor reports its outcome at once
+//! (contract 3.9 rows 2 to 5 and 7a, 6.3).
 
 use authority_domain::checkout::Checkout;
 use authority_domain::merchant::Merchant;
@@ -18,7 +18,7 @@ use super::{PROCESSOR, processor_event_id};
 use crate::app::mutation::Work;
 use crate::app::payment;
 
-/// What an attempt is to pay.
+/// The amount that an attempt is to pay.
 pub(super) struct Owed {
     member: &'static str,
     id: String,
@@ -27,13 +27,13 @@ pub(super) struct Owed {
 }
 
 impl Owed {
-    /// The whole of a checkout.
+    /// The whole amount of a checkout.
     pub(super) fn of_checkout(checkout: &Checkout) -> Result<Self, Refusal> {
         let status = checkout.status.as_str();
         Self::some("checkout_id", checkout.id.as_str(), checkout.amounts.total, &checkout.currency, status)
     }
 
-    /// What nobody has paid of an order or is about to pay.
+    /// The amount of an order that is neither paid nor about to be paid.
     pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self, Refusal> {
         let room = order::further_payments::room(order.amounts.total, payments);
         let status = order.payment_status.as_str();
@@ -55,7 +55,7 @@ impl Owed {
     }
 }
 
-/// Starts an attempt and reports how it goes; the payment as it is then.
+/// Starts an attempt and reports its outcome; returns the payment as it is then.
 pub(super) async fn attempt(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -80,7 +80,7 @@ pub(super) async fn attempt(
     Ok(report(work, tenant, payment, pay.report()).await?.1)
 }
 
-/// Has the processor report on a payment: whether it changed, and the payment as it is then.
+/// Reports on a payment as the processor; returns whether it changed, and the payment as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,

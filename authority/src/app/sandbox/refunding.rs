@@ -1,8 +1,9 @@
-//! Refunds in the sandbox: reported on by the merchant's developer, or by themselves (contract 3.6, 6.3).
+//! Refunds in the sandbox: advanced by the merchant's developer, or automatically (contract 3.6, 6.3).
 //!
-//! Where a merchant's setting `sandbox_auto_advance` asks for it, a refund of test mode goes to `processing` a second after
-//! it was asked for and ends a second later. What is due is read from the refunds themselves, so that it survives a
-//! restart; each is looked at again inside the transaction that moves it, so that several instances may do this.
+//! If the merchant's setting `sandbox_auto_advance` asks for it, a refund of test mode goes to `processing` one
+//! second after it was requested and ends one second later. The due refunds are read from the refunds themselves,
+//! so this survives a restart. Each is checked again inside the transaction that advances it, so several instances
+//! may do this.
 
 use authority_domain::id::RefundId;
 use authority_domain::refund::{Refund, RefundReportRequest};
@@ -18,7 +19,7 @@ use crate::app::mutation::{Work, on_its_own};
 use crate::app::{App, refund};
 
 impl App {
-    /// Open refunds that move by themselves, by id, behind `after`; at most `limit`.
+    /// Open refunds that advance automatically, by id, after `after`; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -34,7 +35,7 @@ impl App {
             .await
     }
 
-    /// Moves a refund on when its time has come; tells whether it did.
+    /// Advances a refund when its time has come; returns whether it did.
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.
@@ -50,7 +51,7 @@ impl App {
     }
 }
 
-/// Has the processor report on a refund: whether it changed, and the refund as it is then.
+/// Reports on a refund as the processor; returns whether it changed, and the refund as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -62,7 +63,7 @@ pub(super) async fn report(
     refund::reports::report(work, tenant, refund, &request.report).await
 }
 
-/// The processor takes a refund up and completes it.
+/// Reports as the processor that the refund is processing, then that it is completed.
 pub(super) async fn complete(
     work: &mut Work<'_>,
     tenant: &Tenant,

@@ -1,8 +1,8 @@
-//! Data for a demonstration: orders in every state, made of a seed (contract 6.3).
+//! Demonstration data: orders in every state, generated from a seed (contract 6.3).
 //!
-//! Each order is a transaction of its own, so that nobody waits behind a thousand of them. Where the request has an
-//! idempotency key, every order is kept under a key of its own that no client can send: repeated after it was broken off,
-//! the request goes on where it stopped, and once it is done it gives its first answer.
+//! Each order is its own transaction, so that no other write has to wait for a thousand of them. If the request
+//! has an idempotency key, every order is stored under a derived key that no client can send. A request that was
+//! interrupted and is repeated continues where it stopped; once it is done, a repetition gets the first answer.
 
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
@@ -18,18 +18,18 @@ use serde_json::Value;
 use super::{Owner, run, telling};
 use crate::app::{Answer, App, IdempotencyKey, Mutation};
 
-/// What was made.
+/// What was created.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "sandbox_seed")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SandboxSeed"))]
 pub(in crate::app) struct Seeded {
     /// False: seeds are for test mode.
     livemode: bool,
-    /// The seed it was made from.
-    // Any whole number, where every other that is issued counts something.
+    /// The seed the data was generated from.
+    // Any integer, while every other issued integer is a count.
     #[cfg_attr(feature = "schema", schemars(range(min = *authority_domain::bounds::INTEGER_RANGE.start(), max = *authority_domain::bounds::INTEGER_RANGE.end())))]
     seed: i64,
-    /// Orders that were made.
+    /// The number of orders created.
     orders: i64,
     /// The first order's number.
     first_order_number: OrderNumber,
@@ -37,15 +37,15 @@ pub(in crate::app) struct Seeded {
     last_order_number: OrderNumber,
 }
 
-/// What is kept of one order on the way.
+/// What is stored for one finished order.
 #[derive(Serialize, Deserialize)]
 struct StoryProgress {
     order_number: OrderNumber,
 }
 
 impl App {
-    /// `POST /seed`: so many orders, the same for the same seed but for ids and times. Orders that were made before the
-    /// request failed stay.
+    /// `POST /seed`: creates the requested number of orders. The same seed creates the same orders, except for ids
+    /// and times. Orders that were created before a failure stay.
     ///
     /// # Errors
     /// 422 for wrong members; `service_unavailable`.
@@ -56,7 +56,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         if self.is_known(&whose, &mutation).await? {
-            // Answered again, or refused for another body; either way nothing is made.
+            // The request is answered again, or refused because its body differs; either way nothing is created.
             return run(self, whose, mutation, |_, _, _| Box::pin(async { Err(Refusal::internal()) })).await;
         }
         let SeedRequest { orders, seed } = SeedRequest::read(&body)?;
@@ -73,7 +73,7 @@ impl App {
         run(self, whose, mutation, move |_, _, _| Box::pin(async move { Answer::record(201, &seeded) })).await
     }
 
-    /// Whether the request's key has an answer already.
+    /// Whether the request's key already has an answer.
     async fn is_known(&self, whose: &Owner, mutation: &Mutation) -> Result<bool, Refusal> {
         let Some(IdempotencyKey { key, .. }) = mutation.idempotency.clone() else { return Ok(false) };
         let scope = KeyScope::Merchant(whose.tenant.clone());
@@ -95,10 +95,10 @@ impl App {
         n: i64,
     ) -> Result<OrderNumber, Refusal> {
         let mut step = mutation.clone();
-        // An operator's seed stands in the audit log once.
+        // An operator's seed appears in the audit log only once.
         (step.if_match, step.author) = (None, None);
         if let Some(IdempotencyKey { key, .. }) = &mut step.idempotency {
-            // A blank is in no client's key.
+            // No client's key can contain a space.
             *key = format!("{key} {n}");
         }
         let Story { basket, plot } = story(&whose.merchant.default_currency, &mut dice(seed, n));
@@ -114,7 +114,7 @@ impl App {
     }
 }
 
-/// Dice of their own for every order.
+/// A random generator for each order.
 fn dice(seed: i64, n: i64) -> StdRng {
     let mut bytes = [0; 32];
     let (of_seed, of_n) = (seed.to_be_bytes(), n.to_be_bytes());

@@ -1,8 +1,8 @@
-//! Sharing an order in the sandbox, where there is nobody to share it with (contract 6.3).
+//! Sharing an order in the sandbox, where there is no real partner (contract 6.3).
 //!
-//! Whoever develops against the API has one test merchant. The sandbox makes a counterpart for it, a merchant of its own
-//! without keys and endpoints; has the two connect as merchants do; and shares the order as the owner would. From there
-//! everything is the merchant API's: the share is listed, told of and taken back like any other.
+//! A developer has only one test merchant. The sandbox creates a counterpart for it, a separate merchant without
+//! keys and endpoints; connects the two as merchants do; and shares the order as the owner would. From there on
+//! only the merchant API is involved: the share is listed, its events are sent, and it is revoked like any other.
 
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::limits::Limits;
@@ -20,7 +20,7 @@ use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, partner};
 
 impl App {
-    /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answered with the share.
+    /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answers with the share.
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members; `share_exists`.
@@ -45,7 +45,7 @@ impl App {
     }
 }
 
-/// The active connection with the counterpart; both are made when they are not there.
+/// The active connection with the counterpart; both are created if they do not exist.
 async fn connected(
     work: &mut Work<'_>,
     tenant: &Tenant,

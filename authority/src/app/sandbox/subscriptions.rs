@@ -1,4 +1,4 @@
-//! Subscriptions in the sandbox: made and moved on (contract 3.8, 3.9 row 20, 6.3).
+//! Subscriptions in the sandbox: created and advanced (contract 3.8, 3.9 row 20, 6.3).
 
 use authority_domain::id::SubscriptionId;
 use authority_domain::refusal::Refusal;

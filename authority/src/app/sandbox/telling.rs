@@ -1,4 +1,4 @@
-//! Tells a story of demonstration data to the functions that everybody else uses (contract 6.3).
+//! Plays a story of demonstration data through the functions that all other requests use (contract 6.3).
 
 use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
@@ -17,14 +17,14 @@ use crate::app::mutation::Work;
 use crate::app::order::fulfillment;
 use crate::app::{checkout, order, refund, shipment};
 
-/// Who is told about.
+/// Plays one story for one merchant.
 struct Teller<'w, 't> {
     work: &'w mut Work<'t>,
     tenant: &'w Tenant,
     merchant: &'w Merchant,
 }
 
-/// Tells what becomes of `basket`; the number of its order.
+/// Plays the story of `basket`; returns the number of its order.
 pub(super) async fn tell(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -41,7 +41,7 @@ pub(super) async fn tell(
     Ok(number)
 }
 
-/// Nobody in particular.
+/// A requester that stands for the system.
 fn system() -> Requester {
     Requester { kind: RequesterType::System, id: None }
 }
@@ -59,7 +59,7 @@ impl Teller<'_, '_> {
         Ok(number)
     }
 
-    /// A checkout and its attempts, up to the one that makes the order.
+    /// A checkout and its attempts, up to the one that creates the order.
     async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber, Refusal> {
         let checkout = checkout::create::open(self.work, self.tenant, self.merchant, basket).await?;
         let owed = Owed::of_checkout(&checkout)?;
@@ -122,7 +122,7 @@ impl Teller<'_, '_> {
         self.send(number, &way).await
     }
 
-    /// All of it in one parcel, and what the carrier says of it.
+    /// Ships all of it in one parcel, with the carrier's reports.
     async fn send(&mut self, number: &OrderNumber, way: &[Value]) -> Result<(), Refusal> {
         let order = self.order(number).await?;
         self.fulfil(order, "fulfilled").await?;

@@ -24,7 +24,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipment::flow::create`]; `idempotency_key_reused` when the key made another shipment.
+    /// [`shipment::flow::create`]; `idempotency_key_reused` when the key created another shipment.
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -98,7 +98,8 @@ impl App {
     }
 }
 
-/// The parcel that the same key made before: beyond the retention of the idempotency record it remembers its key.
+/// The parcel that an earlier request with the same key created: it stores its key beyond the retention of the
+/// idempotency record.
 async fn made_before(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -111,7 +112,7 @@ async fn made_before(
     }
 }
 
-/// Ships a part or all of the order; the parcel.
+/// Ships part or all of the order; returns the parcel.
 pub(in crate::app) async fn create(
     work: &mut Work<'_>,
     tenant: &Tenant,

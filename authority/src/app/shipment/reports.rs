@@ -1,7 +1,7 @@
-//! What carriers report about parcels (contract 3.7, 3.9 rows 12 and 13, 6.2).
+//! Carriers' reports about parcels (contract 3.7, 3.9 rows 12 and 13, 6.2).
 //!
-//! A report has no id of its own: what it says again changes nothing. Somebody has to look at a report that contradicts
-//! what is known; it raises an alert of the operator's.
+//! A report has no id of its own: repeating what is known changes nothing. A report that contradicts what is known
+//! raises an operator alert, so that a person looks at it.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
@@ -17,14 +17,14 @@ use serde_json::Value;
 use crate::app::mutation::{Work, on_its_own};
 use crate::app::{Answer, App, Mutation, alerts};
 
-/// What a report did: the shipment as it is now, and whether this report changed it.
+/// The result of a report: the shipment as it is now, and whether this report changed it.
 #[derive(Serialize)]
 #[serde(tag = "object", rename = "report_result")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ShipmentReportResult"))]
 pub(in crate::app) struct ReportResult<'a> {
     /// Whether the report changed it.
     applied: bool,
-    /// As it is now.
+    /// The shipment as it is now.
     shipment: &'a Shipment,
 }
 
@@ -63,7 +63,8 @@ impl App {
         answered
     }
 
-    /// Tells the operator of a refused report, in a transaction of its own: the refusal undid the report's.
+    /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
+    /// back.
     async fn alert_refused_shipment(&self, id: ShipmentId, refusal: Refusal) {
         let raised = on_its_own(self, move |work| {
             Box::pin(async move { alerts::report_refused(work, "shipment", id.as_str(), &refusal).await })
@@ -74,12 +75,12 @@ impl App {
     }
 }
 
-/// Transitions and tracking numbers (contract 6.2); a body that cannot be read is its sender's own business.
+/// Refusals about transitions and tracking numbers (contract 6.2); an unreadable body is left to its sender.
 fn contradicts(refusal: &Refusal) -> bool {
     matches!(refusal.code, ErrorCode::InvalidStateTransition | ErrorCode::ShipmentExists)
 }
 
-/// Applies a report to a parcel of `tenant`; whether it said anything new, and the parcel as it is then.
+/// Applies a report to a parcel of `tenant`; returns whether it said anything new, and the parcel as it is then.
 pub(in crate::app) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,

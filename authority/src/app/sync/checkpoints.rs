@@ -1,4 +1,4 @@
-//! What consumers say they have processed (contract 4.12).
+//! Checkpoints: what consumers say they have processed (contract 4.12).
 
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
@@ -18,7 +18,7 @@ use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation};
 
 impl App {
-    /// `POST /sync/checkpoints`: the checkpoint as it is then, moved or not.
+    /// `POST /sync/checkpoints`: answers with the checkpoint as it is then, moved or not.
     ///
     /// # Errors
     /// 422 for wrong members; `invalid_cursor`; `checkpoint_regression`; `checkpoint_limit_reached`.
@@ -43,9 +43,10 @@ impl App {
             .await
     }
 
-    /// Where the cursor stands, which must be one of the named feed. One that was given out under a filter stands for a
-    /// place in the whole feed as well. One behind the end of the stream was given out by a history that a restore has
-    /// taken back: its consumer would be told that it lags behind nothing, while others' events take those places.
+    /// The position of the cursor, which must be one of the named feed. A cursor issued under a filter also marks
+    /// a position in the whole feed. A cursor beyond the end of the stream was issued by a history that a restore
+    /// has undone. It is refused: otherwise its consumer would seem to have no lag while other events take those
+    /// positions.
     fn acknowledged_position(
         &self,
         tenant: &Tenant,
@@ -64,7 +65,7 @@ impl App {
         })
     }
 
-    /// `GET /sync/checkpoints`: newest first. Empty `streams` are both.
+    /// `GET /sync/checkpoints`: newest first. An empty `streams` means both.
     ///
     /// # Errors
     /// `invalid_cursor`.
@@ -79,7 +80,7 @@ impl App {
             Box::pin(async move {
                 let found =
                     tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
-                // After the rows: none of them then stands behind the end.
+                // Read after the rows, so that no checkpoint is beyond the end.
                 let latest = tx.stream_range(&of.tenant).await?.latest;
                 Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect())
             })
@@ -88,7 +89,7 @@ impl App {
     }
 }
 
-/// Moves the checkpoint to what is acknowledged, or makes it.
+/// Moves the checkpoint to the acknowledged position, or creates it.
 async fn acknowledge(
     work: &mut Work<'_>,
     tenant: &Tenant,

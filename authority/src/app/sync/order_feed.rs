@@ -1,9 +1,9 @@
-//! The feed of changed orders (contract 4.11): each order once, as it is now, where its last change put it.
+//! The feed of changed orders (contract 4.11): each order once, as it is now, at the position of its last change.
 //!
-//! A place of the feed is the sequence of the event that told of the order's last change. Sequences become visible in
-//! their order, so an order that changes under a reader moves behind the reader's place and is seen again; nothing can
-//! appear before it. Orders are never removed, so that no place is ever too old: unlike the event history, this feed
-//! begins with the first order whatever the retention of events.
+//! A position in the feed is the sequence of the event of the order's last change. Sequences become visible in
+//! order, so an order that changes during a read moves behind the reader's position and is seen again; nothing can
+//! appear before that position. Orders are never removed, so no position is ever too old: unlike the event
+//! history, this feed begins with the first order, whatever the retention of events.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::refusal::Refusal;
@@ -26,7 +26,7 @@ impl App {
             .store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
-                    // Before the rows: whatever changes in between then stands behind it.
+                    // Read before the rows: any later change then has a higher sequence.
                     let latest = tx.stream_range(&tenant).await?.latest;
                     Ok::<_, StoreError>((latest, tx.orders_changed(&tenant, after, wanted).await?))
                 })
@@ -39,8 +39,8 @@ impl App {
         }
         let (mut list, last) = self.page(ListKind::SyncOrders, &caller.tenant, request, rows);
         let last = last.unwrap_or(after);
-        // At the end of the feed everything up to the stream's end was seen, also where the last events told of other
-        // records than orders. A consumer that acknowledges this place lags behind nothing.
+        // At the end of the feed the reader has seen everything up to the end of the stream, even if the last
+        // events are about other records than orders. A consumer that acknowledges this position has no lag.
         let resume = if list.next_cursor.is_some() { last } else { last.max(latest) };
         list.resume_cursor = Some(self.cursor(ListKind::SyncOrders, &caller.tenant, request, resume));
         Ok(list)

@@ -1,14 +1,14 @@
-//! `authority dev` (contract 16): the whole way of an order on this machine, shown as it happens.
+//! `authority dev` (contract 16): runs one order from checkout to delivery on this machine and shows each step.
 //!
-//! Standard output begins with the ready line, in both modes, when the listeners accept and the merchant `demo` is set
-//! up. With `--json` exactly one more line follows, the summary; keys are then found in `dev.json` of the data
-//! directory. Without it a person reads along: each event as it arrives verified, the answers to what `dev` sends
-//! itself, the summary, and, when the command stays up, the keys and a few lines to paste.
+//! In both modes standard output begins with the ready line, once the listeners accept connections and the merchant
+//! `demo` is set up. With `--json` exactly one more line follows, the summary; the keys are in `dev.json` in the data
+//! directory. Without `--json` the output is for a person: each event as it arrives verified, the answers to the probes
+//! that `dev` sends, the summary, and, when the command stays up, the keys and a few lines to paste.
 //!
-//! The listeners are 127.0.0.1:8080 and :8081; with `--once`, which must never be in anybody's way, free ports.
-//! `AUTHORITY_LISTEN`, `AUTHORITY_OPERATOR_LISTEN`, `AUTHORITY_LOG` and `AUTHORITY_LOG_FORMAT` are understood as `serve`
-//! understands them; everything else is fixed. A second run in one directory goes on with the same merchant, keys and
-//! endpoint, and its summary speaks of its own events only.
+//! The listeners are 127.0.0.1:8080 and :8081. With `--once` they are free ports, so that the command never conflicts
+//! with another program. `AUTHORITY_LISTEN`, `AUTHORITY_OPERATOR_LISTEN`, `AUTHORITY_LOG` and `AUTHORITY_LOG_FORMAT`
+//! work as for `serve`; everything else is fixed. A second run in the same directory uses the same merchant, keys and
+//! endpoint, and its summary covers only its own events.
 
 mod screen;
 
@@ -39,11 +39,11 @@ use crate::service::StartError;
 use crate::telemetry;
 use screen::Screen;
 
-/// How long the events of the order may be under way. They take milliseconds; the second attempt of one that failed
-/// comes after 5 s (contract 7.2).
+/// How long to wait for the events of the order. They take milliseconds; if a first attempt fails, the second follows
+/// after 5 s (contract 7.2).
 const ARRIVAL_DEADLINE: Duration = Duration::from_secs(30);
 
-/// Shows everything, and stays up unless it is told to end.
+/// Runs the demo, and stays up unless `--once` is given.
 pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let logging = Logging::read(process.environment)?;
     let mut data = DataDir::open(&arguments.data, &SystemDice)?;
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Ex
                 stay(stage, signals, house).await
             }
             ended => {
-                // What still arrives is answered, and told to nobody.
+                // Later arrivals are answered but not shown.
                 drop(house);
                 tokio::select! {
                     () = stage.stop() => {}
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Ex
     })
 }
 
-/// The configuration of `serve`, with everything decided except where to listen.
+/// The configuration of `serve`, with fixed values for everything except the listen addresses.
 fn configuration(data: &DataDir, once: bool, environment: Lookup<'_>) -> Result<Config, Failure> {
     let ports = if once { (0, 0) } else { (8080, 8081) };
     let lookup = |name: &str| -> Option<OsString> {
@@ -103,7 +103,7 @@ fn configuration(data: &DataDir, once: bool, environment: Lookup<'_>) -> Result<
     Ok(Config::read(&lookup)?)
 }
 
-/// One order, its events, and the forgeries. Returns the order's number when everything held.
+/// Runs one order, collects its events, and sends the probes. Returns the order number if every check passed.
 async fn play(
     stage: &Stage,
     data: &mut DataDir,
@@ -146,7 +146,7 @@ async fn play(
     }
 }
 
-/// Goes on showing what arrives until a signal has stopped the service.
+/// Shows arrivals until a signal has stopped the service.
 async fn stay(stage: Stage, signals: Signals, mut house: House<'_, '_>) -> Result<Exit, Failure> {
     let Stage { service, receiver, .. } = stage;
     house.beside(stop_on_signal(service, signals)).await?;
@@ -155,7 +155,7 @@ async fn stay(stage: Stage, signals: Signals, mut house: House<'_, '_>) -> Resul
     Ok(Exit::Done)
 }
 
-/// The audience: sees and counts what arrives while other things happen.
+/// Shows and counts arrivals while other work runs.
 struct House<'s, 'e> {
     screen: Screen<'s, 'e>,
     tally: Tally,
@@ -163,7 +163,7 @@ struct House<'s, 'e> {
 }
 
 impl House<'_, '_> {
-    /// Shows arrivals while `work` is done, and those that it brought about when it is.
+    /// Shows arrivals while `work` runs, and those already in the channel when it ends.
     async fn beside<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Failure> {
         tokio::pin!(work);
         let done = loop {
@@ -178,7 +178,7 @@ impl House<'_, '_> {
         Ok(done)
     }
 
-    /// Waits until each of these events was claimed, or until it is clear that one will not be.
+    /// Waits until each of these events was claimed, until the deadline, or until the receiver has stopped.
     async fn await_claims(&mut self, ids: &[String]) -> Result<(), Failure> {
         let claims = async {
             while !self.tally.has_claimed(ids) {
@@ -187,7 +187,7 @@ impl House<'_, '_> {
             }
             Ok(())
         };
-        // What did not arrive in time is what the summary calls lost.
+        // The summary counts an event that did not arrive in time as lost.
         timeout(ARRIVAL_DEADLINE, claims).await.unwrap_or(Ok(()))
     }
 
@@ -197,7 +197,7 @@ impl House<'_, '_> {
     }
 }
 
-/// Why the stage could not be set, in words that help: most often somebody else has the port or the directory.
+/// Why the demo could not start, with advice. The usual cause is another program that uses the port or directory.
 fn not_set(error: &StageError, data: &DataDir) -> Failure {
     let path = data.path().display();
     Failure::Failed(match error {
@@ -213,7 +213,7 @@ fn not_set(error: &StageError, data: &DataDir) -> Failure {
             "port {port}, which the endpoint in {path} delivers to, is taken: stop what listens there (another \
              `authority dev`?), or give --data another directory"
         ),
-        // The key does not open the database, or the database does not know what was kept.
+        // The key does not open the database, or the database does not have the saved records.
         StageError::Service(StartError::Configuration(_))
         | StageError::SetUp(SetUpError::Call(CallError::Refused { .. }))
             if data.used =>

@@ -12,11 +12,11 @@ use crate::dev::receiver::{self, Arrival};
 use crate::dev::stage::Stage;
 use crate::dev::tally::{Rejected, Summary};
 
-/// Standard output, written to in one of two ways.
+/// Standard output, as text or as JSON.
 pub(super) struct Screen<'s, 'e> {
     process: &'s mut Process<'e>,
     json: bool,
-    /// Whether refusals and duplicates are shown as they come; in the play they are shown as answers.
+    /// Whether refusals and duplicates are shown as they arrive. During the demo they are shown as answers instead.
     after_the_play: bool,
 }
 
@@ -45,7 +45,7 @@ impl<'s, 'e> Screen<'s, 'e> {
         self.text(&line)
     }
 
-    /// How the receiver answered what was sent to it by hand.
+    /// How the receiver answered each probe.
     pub(super) fn answers(&mut self, answers: &[Answered]) -> io::Result<()> {
         let mut text = "\nSent to the receiver by hand:\n".to_owned();
         for Answered { probe, status, code } in answers {
@@ -54,7 +54,7 @@ impl<'s, 'e> Screen<'s, 'e> {
         self.text(&text)
     }
 
-    /// The summary, in either way.
+    /// The summary, as text or as JSON.
     pub(super) fn summary(&mut self, summary: &Summary) -> Result<(), Failure> {
         if self.json {
             let line = serde_json::to_string(summary).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -71,7 +71,7 @@ impl<'s, 'e> Screen<'s, 'e> {
         ))?)
     }
 
-    /// The keys and lines to paste, for the time after the play.
+    /// The keys and the `curl` lines to paste, for the time after the demo.
     pub(super) async fn invite(
         &mut self,
         stage: &Stage,

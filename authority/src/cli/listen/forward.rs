@@ -1,5 +1,5 @@
-//! One event, sent to the receiver on this machine as a delivery is sent (contract 7.1): by the client that makes
-//! deliveries, with its deadline, and with the address judged at the connection.
+//! Sends one event to the receiver on this machine the way a delivery is sent (contract 7.1): with the delivery
+//! client, with its deadline, and with the address check at connection time.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
 use crate::names::SystemResolver;
 
-/// What came of it.
+/// The result of one forwarded event.
 pub(super) struct Forwarded {
     /// When it was sent, Unix milliseconds.
     pub(super) at: i64,
     /// The receiver's status, if it answered.
     pub(super) status: Option<u16>,
-    /// The outcome, as an attempt has it.
+    /// The outcome, with the same names as a delivery attempt's.
     pub(super) outcome: &'static str,
-    /// Until the answer's headers.
+    /// Time until the response headers arrived.
     pub(super) duration_ms: u64,
 }
 
-/// Sends. Has no `Debug`: it holds the secret.
+/// Signs and sends events to one URL. Has no `Debug`: it holds the secret.
 pub(super) struct Forwarder {
     client: DeliveryClient,
     clock: Arc<dyn Clock>,
@@ -65,7 +65,7 @@ impl Forwarder {
             (header::VERSION, &event.api_version),
             ("service-attempt", "1"),
         ] {
-            // What the authority stores fits into a header: it sends the same itself.
+            // The stored values fit into headers: the authority sends the same ones in its deliveries.
             if let Ok(value) = HeaderValue::from_str(text) {
                 headers.insert(HeaderName::from_static(name), value);
             }

@@ -1,13 +1,13 @@
-//! `authority listen --forward-to URL`: a merchant's test-mode events arrive at a receiver on this machine, which needs
-//! neither a public URL nor an endpoint (contract 16).
+//! `authority listen --forward-to URL`: forwards a merchant's test-mode events to a receiver on this machine. The
+//! receiver needs neither a public URL nor an endpoint (contract 16).
 //!
-//! It reads the event stream over the merchant API with the merchant's test key, second by second, and sends each event
-//! as a delivery is sent: the stored bytes, signed at that moment, by the same client. The signing secret belongs to the
-//! session and is printed once; `--secret-env` takes one that the receiver knows already. Nothing is tried again: the
-//! answer is printed, and a developer mends the receiver and repeats with `--from`.
+//! The command polls the event stream of the merchant API once a second with the merchant's test key. It sends each
+//! event the way a delivery is sent: the stored bytes, signed at the time of sending, with the same client. It makes a
+//! signing secret for the session and prints it once; `--secret-env` uses a secret that the receiver already knows.
+//! Nothing is retried: the answer is printed, and the developer fixes the receiver and repeats with `--from`.
 //!
-//! Deliberately absent: live mode, whose events are about real people and do not belong on a developer's machine, and
-//! receivers elsewhere, which endpoints are for.
+//! Deliberately absent: live mode, because live events are about real people and do not belong on a developer's
+//! machine; and receivers on other machines, because endpoints serve those.
 
 mod forward;
 mod stream;
@@ -56,7 +56,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
                 event = stream.next(&mut tell) => event.map_err(failed)?,
                 () = signals.next() => break,
             };
-            // A signal waits for the answer: at most as long as an attempt may take.
+            // A signal takes effect after the answer, at most one attempt's deadline later.
             let forwarded = forwarder.forward(&event).await;
             screen.forwarded(&event, &forwarded)?;
             stream.done(event);
@@ -92,7 +92,7 @@ fn types(text: &str) -> Result<String, Failure> {
     Err(Failure::Usage("--events must be event types or category.*, separated by commas".to_owned()))
 }
 
-/// The one that was named, else a new one.
+/// The secret in the named variable, or a new one when no variable is named.
 fn session_secret(
     variable: Option<std::ffi::OsString>,
     environment: Lookup<'_>,
@@ -110,7 +110,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// What is printed: for people, or one JSON object per line.
+/// Prints the results: as text for people, or as one JSON object per line.
 struct Screen<'s, 'e> {
     process: &'s mut Process<'e>,
     json: bool,
@@ -143,9 +143,9 @@ impl Screen<'_, '_> {
         })
     }
 
-    /// Said on standard error, where it disturbs nobody who reads the events.
+    /// Printed on standard error, so that it does not mix with the events.
     fn trouble(&mut self, trouble: &str) {
-        // When standard error is closed there is nobody left to tell.
+        // When standard error is closed, there is nowhere left to report to.
         let _ = writeln!(self.process.stderr, "authority: {trouble}; trying again");
     }
 

@@ -1,8 +1,9 @@
 //! The event stream as `authority listen` reads it: `GET /events` with a cursor, one event after the other (contract
 //! 4.5, 4.9, 8).
 //!
-//! The position moves when an event has been forwarded, so what is printed at the end is where to go on. While the
-//! authority does not answer, or asks for patience, it is asked again every second, and the trouble is told once.
+//! The position advances when an event has been forwarded, so a later session can continue from the position that is
+//! printed at the end. While the authority does not answer, or answers 429 or 5xx, the request is repeated every second
+//! and the problem is reported once.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,22 +14,22 @@ use serde_json::value::RawValue;
 
 use crate::dev::client::{Api, CallError};
 
-/// Time between two looks at the end of the stream.
+/// Time between two polls at the end of the stream.
 const POLL: Duration = Duration::from_secs(1);
 
 /// Where to begin.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StartPosition {
-    /// With what happens from now on.
+    /// Only events from now on.
     Now,
-    /// With the oldest event.
+    /// From the oldest event.
     Start,
-    /// Behind an earlier position.
+    /// After an earlier position.
     Cursor(String),
 }
 
 impl StartPosition {
-    /// What `--from` says.
+    /// Parses the value of `--from`.
     pub(super) fn parse(text: &str) -> Self {
         match text {
             "now" => Self::Now,
@@ -45,7 +46,7 @@ pub(super) struct Event {
     pub(super) event_type: String,
     pub(super) sequence: i64,
     pub(super) api_version: String,
-    /// The stored bytes, which are those of a delivery.
+    /// The stored bytes, the same as in a delivery.
     pub(super) body: String,
 }
 
@@ -73,14 +74,14 @@ struct Health {
 /// A reader of the stream.
 pub(super) struct Stream {
     api: Api,
-    /// Filters, the same on every page: `&type=…`, `&created_from=…`.
+    /// Query filters, the same for every page: `&type=…`, `&created_from=…`.
     filters: String,
-    /// Behind the last page that was read.
+    /// The cursor after the last page that was read.
     cursor: String,
-    /// Whether another page follows at once.
+    /// Whether another page can be read at once.
     more: bool,
     read: VecDeque<Event>,
-    /// Behind the last event that was forwarded, where every event of its page was.
+    /// The cursor after the last page of which every event was forwarded.
     done: Option<String>,
     troubled: bool,
 }
@@ -89,7 +90,7 @@ impl Stream {
     /// Opens the stream.
     ///
     /// # Errors
-    /// [`CallError`]: the authority is not there, or the key does not open it.
+    /// [`CallError`]: the authority does not answer, or refuses the key.
     pub(super) async fn open(
         api: Api,
         beginning: StartPosition,
@@ -98,7 +99,7 @@ impl Stream {
         let mut filters = types.map(|types| format!("&type={}", encoded(&types))).unwrap_or_default();
         let mut cursor = String::new();
         match beginning {
-            // By the clock of the authority: this machine's may be another.
+            // "Now" is the authority's time: this machine's clock may differ.
             StartPosition::Now => {
                 let now: Health = api.get_as("/integration-health").await?;
                 filters.push_str(&format!("&created_from={}", encoded(&now.generated_at)));
@@ -112,10 +113,10 @@ impl Stream {
         Ok(stream)
     }
 
-    /// The next event, however long it takes. `tell` is told of trouble that may pass.
+    /// Waits for the next event, without a time limit. `tell` receives the errors that may be temporary.
     ///
     /// # Errors
-    /// [`CallError`]: the authority refuses.
+    /// [`CallError`]: the authority refuses the request.
     pub(super) async fn next(&mut self, tell: &mut impl FnMut(&str)) -> Result<Event, CallError> {
         loop {
             if let Some(event) = self.read.pop_front() {
@@ -137,15 +138,15 @@ impl Stream {
         }
     }
 
-    /// Notes that the event was forwarded.
+    /// Records that the event was forwarded.
     pub(super) fn done(&mut self, _event: Event) {
         if self.read.is_empty() {
             self.done = Some(self.cursor.clone());
         }
     }
 
-    /// Where another session may go on, behind what was forwarded; `None` while that cannot be said, or while a filter
-    /// that belongs to this session alone is part of the position.
+    /// The position after the last complete page, where another session can continue. `None` while no page is complete,
+    /// or when the position depends on a filter that only this session has.
     pub(super) fn position(&self) -> Option<&str> {
         self.done.as_deref().filter(|_| !self.filters.contains("created_from"))
     }
@@ -167,7 +168,7 @@ impl Stream {
     }
 }
 
-/// Whether it may be otherwise in a second.
+/// Whether the error may be temporary, so that a retry can succeed.
 fn passes(error: &CallError) -> bool {
     match error {
         CallError::NoAnswer { .. } => true,

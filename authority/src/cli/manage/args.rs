@@ -1,4 +1,4 @@
-//! The arguments of the commands that manage. Everything is given by options; no option takes a key.
+//! The arguments of the management commands. All input comes from options; no option takes a key.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `authority operator-key`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct OperatorKey {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub(super) action: OperatorKeyAction,
 }
@@ -18,16 +18,16 @@ pub(super) enum OperatorKeyAction {
     Create(OperatorKeyCreate),
     /// List the operator keys, newest first.
     List(Listing),
-    /// Revoke an operator key; it opens nothing from then on.
+    /// Revoke an operator key; from then on it is refused.
     Revoke(Revoke),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct OperatorKeyCreate {
-    /// What the key is for, as it appears in lists and in the audit log.
+    /// Purpose of the key, shown in lists and in the audit log.
     #[arg(long)]
     pub(super) name: String,
-    /// Scopes of the key, separated by commas; all operator scopes when left out.
+    /// Scopes of the key, separated by commas; default: all operator scopes.
     #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
     pub(super) scopes: Vec<String>,
     /// Print one JSON line.
@@ -44,10 +44,10 @@ pub(super) struct Listing {
 
 #[derive(Debug, Args)]
 pub(super) struct Revoke {
-    /// The id of the key's record, key_….
+    /// Id of the key's record, key_….
     #[arg(long, value_name = "ID")]
     pub(super) id: String,
-    /// Why, for the audit log.
+    /// Reason, for the audit log.
     #[arg(long, default_value = "revoked by the command line")]
     pub(super) reason: String,
     /// Print one JSON line.
@@ -58,7 +58,7 @@ pub(super) struct Revoke {
 /// `authority merchant`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MerchantCommand {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub(super) action: MerchantAction,
 }
@@ -69,29 +69,29 @@ pub(super) enum MerchantAction {
     Create(MerchantCreate),
     /// List the merchants, newest first.
     List(Listing),
-    /// Suspend a merchant: it can read, and write nothing.
+    /// Suspend a merchant: it can read but not write.
     Suspend(OneMerchant),
-    /// Let a suspended merchant act again.
+    /// Reactivate a suspended merchant.
     Activate(OneMerchant),
-    /// Show a merchant's limits, after setting those that are named.
+    /// Set the limits that are given, then show all limits of a merchant.
     Limits(MerchantLimits),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct MerchantLimits {
-    /// Its id or its slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
-    /// GET and HEAD with a live key, per second.
+    /// GET and HEAD requests with live keys, per second.
     #[arg(long, value_name = "LIMIT")]
     pub(super) read_live_per_second: Option<LimitValue>,
-    /// GET and HEAD with a test key, per second.
+    /// GET and HEAD requests with test keys, per second.
     #[arg(long, value_name = "LIMIT")]
     pub(super) read_test_per_second: Option<LimitValue>,
-    /// Other methods with a live key, per second.
+    /// Requests with other methods and live keys, per second.
     #[arg(long, value_name = "LIMIT")]
     pub(super) write_live_per_second: Option<LimitValue>,
-    /// Other methods with a test key, per second.
+    /// Requests with other methods and test keys, per second.
     #[arg(long, value_name = "LIMIT")]
     pub(super) write_test_per_second: Option<LimitValue>,
     /// Test events, replays and recoveries per minute and mode.
@@ -103,7 +103,7 @@ pub(super) struct MerchantLimits {
     /// Requests in flight to one endpoint, up to 256.
     #[arg(long, value_name = "LIMIT")]
     pub(super) max_in_flight: Option<LimitValue>,
-    /// How much of each instance's delivery slots it may hold, in percent.
+    /// Share of each instance's delivery slots that the merchant may use, in percent.
     #[arg(long, value_name = "LIMIT")]
     pub(super) dispatch_share_percent: Option<LimitValue>,
     /// Print one JSON line.
@@ -111,7 +111,7 @@ pub(super) struct MerchantLimits {
     pub(super) json: bool,
 }
 
-/// A number, or `default` for the platform's own.
+/// A number, or `default` for the platform's default.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LimitValue(pub(super) Option<i64>);
 
@@ -130,10 +130,10 @@ impl FromStr for LimitValue {
 
 #[derive(Debug, Args)]
 pub(super) struct MerchantCreate {
-    /// Its readable name in events and addresses: 1 to 63 of a-z, 0-9 and inner hyphens. Never changes.
+    /// Permanent short name in events and URLs: 1 to 63 of a-z, 0-9 and inner hyphens.
     #[arg(long)]
     pub(super) slug: String,
-    /// Its name.
+    /// Name of the merchant.
     #[arg(long)]
     pub(super) name: String,
     /// ISO 4217 code, e.g. USD.
@@ -146,7 +146,7 @@ pub(super) struct MerchantCreate {
 
 #[derive(Debug, Args)]
 pub(super) struct OneMerchant {
-    /// Its id or its slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
     /// Print one JSON line.
@@ -157,7 +157,7 @@ pub(super) struct OneMerchant {
 /// `authority key`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Key {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub(super) action: KeyAction,
 }
@@ -168,7 +168,7 @@ pub(super) enum KeyAction {
     Issue(KeyIssue),
     /// Replace a key: print the new one once; the old one works until the overlap ends.
     Rotate(KeyRotate),
-    /// Revoke a key; it opens nothing from then on.
+    /// Revoke a key; from then on it is refused.
     Revoke(Revoke),
     /// List a merchant's keys, newest first.
     List(OneMerchant),
@@ -176,19 +176,19 @@ pub(super) enum KeyAction {
 
 #[derive(Debug, Args)]
 pub(super) struct KeyIssue {
-    /// The merchant's id or slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
     /// Live or test data.
     #[arg(long)]
     pub(super) mode: ModeName,
-    /// What the key is for.
+    /// Purpose of the key.
     #[arg(long)]
     pub(super) name: String,
-    /// Scopes of the key, separated by commas; all when left out.
+    /// Scopes of the key, separated by commas; default: all.
     #[arg(long, value_delimiter = ',', value_name = "SCOPE")]
     pub(super) scopes: Vec<String>,
-    /// When it stops working, RFC 3339; never when left out.
+    /// When the key expires, RFC 3339; default: never.
     #[arg(long, value_name = "TIME")]
     pub(super) expires_at: Option<String>,
     /// Print one JSON line.
@@ -198,10 +198,10 @@ pub(super) struct KeyIssue {
 
 #[derive(Debug, Args)]
 pub(super) struct KeyRotate {
-    /// The id of the key's record, key_….
+    /// Id of the key's record, key_….
     #[arg(long, value_name = "ID")]
     pub(super) id: String,
-    /// How long the old key goes on working, 0 to 2592000; a day when left out.
+    /// How many seconds the old key stays valid, 0 to 2592000; default: one day.
     #[arg(long, value_name = "SECONDS")]
     pub(super) overlap_seconds: Option<u32>,
     /// Print one JSON line.
@@ -212,37 +212,37 @@ pub(super) struct KeyRotate {
 /// `authority events`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Events {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub(super) action: EventsAction,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EventsAction {
-    /// Print the events of a stream as they are committed, until it is ended by a signal.
+    /// Print the events of a stream as they are committed, until a signal stops the command.
     Tail(EventsTail),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct EventsTail {
-    /// The merchant's id or slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
     /// Live or test data.
     #[arg(long)]
     pub(super) mode: ModeName,
-    /// The sequence to begin with; 1 is the first event. Without it, only what comes from now on.
+    /// Sequence number to begin with; 1 is the first event. Default: only new events.
     #[arg(long, value_name = "SEQUENCE")]
     pub(super) from: Option<u32>,
-    /// End at the newest event instead of waiting for more.
+    /// Exit after the newest event instead of waiting for more.
     #[arg(long)]
     pub(super) once: bool,
-    /// Print the stored bytes of every event, one line each.
+    /// Print the stored bytes of each event, one line per event.
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// A mode as an option takes it.
+/// A mode, as the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ModeName {
     /// Real money.
@@ -263,26 +263,26 @@ impl ModeName {
 /// `authority sandbox`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SandboxCommand {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     pub(super) action: SandboxAction,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SandboxAction {
-    /// Make orders in every state for a merchant's test mode; the same seed makes the same ones.
+    /// Create orders in every state in a merchant's test mode; the same seed creates the same orders.
     Seed(SandboxSeed),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct SandboxSeed {
-    /// The merchant, by id or by slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
-    /// How many orders, 1 to 1000.
+    /// Number of orders, 1 to 1000.
     #[arg(long, value_name = "N")]
     pub(super) orders: i64,
-    /// Any integer.
+    /// Seed of the generator: any integer.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) seed: i64,
     /// Print one JSON line.

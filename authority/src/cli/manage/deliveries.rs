@@ -1,4 +1,4 @@
-//! `authority delivery`: what is sent to whom, and trying again now.
+//! `authority delivery`: lists deliveries and retries one at once.
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, EndpointId};
@@ -13,7 +13,7 @@ use crate::cli::{Exit, Failure, Process};
 /// `authority delivery`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Delivery {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     action: DeliveryAction,
 }
@@ -22,25 +22,25 @@ pub(in crate::cli) struct Delivery {
 enum DeliveryAction {
     /// List deliveries, newest first.
     List(DeliveryList),
-    /// Try a delivery now: one that waits, or once more one that failed or was cancelled.
+    /// Send a delivery now: a pending one, or again one that failed or was cancelled.
     Retry(DeliveryRetry),
 }
 
 #[derive(Debug, Args)]
 struct DeliveryList {
-    /// To endpoints of this merchant, by id or slug.
+    /// Only deliveries to this merchant's endpoints; id or slug.
     #[arg(long)]
     merchant: Option<String>,
-    /// To endpoints of this mode.
+    /// Only deliveries to endpoints of this mode.
     #[arg(long)]
     mode: Option<ModeName>,
-    /// To this endpoint, we_….
+    /// Only deliveries to this endpoint, we_….
     #[arg(long, value_name = "ID")]
     endpoint: Option<String>,
-    /// Only these, separated by commas: pending, succeeded, failed, cancelled.
+    /// Only these statuses, separated by commas: pending, succeeded, failed, cancelled.
     #[arg(long, value_delimiter = ',', value_name = "STATUS")]
     status: Vec<String>,
-    /// At most so many, 1 to 1000000.
+    /// Maximum number of deliveries, 1 to 1000000.
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
     /// Print one JSON line per record.

@@ -1,4 +1,4 @@
-//! `authority endpoint`: the webhook endpoints of merchants, as far as an operator may touch them.
+//! `authority endpoint`: what an operator may do with the webhook endpoints of merchants.
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::id::{EndpointId, MerchantId};
@@ -17,7 +17,7 @@ use crate::cli::{Exit, Failure, Process};
 /// `authority endpoint`
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Endpoint {
-    /// What to do.
+    /// Action to run.
     #[command(subcommand)]
     action: EndpointAction,
 }
@@ -26,19 +26,19 @@ pub(in crate::cli) struct Endpoint {
 enum EndpointAction {
     /// List a merchant's webhook endpoints in one mode, newest first.
     List(OneStream),
-    /// Send again to an endpoint that was disabled; what it missed stays in the list of events.
+    /// Enable a disabled endpoint; the events it missed are not sent, but stay in the event list.
     Enable(Switch),
-    /// Send nothing more to an endpoint; what waits for it is cancelled.
+    /// Disable an endpoint and cancel its pending deliveries.
     Disable(Switch),
-    /// List the events that have not reached an endpoint, newest first, each with why.
+    /// List the events that have not reached an endpoint, newest first, each with the reason.
     Undelivered(UndeliveredList),
-    /// Have a running service send an endpoint what it missed.
+    /// Have a running service send an endpoint the events that it missed.
     Recover(Recover),
 }
 
 #[derive(Debug, Args)]
 struct OneStream {
-    /// The merchant's id or slug.
+    /// Id or slug of the merchant.
     #[arg(long)]
     merchant: String,
     /// Live or test data.
@@ -51,10 +51,10 @@ struct OneStream {
 
 #[derive(Debug, Args)]
 struct Switch {
-    /// The endpoint's id, we_….
+    /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
-    /// Why, for the audit log.
+    /// Reason, for the audit log.
     #[arg(long, default_value = "by the command line")]
     reason: String,
     /// Print one JSON line.
@@ -64,13 +64,13 @@ struct Switch {
 
 #[derive(Debug, Args)]
 struct UndeliveredList {
-    /// The endpoint's id, we_….
+    /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
-    /// Only events created then or later, e.g. 2026-09-01T12:00:00Z.
+    /// Only events created at this time or later, e.g. 2026-09-01T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only events created before.
+    /// Only events created before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Print one JSON line per record.
@@ -80,19 +80,19 @@ struct UndeliveredList {
 
 #[derive(Debug, Args)]
 struct Recover {
-    /// The endpoint's id, we_….
+    /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
-    /// Events created then or later, e.g. 2026-09-01T12:00:00Z.
+    /// Events created at this time or later, e.g. 2026-09-01T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     since: String,
-    /// Events created before; up to now when left out.
+    /// Events created before this time; default: now.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Only these event types or categories (order.*), separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "TYPE")]
     types: Vec<String>,
-    /// Only count.
+    /// Only count the events, send nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON line.
@@ -167,7 +167,7 @@ fn time(option: &str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> 
     text.map(|text| Timestamp::parse(text).ok_or_else(malformed)).transpose()
 }
 
-/// The endpoint that `--id` names, and whose it is. The platform's own has no stream.
+/// The endpoint that `--id` names, and its merchant and mode. The platform's own endpoint has no stream.
 async fn owned(app: &App, id: &str) -> Result<(EndpointId, Tenant), Failure> {
     let unknown = || Failure::Failed("there is no such webhook endpoint of a merchant".to_owned());
     let id = EndpointId::parse(id).ok_or_else(unknown)?;

@@ -1,6 +1,7 @@
-//! `authority events tail`: a stream as it is committed, read from the database itself.
+//! `authority events tail`: prints a stream as it is committed, read directly from the database.
 //!
-//! The poll of a second is the truth (contract 12 T5); nothing is missed between two, because sequences have no gaps.
+//! The command relies on a poll once a second (contract 12 T5). No event is missed between two polls, because sequence
+//! numbers have no gaps.
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ async fn follow(
     };
     loop {
         let page = app.events_after(&tenant, after, i64::from(PAGE)).await.map_err(refused)?;
-        // A page may end early, at its size; only an empty one says that there is no more.
+        // A page may be short because of its size limit; only an empty page means that there are no more events.
         let goes_on = !page.is_empty();
         for (sequence, event) in page {
             print(&event)?;
@@ -65,7 +66,7 @@ async fn follow(
     }
 }
 
-/// Sequence, time, name, record and version of an event.
+/// One line for an event: sequence, time, name, record and version.
 fn line(event: &str) -> Result<String, Failure> {
     let event: Value = read(event)?;
     let id = event.pointer("/data/object/id").or_else(|| event.pointer("/data/object/order_number"));

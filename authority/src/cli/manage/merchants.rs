@@ -1,4 +1,4 @@
-//! `authority merchant`: merchants made, listed, suspended and let act again; their limits.
+//! `authority merchant`: creates, lists, suspends and reactivates merchants, and sets their limits.
 
 use authority_domain::merchant::MerchantStatus;
 use serde_json::{Map, Value, json};
@@ -54,7 +54,7 @@ fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Resu
     })
 }
 
-/// Sets the limits that are named; without any, only reads.
+/// Sets the limits that are given; without any, only reads.
 fn set_limits(limits: &MerchantLimits, process: &Process<'_>) -> Result<Answer, Failure> {
     let named: Map<String, Value> = [
         ("read_live_per_second", limits.read_live_per_second),

@@ -1,10 +1,10 @@
-//! The commands that manage what the operator API manages, for a person with access to the database: merchants, keys,
-//! endpoints, deliveries, events (contract 6.4).
+//! The management commands: what the operator API does for merchants, keys, endpoints, deliveries and events, for a
+//! person with access to the database (contract 6.4).
 //!
-//! They run the use cases of the operator API, in one transaction each, beside a running service or without one, and
-//! their writes stand in the audit log as `cli`. They need the configuration of `serve`. A key is printed once, on
-//! standard output; with `--json` every record is one JSON line. What is refused is told in one line: exit code 2 when
-//! an option has to be corrected, 1 otherwise.
+//! Each command runs a use case of the operator API in one transaction, with or without a running service beside it.
+//! The audit log shows its writes as `cli`. The commands need the configuration of `serve`. A key is printed once, on
+//! standard output; with `--json` every record is one JSON line. A refusal is one line: the exit code is 2 when an
+//! option has to be corrected, 1 otherwise.
 
 mod args;
 mod deliveries;
@@ -44,7 +44,7 @@ use crate::config::Config;
 use crate::dice::SystemDice;
 use crate::service::open_app;
 
-/// Rows per page of what is listed in the end as a whole.
+/// Rows per page. The commands read all pages of a list.
 const PAGE: u16 = 100;
 
 /// Opens the use cases, runs `work`, and closes the database.
@@ -65,7 +65,7 @@ fn with_config<T>(config: &Config, work: impl AsyncFnOnce(&App) -> Result<T, Fai
     })
 }
 
-/// A write by the command line, named as the operation of the operator API that it is.
+/// A write by the command line, under the name of the operator API's operation.
 fn by_command(app: &App, operation: &'static str) -> Mutation {
     let mut seed = [0; 32];
     app.dice.fill(&mut seed);
@@ -95,7 +95,7 @@ fn page(cursor: Option<String>) -> ListRequest {
     ListRequest { limit: PAGE, cursor, filter: String::new() }
 }
 
-/// Goes through a list to its end.
+/// Reads a list page by page to its end.
 async fn all_pages(
     mut fetch: impl AsyncFnMut(ListRequest) -> Result<List, Refusal>,
     mut take: impl FnMut(&str) -> Result<(), Failure>,
@@ -111,7 +111,7 @@ async fn all_pages(
     }
 }
 
-/// One line for what a use case refused. A wrong member of the body is the option of that name.
+/// One line for a refusal by a use case. A wrong member of the body is reported as the option of the same name.
 fn refused(refusal: Refusal) -> Failure {
     let Some(member) = refusal.members.first() else { return Failure::Failed(refusal.detail) };
     let inner = member.pointer.trim_start_matches("/limits").trim_start_matches('/');
@@ -127,7 +127,7 @@ fn read(text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-/// Prints a record: whole as JSON, or the named members of it.
+/// Prints a record: all of it as JSON, or only the named members as text.
 fn print_record(text: &str, members: &[&str], json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
     if json {
         writeln!(process.stdout, "{text}")?;
@@ -140,7 +140,7 @@ fn print_record(text: &str, members: &[&str], json: bool, process: &mut Process<
     Ok(())
 }
 
-/// A member as text on one line: a merchant's own words must not reach a terminal as commands.
+/// A member as text on one line, so that text from a merchant cannot act as terminal control codes.
 fn shown(value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Null) => "-".to_owned(),
@@ -151,7 +151,7 @@ fn shown(value: Option<&Value>) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Prints an answer that shows a key: the key alone on standard output, what it belongs to on standard error.
+/// Prints an answer that shows a key: only the key on standard output, the details of its record on standard error.
 fn print_key(answer: &Answer, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
     if json {
         return print_record(&answer.body, &[], true, process);

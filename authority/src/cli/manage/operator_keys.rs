@@ -1,5 +1,5 @@
-//! `authority operator-key`: the first operator key is made with access to the database (contract 6.1, 16), and so is
-//! every other. Needs the address of the database and nothing else of the configuration.
+//! `authority operator-key`: creates, lists and revokes operator keys. Every operator key, the first one included, is
+//! created with access to the database (contract 6.1, 16). The only configuration needed is the database address.
 
 use authority_domain::body::Text;
 use authority_domain::id::KeyId;
@@ -80,7 +80,7 @@ fn print(record: &impl Serialize, json: bool, process: &mut Process<'_>) -> Resu
     print_record(&line, &SHOWN, json, process)
 }
 
-/// One line of 1 to 255 characters, as the API takes names and reasons.
+/// Checks for one line of 1 to 255 characters, the rule of the API for names and reasons.
 fn line(option: &str, text: String) -> Result<String, Failure> {
     let rule = Text::LINE.check(&Value::String(text));
     rule.map_err(|(_, detail)| Failure::Usage(format!("--{option}: {detail}")))

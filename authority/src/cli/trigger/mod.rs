@@ -1,8 +1,8 @@
-//! `authority trigger TYPE`: has an event of a catalog type happen in test mode, by the shortest legal path, and prints
+//! `authority trigger TYPE`: produces an event of a catalog type in test mode, by the shortest legal path, and prints
 //! its id (contract 16).
 //!
-//! It asks a running authority with a test key: the sandbox for what a platform, a processor or a carrier would tell, the
-//! merchant API for what the merchant does. The key comes from the environment, never as an argument.
+//! It calls a running authority with a test key: the sandbox for what a platform, a processor or a carrier would
+//! report, the merchant API for what the merchant does. The key comes from the environment, never as an argument.
 
 mod paths;
 
@@ -15,7 +15,7 @@ use crate::dev::client::{Api, Http};
 use crate::dice::{Dice as _, SystemDice};
 use paths::Stage;
 
-/// Has it happen and prints the event's id.
+/// Produces the event and prints its id.
 pub(super) fn run(command: &args::Trigger, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let event_type = event_type(&command.event_type)?;
     let key = test_key(process.environment)?;
@@ -43,7 +43,7 @@ fn event_type(name: &str) -> Result<EventType, Failure> {
     })
 }
 
-/// What the idempotency keys of this run begin with.
+/// The prefix of this run's idempotency keys.
 fn run_name() -> String {
     let mut random = [0; 16];
     SystemDice.fill(&mut random);

@@ -1,7 +1,7 @@
 //! The shortest legal path to an event of every type (contract 3.9).
 //!
-//! Every path begins with a checkout, a subscription or an endpoint of its own, so that nothing that is there already is
-//! touched. An attempt that stays `pending` makes an order whatever the merchant's settings say.
+//! Every path begins with a checkout, a subscription or an endpoint of its own, so that existing records stay
+//! untouched. A payment attempt that stays `pending` creates an order, whatever the merchant's settings are.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,25 +12,25 @@ use verify_core::catalog::EventType;
 
 use crate::dev::client::{Api, CallError};
 
-/// Why there is no such event.
+/// Why the event could not be produced.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unproduced {
-    /// A call was not answered as it should be.
+    /// A call failed or got an unexpected answer.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// There is nobody to send a test to.
+    /// There is no enabled endpoint to send a test event to.
     #[error("webhook.test: there is no enabled webhook endpoint; make one first")]
     NoEndpoint,
-    /// Everything was done, and the history does not show it.
+    /// Every step succeeded, but the event is not in the history.
     #[error("{0}: the event is not in the history")]
     Missing(&'static str),
 }
 
-/// The two roots that are asked, with the same key.
+/// The two API roots that are called, with the same key.
 pub(super) struct Stage {
     sandbox: Api,
     merchant: Api,
-    /// CreatedRecord anew for every run; every write of the run adds its number to make its idempotency key.
+    /// New for every run. The idempotency key of a write is this text and the number of the write.
     run: String,
     writes: AtomicU32,
 }
@@ -68,7 +68,7 @@ impl Stage {
         Self { sandbox, merchant, run, writes: AtomicU32::new(0) }
     }
 
-    /// Has it happen; the event's id.
+    /// Produces the event and returns its id.
     pub(super) async fn produce(&self, event: EventType) -> Result<String, Unproduced> {
         if event == EventType::WebhookTest {
             return self.test().await;
@@ -218,7 +218,7 @@ impl Stage {
         self.play(&format!("/checkouts/{}/pay", checkout.id), &json!({ "outcome": outcome })).await
     }
 
-    /// Asks for a refund of a payment and advances it; the refund's id.
+    /// Requests a refund of a payment and advances it. Returns the refund's id.
     async fn refunded(&self, payment: &Paid, body: &Value, steps: &[&str]) -> Result<String, Unproduced> {
         let number = payment.order_number.as_deref().unwrap_or_default();
         let refund: CreatedRecord = self.write(&format!("/orders/{number}/refunds"), body).await?;
@@ -228,7 +228,7 @@ impl Stage {
         Ok(refund.id)
     }
 
-    /// Shares an order with the counterpart that the sandbox makes.
+    /// Shares an order with the counterpart merchant that the sandbox creates.
     async fn share(&self, number: &str) -> Result<CreatedRecord, Unproduced> {
         self.play(&format!("/orders/{number}/share"), &json!({})).await
     }
@@ -250,18 +250,18 @@ impl Stage {
         format!("trigger:{}:{write}", self.run)
     }
 
-    /// Writes in the sandbox.
+    /// Sends a write to the sandbox.
     async fn play<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
         Ok(self.sandbox.post(path, body, &headers(&self.next_key())).await?)
     }
 
-    /// Writes as the merchant.
+    /// Sends a write to the merchant API.
     async fn write<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
         Ok(self.merchant.post(path, body, &headers(&self.next_key())).await?)
     }
 }
 
-/// What merchants in strict mode ask for: a key, and that the record exists, whatever its version.
+/// The headers that merchants in strict mode require: an idempotency key, and `If-Match: *` for any version.
 fn headers(key: &str) -> [(&'static str, &str); 2] {
     [("Idempotency-Key", key), ("If-Match", "*")]
 }

@@ -1,13 +1,13 @@
-//! The merchant's receiver, built in: it verifies, claims, acts, and answers as every receiver does (contract 11).
+//! The built-in receiver of the merchant: it verifies, claims, acts and answers as every receiver does (contract 11).
 //!
-//! What is decided, kept and answered is the core's (`verify_core::receiver`), as in the edge receiver; what is here is
-//! the runtime. A request is looked at from the outside in: its head, then the signature over the raw bytes, and only
-//! then what they say. A verified event is claimed in the inbox before anything is done with it. The effect of
-//! this receiver is to tell the person in front of the screen: whoever holds the other end of the channel. After that
-//! the event is noted as processed; what a crash left claimed and unprocessed is told at the next start.
+//! As in the edge receiver, the core (`verify_core::receiver`) defines the decisions, the records and the answers; this
+//! module is the runtime. A request is checked in steps: first its head, then the signature over the raw bytes, and
+//! only then the content. A verified event is claimed in the inbox before anything is done with it. The effect of this
+//! receiver is to report the event on a channel, so that it can be shown on the screen. After that the event is marked
+//! as processed. Events that a crash left claimed but unprocessed are reported at the next start.
 //!
-//! Claim and effect run in a task of their own, so that a sender that hangs up cannot part them. The listener is the
-//! authority's own, with its bounds on connections, heads and bodies.
+//! Claim and effect run in their own task, so that a sender that disconnects cannot separate them. The listener is the
+//! same as the authority's, with the same limits on connections, heads and bodies.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -36,18 +36,18 @@ use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::http::server::{Limits, Stopped, serve};
 
-/// The path that takes deliveries.
+/// The path that accepts deliveries.
 const PATH: &str = "/webhooks";
 
-/// Arrivals that may wait to be told; beyond it, answers wait.
+/// Capacity of the channel of arrivals; when it is full, answers wait.
 const ARRIVALS_MAX: usize = 256;
 
-/// Ports are drawn from below those that systems give to outgoing connections (Linux from 32768, others from 49152),
-/// because the endpoint keeps its port from one run to the next.
+/// The range for random ports. It is below the ports that systems use for outgoing connections (Linux from 32768,
+/// others from 49152), because the endpoint keeps its port from one run to the next.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 const PORTS_TRIED: usize = 32;
 
-/// What the receiver decided about a request, and about which event, once that is certain.
+/// The receiver's decision about a request, and the event if the request was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// The decision, which is also the answer.
@@ -63,7 +63,7 @@ pub(crate) struct ArrivedEvent {
     pub(crate) id: String,
     /// The event's name.
     pub(crate) event_type: String,
-    /// Its position in the stream, when it says so.
+    /// Its position in the stream, if the event states it.
     pub(crate) sequence: Option<u64>,
 }
 
@@ -80,10 +80,10 @@ pub(crate) fn url(port: u16) -> String {
     format!("http://127.0.0.1:{port}{PATH}")
 }
 
-/// Listens on the loopback address: on `port`, or where there is room.
+/// Listens on the loopback address: on `port`, or on a free port.
 ///
 /// # Errors
-/// The reason why the port cannot be had.
+/// The reason why the port cannot be used.
 pub(crate) async fn listen(port: Option<u16>, dice: &dyn Dice) -> std::io::Result<(TcpListener, u16)> {
     if let Some(port) = port {
         return Ok((TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?, port));
@@ -102,7 +102,7 @@ pub(crate) async fn listen(port: Option<u16>, dice: &dyn Dice) -> std::io::Resul
 }
 
 impl Receiver {
-    /// Starts to take deliveries; what it decides comes through the channel.
+    /// Starts to accept deliveries; the decisions come through the channel.
     pub(crate) fn start(
         listener: TcpListener,
         verifier: Verifier,
@@ -117,7 +117,7 @@ impl Receiver {
             desk.finish_what_was_left().await;
             drop(desk);
             let stopped = async move {
-                // A dropped sender means that the receiver is gone: stop as well.
+                // A dropped sender means that the receiver is gone: stop, too.
                 let _ = stopped.wait_for(|stop| *stop).await;
             };
             serve(listener, router, Limits::default(), stopped).await
@@ -157,9 +157,9 @@ async fn receive(State(desk): State<Arc<ReceiverState>>, request: Request) -> Re
     answer(verdict)
 }
 
-/// The body of a request that is worth reading, never more than the limit. One that breaks off counts as missing.
+/// Reads the body, up to the limit, if the head is acceptable. A body that breaks off counts as missing.
 async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Bytes>, Verdict> {
-    // A value that is not text is one that no rule accepts.
+    // No rule accepts a value that is not text.
     let value = |name| {
         let joined = header::join_lines(headers.get_all(name).iter().map(HeaderValue::as_bytes));
         joined.map(|value| String::from_utf8_lossy(&value).into_owned())
@@ -225,7 +225,7 @@ impl ReceiverState {
         verdict
     }
 
-    /// The effect, and the note that it happened.
+    /// Reports the event and marks it as processed.
     async fn act(&self, envelope: &Envelope<'_>, verdict: Verdict) {
         let event = ArrivedEvent {
             id: envelope.id.clone().into_owned(),
@@ -240,7 +240,7 @@ impl ReceiverState {
         }
     }
 
-    /// Acts on what an earlier process claimed and did not get to.
+    /// Processes the events that an earlier process claimed but did not process.
     async fn finish_what_was_left(&self) {
         let left = match self.inbox.unprocessed().await {
             Ok(left) => left,
@@ -258,7 +258,7 @@ impl ReceiverState {
     }
 
     async fn tell(&self, arrival: Arrival) {
-        // Nobody listens any more when the process is about to end.
+        // The channel is closed when the process is about to end.
         let _ = self.told.send(arrival).await;
     }
 }

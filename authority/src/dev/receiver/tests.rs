@@ -1,4 +1,4 @@
-//! The receiver on a real socket with a real inbox: each situation of contract 11.1, and what a crash left.
+//! The receiver on a real socket with a real inbox: each case of contract 11.1, and the events left by a crash.
 
 use std::time::Duration;
 
@@ -110,7 +110,7 @@ async fn every_refusal_has_its_status_and_code_and_claims_nothing() {
         (rig.signed(0, BODY).body(full(&altered)), refused(VerificationCode::InvalidSignature), 401),
         (rig.signed(301, BODY).body(full(BODY)), refused(VerificationCode::StaleTimestamp), 401),
         (rig.signed(0, "{").body(full("{")), refused(VerificationCode::InvalidJson), 400),
-        // Two lines of one header are one value, which is not ten digits.
+        // Two lines of one header form one value, and that value is not ten digits.
         (
             rig.signed(0, BODY).header("service-timestamp", NOW.to_string()).body(full(BODY)),
             refused(VerificationCode::InvalidTimestamp),
@@ -145,7 +145,7 @@ async fn what_was_claimed_before_a_crash_is_acted_on_at_the_next_start() {
     };
     let mut rig = Rig::new(claimed).await;
     assert_eq!(rig.arrivals.recv().await, Some(Arrival { verdict: Verdict::First, event: event() }));
-    // The redelivery that follows the crash is answered after what was left is finished.
+    // The redelivery after the crash is answered once the unfinished events have been processed.
     let answer = rig.send(rig.signed(0, BODY).body(BODY.into()).unwrap()).await;
     assert_eq!(answer, (200, r#"{"code":"duplicate"}"#.to_owned()));
     assert_eq!(rig.receiver.inbox.unprocessed().await.unwrap(), Vec::<Vec<u8>>::new());

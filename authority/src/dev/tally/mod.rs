@@ -1,8 +1,8 @@
-//! What a run came to: arrivals counted by event, and the summary of contract 16.
+//! The result of a run: arrivals counted by event, and the summary of contract 16.
 //!
-//! The receiver reports each request once it has decided about it. From these reports alone follows what was
-//! delivered, verified and claimed; which events there should have been comes from `GET /events`. The two know nothing
-//! of each other, and that is what makes the comparison worth something.
+//! The receiver reports each request once it has decided about it. The numbers of delivered, verified and claimed
+//! events come from these reports alone; the expected events come from `GET /events`. The two sources are independent,
+//! which makes the comparison meaningful.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(crate) struct Tally {
     stale_timestamp: u64,
 }
 
-/// What became of a run's events.
+/// The delivery results of a run's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deliveries {
     events_emitted: u64,
@@ -59,14 +59,14 @@ pub(crate) struct Rejected {
 pub(crate) struct Summary {
     /// Events that `GET /events` lists for this run.
     pub(crate) events_emitted: u64,
-    /// Those that the receiver answered with 2xx.
+    /// Of these, the events that the receiver answered with 2xx.
     pub(crate) delivered: u64,
-    /// Those whose signature and content the receiver found right.
+    /// Of these, the events whose signature and content the receiver found valid.
     pub(crate) verified: u64,
-    /// Those that the receiver claimed and acted on, exactly once.
+    /// Of these, the events that the receiver claimed and acted on exactly once.
     pub(crate) claimed: u64,
-    /// Verified requests for an event that was claimed before: the one that `dev` sends itself, and what the
-    /// at-least-once guarantee may have added.
+    /// Verified requests for an event that was already claimed: the one that `dev` sends itself, and any repeated
+    /// deliveries, which at-least-once delivery allows.
     pub(crate) duplicates_suppressed: u64,
     /// Requests that were refused.
     pub(crate) rejected: Rejected,
@@ -96,12 +96,12 @@ impl Tally {
         ids.iter().all(|id| self.seen(id).effects > 0)
     }
 
-    /// How often this event was acted on.
+    /// How many times the receiver acted on this event.
     pub(crate) fn effects(&self, id: &str) -> u64 {
         self.seen(id).effects
     }
 
-    /// What became of these events so far. To be asked before `dev` sends anything itself, which would count too.
+    /// The results for these events so far. Call this before `dev` sends its probes, which would be counted, too.
     pub(crate) fn deliveries(&self, ids: &[String]) -> Deliveries {
         let count = |holds: fn(Seen) -> bool| ids.iter().filter(|id| holds(self.seen(id))).count() as u64;
         Deliveries {
@@ -113,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// The summary of a run whose events fared as `deliveries` says.
+    /// The summary of a run with these delivery results.
     pub(crate) fn summary(&self, deliveries: Deliveries) -> Summary {
         let Deliveries { events_emitted, delivered, verified, claimed, lost } = deliveries;
         Summary {
@@ -136,7 +136,7 @@ impl Tally {
 }
 
 impl Summary {
-    /// What did not hold, in words; nothing when everything did.
+    /// The rules that were broken, in words; empty if every rule holds.
     pub(crate) fn shortcomings(&self) -> Vec<String> {
         let Self { events_emitted, delivered, verified, claimed, duplicates_suppressed, rejected, lost } =
             *self;

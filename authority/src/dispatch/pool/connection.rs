@@ -1,9 +1,10 @@
-//! One connection, one request at a time or many, and what may be done when a request gets no answer.
+//! One connection, for one request at a time or for many, and what may be done when a request gets no answer.
 //!
-//! A request that got none is sent again within its attempt in two cases only. The receiver said that it has not been
-//! processed (HTTP/2: `GOAWAY` below its stream, `REFUSED_STREAM`); or the connection had been kept and ended before
-//! a single byte of an answer came, which is what happens when a receiver closes a connection that it found idle at the
-//! moment at which a request is on its way (RFC 9112 9.3.1). A receiver that closes a fresh connection means it.
+//! A request that got no answer is sent again within its attempt in two cases only. Either the receiver said that it
+//! has not processed the request (HTTP/2: `GOAWAY` below its stream, `REFUSED_STREAM`). Or the connection had been
+//! used or idle before and ended before a single byte of an answer came: this happens when a receiver closes an idle
+//! connection while a request is on its way (RFC 9112 9.3.1). When a receiver closes a fresh connection, the request
+//! is not sent again.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +26,10 @@ use super::{About, Origin, Pool, PoolLimits, Stream};
 use crate::dispatch::connection_count::{CountedConnection, ReceivedBytes};
 use crate::dispatch::connector::ConnectFailure;
 
-/// The bytes of response headers after which no more are read; what one read brought beyond it still counts.
+/// The limit of response header bytes, after which no more are read. Bytes beyond it from the last read still count.
 pub(super) const MAX_RESPONSE_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long a connection whose response has ended may take to be there again.
+/// How long a connection may take to become usable again after its response has ended.
 const NEAR: Duration = Duration::from_millis(100);
 
 /// The most response headers that are read.
@@ -40,7 +41,7 @@ pub(super) enum Opened {
     Http2(Arc<Http2>),
 }
 
-/// Begins HTTP on a connection, as the receiver has chosen in the TLS handshake.
+/// Begins HTTP on a connection, in the version that the receiver has chosen in the TLS handshake.
 pub(super) async fn open<IO: Stream>(
     stream: CountedConnection<IO>,
     origin: &Origin,
@@ -61,7 +62,7 @@ pub(super) async fn open<IO: Stream>(
         builder.handshake(TokioIo::new(stream)).await.map_err(ConnectFailure::Http)?;
     let driver = tokio::spawn(connection);
     if let Err(closed) = sender.ready().await {
-        // Why it is closed is the connection's to say.
+        // The connection's task knows why it was closed.
         let cause = driver.await.ok().and_then(Result::err);
         return Err(ConnectFailure::Http(cause.unwrap_or(closed)));
     }
@@ -74,7 +75,7 @@ pub(super) struct Http1 {
     about: About,
     heard: ReceivedBytes,
     serves_once: bool,
-    /// It has served or lain idle: the receiver may have closed it meanwhile.
+    /// It has served a request or been idle, so the receiver may have closed it meanwhile.
     kept: bool,
     idle_since: Duration,
 }
@@ -133,7 +134,7 @@ fn origin_form(request: &mut Request<Full<Bytes>>) {
 pub(in crate::dispatch) enum SendAgain {
     /// It may have been processed.
     Never,
-    /// Send it on a connection that was made later.
+    /// Send it on a connection that was begun later than this one.
     Fresh,
     /// The receiver has not processed it: send it on any other connection.
     Elsewhere,
@@ -171,7 +172,7 @@ impl Lease {
         Self(Leased::Http2(StreamSlot::take(connection, pool, origin)))
     }
 
-    /// Ends it without telling the pool. The connection itself, when it is one of HTTP/1.1.
+    /// Ends the lease without notifying the pool. Returns the connection, if it speaks HTTP/1.1.
     pub(super) fn undo(self) -> Option<Http1> {
         match self.0 {
             Leased::Http1 { connection, .. } => Some(connection),
@@ -182,7 +183,7 @@ impl Lease {
         }
     }
 
-    /// Sends the request; the response, up to the end of its headers.
+    /// Sends the request and returns the response, read to the end of its headers.
     pub(in crate::dispatch) async fn send(
         self,
         request: Request<Full<Bytes>>,
@@ -219,8 +220,8 @@ fn give_back(mut connection: Http1, back: Arc<WayBack>) {
     });
 }
 
-/// Waits until the connection takes a request; false when it will not. A receiver that has answered and does not read the
-/// rest of the request is not waited for.
+/// Waits until the connection can take a request; false when it cannot. Does not wait for a receiver that has
+/// answered but does not read the rest of the request.
 async fn is_ready(sender: &mut http1::SendRequest<Full<Bytes>>, near: &AtomicBool) -> bool {
     let mut was_near = false;
     loop {
@@ -232,16 +233,16 @@ async fn is_ready(sender: &mut http1::SendRequest<Full<Bytes>>, near: &AtomicBoo
     }
 }
 
-/// Where an HTTP/1.1 connection goes after its response.
+/// The way of an HTTP/1.1 connection back to its pool after its response.
 struct WayBack {
     pool: Weak<Pool>,
     origin: Origin,
-    /// Whether the pool counts on it; changed under the pool's lock.
+    /// Whether the pool expects it back soon; changed under the pool's lock.
     near: AtomicBool,
 }
 
 impl WayBack {
-    /// The response has ended: the connection is there in a moment, and who waits needs no new one.
+    /// The response has ended: the connection will be back shortly, so a waiting attempt needs no new one.
     fn is_near(&self) {
         if let Some(pool) = self.pool.upgrade() {
             pool.comes_back(&self.origin, &self.near);
@@ -249,13 +250,13 @@ impl WayBack {
     }
 }
 
-/// What a response takes up until its body has ended.
+/// What a response occupies until its body has ended.
 enum LeasedSlot {
     Http1(Arc<WayBack>),
     Http2(#[expect(dead_code, reason = "held until it is dropped")] StreamSlot),
 }
 
-/// A response's body, and what it takes up.
+/// A response's body, and what it occupies.
 pub(in crate::dispatch) struct LeasedBody {
     body: Incoming,
     place: LeasedSlot,

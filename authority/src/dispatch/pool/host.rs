@@ -1,7 +1,7 @@
 //! One receiver's connections, and the attempts that wait for one.
 //!
-//! Everything here runs under the lock of the pool. Nothing that takes the lock when it is dropped may therefore be
-//! dropped here: a lease that nobody wants any more is taken apart first.
+//! Everything here runs under the lock of the pool. So nothing may be dropped here that takes the lock in its
+//! `drop`: a lease that no attempt wants any more is undone first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,41 +14,42 @@ use super::http2::Http2;
 use super::{Handed, Lease, Origin, Pool, PoolLimits};
 use crate::dispatch::connector::ConnectFailure;
 
-/// Idle HTTP/1.1 connections to one receiver: as many as one endpoint may have requests in flight (contract 18.4-8).
+/// The most idle HTTP/1.1 connections to one receiver: the most requests that one endpoint may have in flight
+/// (contract 18.4-8).
 const IDLE_MAX: usize = 256;
 
-/// HTTP/2 connections to one receiver, for one that allows very few streams on each.
+/// The most HTTP/2 connections to one receiver; needed when it allows very few streams on each.
 const SHARED_MAX: usize = 256;
 
-/// Which HTTP the receiver spoke last.
+/// Which HTTP version the receiver spoke last.
 #[derive(Clone, Copy, Debug, Default)]
 enum Speaks {
     #[default]
     Unknown,
     Http1,
-    /// With so many streams on a connection at a time.
+    /// With this many streams on a connection at a time.
     Http2 {
         streams: usize,
     },
 }
 
-/// An attempt that waits.
+/// An attempt that waits for a connection.
 pub(super) struct Waiter {
     pub(super) to: oneshot::Sender<Handed>,
-    /// It wants a connection that was begun after this one.
+    /// If set, it wants a connection that was begun after the one with this number.
     pub(super) after: Option<u64>,
 }
 
 #[derive(Default)]
 pub(super) struct Host {
-    /// HTTP/1.1 connections without a request; the one that was used last is at the end, and is used first.
+    /// Idle HTTP/1.1 connections. The one used last is at the end, and is taken first.
     pub(super) idle: Vec<Http1>,
     /// HTTP/2 connections that take requests.
     pub(super) shared: Vec<Arc<Http2>>,
     pub(super) waiting: VecDeque<Waiter>,
     /// Connections that are being made.
     pub(super) connecting: usize,
-    /// HTTP/1.1 connections whose response has ended, and which are there in a moment.
+    /// HTTP/1.1 connections whose response has ended and which will be back shortly.
     pub(super) returning: usize,
     speaks: Speaks,
     /// When a further connection beside open ones may be tried.
@@ -56,7 +57,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// A connection that is there.
+    /// Takes a connection that is open and free.
     pub(super) fn take(&mut self, after: Option<u64>, pool: &Arc<Pool>, origin: &Origin) -> Option<Lease> {
         let now = pool.now();
         if let Some(lease) = self.take_shared(after, pool, origin) {
@@ -81,7 +82,7 @@ impl Host {
         Some(Lease::http2(connection, pool, origin))
     }
 
-    /// Hands the HTTP/2 connections that have room to those who wait.
+    /// Gives the free streams of HTTP/2 connections to waiting attempts.
     pub(super) fn serve(&mut self, pool: &Arc<Pool>, origin: &Origin) {
         if let Some(streams) =
             self.shared.iter().filter_map(|connection| connection.known_limit()).next_back()
@@ -97,7 +98,7 @@ impl Host {
             match lease {
                 Some(lease) => undo(waiter.to.send(Ok(lease))),
                 None => {
-                    // Where nobody is served who takes any connection, nobody is.
+                    // If a waiter that accepts any connection gets none, no later waiter gets one.
                     room &= waiter.after.is_some() || waiter.to.is_closed();
                     self.waiting.push_back(waiter);
                 }
@@ -105,13 +106,13 @@ impl Host {
         }
     }
 
-    /// Takes in an HTTP/1.1 connection that was just made: it serves anybody.
+    /// Adds an HTTP/1.1 connection that was just made: it may serve any waiter.
     pub(super) fn came_http1(&mut self, connection: Http1, pool: &Arc<Pool>, origin: &Origin) {
         self.speaks = Speaks::Http1;
         self.hand(connection, pool, origin, |_| true);
     }
 
-    /// Takes back one that was used: it serves those who do not ask for a new one.
+    /// Takes back a used HTTP/1.1 connection: it may serve the waiters that do not ask for a newer one.
     pub(super) fn came_back(&mut self, connection: Http1, pool: &Arc<Pool>, origin: &Origin) {
         self.hand(connection, pool, origin, |waiter| waiter.after.is_none());
     }
@@ -142,10 +143,11 @@ impl Host {
         }
     }
 
-    /// Takes in an HTTP/2 connection that was just made.
+    /// Adds an HTTP/2 connection that was just made.
     pub(super) fn came_http2(&mut self, connection: Arc<Http2>, pool: &Arc<Pool>, origin: &Origin) {
         if !matches!(self.speaks, Speaks::Http2 { .. }) {
-            // How many streams it allows comes after the handshake; until then one connection is enough for all.
+            // The receiver announces its stream limit after the handshake; until then one connection counts as
+            // enough for all.
             self.speaks = Speaks::Http2 { streams: usize::MAX };
         }
         if connection.serves_once() {
@@ -160,8 +162,8 @@ impl Host {
         self.serve(pool, origin);
     }
 
-    /// A connection could not be made. Those fail whom no other one can serve: neither one that is open nor one that is
-    /// still being made.
+    /// A connection could not be made. The waiters fail that no other connection can serve, neither an open one nor
+    /// one that is still being made.
     pub(super) fn failed(&mut self, failure: Arc<ConnectFailure>, further_at: Duration) {
         self.further_at = further_at;
         let mut coming = match self.speaks {
@@ -170,7 +172,7 @@ impl Host {
             Speaks::Http1 => self.connecting,
             Speaks::Http2 { streams } => self.connecting.saturating_mul(streams.max(1)),
         };
-        // From the end: the connections to come are of those who came last.
+        // From the end of the queue: the connections still being made belong to the newest waiters.
         let mut kept = VecDeque::new();
         while let Some(waiter) = self.waiting.pop_back() {
             if self.shared.iter().any(|connection| is_after(connection, waiter.after)) {
@@ -185,7 +187,7 @@ impl Host {
         self.waiting = kept;
     }
 
-    /// How many connections are to be begun for those who wait.
+    /// How many connections to begin for the waiting attempts.
     pub(super) fn missing(&mut self, now: Duration, https: bool) -> usize {
         self.waiting.retain(|waiter| !waiter.to.is_closed());
         let waiting = self.waiting.len();
@@ -221,7 +223,7 @@ fn is_after(connection: &Arc<Http2>, after: Option<u64>) -> bool {
     after.is_none_or(|number| connection.number() > number)
 }
 
-/// What could not be handed over is taken apart, so that it does not go back by itself.
+/// Undoes a lease that no waiter took, so that dropping it does not call back into the pool.
 fn undo(sent: Result<(), Handed>) {
     if let Err(Ok(lease)) = sent {
         let _closed = lease.undo();

@@ -1,9 +1,9 @@
 //! A connection that carries many requests at a time.
 //!
-//! How many is the receiver's to say (`SETTINGS_MAX_CONCURRENT_STREAMS`), and it says so after the handshake. Until then
-//! one request is sent, and nobody knows whether more connections are needed; so whatever is waiting must be told when
-//! the receiver has spoken. hyper shows the limit and does not announce it: [`Watched`] looks after each step of the
-//! connection's own task.
+//! The receiver decides how many (`SETTINGS_MAX_CONCURRENT_STREAMS`), and announces it after the handshake. Until
+//! then only one request is sent, and it is not known whether more connections are needed; so waiting attempts must
+//! be served as soon as the limit arrives. hyper shows the limit but does not signal its arrival, so [`Watched`]
+//! checks it after each step of the connection's own tasks.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -25,11 +25,11 @@ use super::{About, Origin, Pool, PoolLimits, Stream};
 use crate::dispatch::connection_count::CountedConnection;
 use crate::dispatch::connector::ConnectFailure;
 
-/// Streams at a time on one connection to a receiver that sets no limit: as many as one endpoint may have requests in
-/// flight.
+/// The most streams at a time on one connection, for a receiver that sets no limit: the most requests that one
+/// endpoint may have in flight.
 const STREAMS_MAX: usize = 256;
 
-/// What hyper shows until the receiver has spoken: a number that nobody would choose.
+/// What hyper shows as the limit until the receiver has announced one: a number that nobody would choose.
 const NOT_SAID_YET: usize = 0x2b3d_5f71;
 
 pub(super) struct Http2 {
@@ -43,7 +43,7 @@ pub(super) struct Http2 {
     idle_since: AtomicU64,
     /// A request was answered on it.
     served: AtomicBool,
-    /// The receiver has said how many streams it takes.
+    /// The receiver has announced its stream limit.
     settled: AtomicBool,
     /// It takes no more requests.
     retired: AtomicBool,
@@ -84,7 +84,7 @@ pub(super) async fn open<IO: Stream>(
         settled: AtomicBool::new(false),
         retired: AtomicBool::new(false),
     });
-    // Neither task holds what they serve: a connection that nobody holds any more ends.
+    // Both the task and the callback hold only weak references: a connection that nothing else holds any more ends.
     let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
     tokio::spawn(async move {
         poll_fn(|cx| {
@@ -110,7 +110,7 @@ pub(super) async fn open<IO: Stream>(
             pool.has_room(&at);
         }
     });
-    // What was said meanwhile was told nobody.
+    // A limit that arrived before the callback was set has notified nobody: note it now.
     http2.settles();
     Ok(http2)
 }
@@ -136,7 +136,7 @@ impl Http2 {
         self.in_flight.load(Ordering::Relaxed) == 0 && now.saturating_sub(since) >= limits.idle
     }
 
-    /// Whether it takes one request more at this moment.
+    /// Whether it can take one more request now.
     pub(super) fn has_room(&self) -> bool {
         let room = match (self.limit)() {
             Some(limit) if self.is_settled() => limit.min(STREAMS_MAX),
@@ -146,12 +146,12 @@ impl Http2 {
         self.in_flight.load(Ordering::Relaxed) < room
     }
 
-    /// Whether the receiver has said how many streams it takes.
+    /// Whether the receiver has announced its stream limit.
     pub(super) fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Relaxed)
     }
 
-    /// How many requests it takes at a time, if it has said so and takes any.
+    /// How many requests it takes at a time, if that was announced and is not 0.
     pub(super) fn known_limit(&self) -> Option<usize> {
         let limit = (self.limit)().filter(|limit| *limit > 0 && self.is_settled())?;
         Some(limit.min(STREAMS_MAX))
@@ -162,7 +162,7 @@ impl Http2 {
         !self.is_settled() && !self.served.load(Ordering::Relaxed)
     }
 
-    /// Looks whether the receiver has said how many streams it takes: true once.
+    /// Checks whether the stream limit has arrived. Returns true only the first time.
     fn settles(&self) -> bool {
         if self.is_settled() {
             return false;
@@ -172,7 +172,7 @@ impl Http2 {
     }
 }
 
-/// One stream's place on a connection, until the response's body has ended.
+/// One stream's slot on a connection, held until the response's body has ended.
 pub(super) struct StreamSlot {
     connection: Arc<Http2>,
     pool: Weak<Pool>,
@@ -187,7 +187,7 @@ impl StreamSlot {
         Self { connection, pool, origin: origin.clone(), undone: false }
     }
 
-    /// Gives it back without telling the pool.
+    /// Gives the slot back without notifying the pool.
     pub(super) fn undo(mut self) {
         self.undone = true;
     }
@@ -229,20 +229,20 @@ impl Drop for StreamSlot {
     }
 }
 
-/// What a failed request says.
+/// What the error of a failed request means.
 enum Refusal {
-    /// The receiver has not begun with it.
+    /// The receiver has not begun to process it.
     NotProcessed,
     /// The connection is gone.
     ConnectionLost,
-    /// The receiver has reset this stream, or what it sent is no HTTP/2.
+    /// The receiver has reset this stream, or what it sent is not HTTP/2.
     OfTheRequest,
 }
 
 fn refusal(error: &hyper::Error) -> Refusal {
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<h2::Error>());
     match source {
-        // Streams that the receiver may have begun with are not ended by its GOAWAY.
+        // A GOAWAY does not end the streams that the receiver may have begun to process.
         Some(h2) if h2.is_remote() && h2.is_go_away() => Refusal::NotProcessed,
         Some(h2) if h2.is_remote() && h2.reason() == Some(h2::Reason::REFUSED_STREAM) => {
             Refusal::NotProcessed
@@ -252,7 +252,7 @@ fn refusal(error: &hyper::Error) -> Refusal {
     }
 }
 
-/// Runs the tasks of one connection, and looks at it after each step.
+/// Runs the tasks of one connection, and calls the callback after each step.
 #[derive(Clone, Default)]
 struct Watched(Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>);
 

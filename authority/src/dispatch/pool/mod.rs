@@ -1,14 +1,17 @@
-//! The connections to receivers: found, made, shared and given back (contract 7.6, 18.4-3, 18.4-4, 18.4-8).
+//! The pool of connections to receivers: finds, makes, shares and takes back connections (contract 7.6, 18.4-3,
+//! 18.4-4, 18.4-8).
 //!
-//! An attempt asks for a connection to an [`Origin`] and gets a [`Lease`]. What is there and young enough is taken at
-//! once; otherwise the attempt waits in a queue, and the pool makes as many connections as the queue needs: one for each
-//! request over HTTP/1.1; over HTTP/2 as many as the receiver's own limit of streams asks for; and a single one as long
-//! as nobody knows which of the two the receiver speaks, so that a burst to a new receiver is one handshake if it speaks
-//! HTTP/2. Whichever comes first, a new connection or one that was given back, serves who has waited longest.
+//! An attempt asks for a connection to an [`Origin`] and gets a [`Lease`]. An open connection that is free and young
+//! enough is taken at once. Otherwise the attempt waits in a queue, and the pool makes as many connections as the
+//! queue needs: over HTTP/1.1 one for each request; over HTTP/2 as many as the receiver's stream limit requires; and
+//! a single one as long as it is unknown which of the two the receiver speaks, so that a burst to a new receiver
+//! needs one handshake if it speaks HTTP/2. The first connection that becomes available, new or given back, serves
+//! the attempt that has waited longest.
 //!
-//! A connection is made under the address rules and is used for [`PoolLimits::age`]; then its requests end and a new one
-//! is made and judged. Idle ones are closed sooner. Why not hyper-util's pool: its client keeps one HTTP/2 connection per
-//! host whatever the receiver's limit is, knows no age, and begins as many handshakes as there are requests.
+//! A connection is made under the address rules and is used for [`PoolLimits::age`]; then its requests end and a new
+//! one is made and judged. Idle ones are closed sooner. hyper-util's pool does not fit: its client keeps one HTTP/2
+//! connection per host whatever the receiver's limit is, knows no age limit, and begins as many handshakes as there
+//! are requests.
 
 mod connection;
 mod host;
@@ -32,21 +35,21 @@ use super::connection_count::ConnectionCount;
 use super::connector::ConnectFailure;
 use crate::clock::Clock;
 
-/// How often connections that have been idle for too long are looked for.
+/// How often to look for connections that have been idle for too long.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Receivers of which it is remembered what they speak, beyond those with connections.
+/// The number of receivers, beyond those with connections, for which the pool remembers the HTTP version.
 const HOSTS_REMEMBERED: usize = 4096;
 
-/// After a further connection to a receiver failed, none is tried for so long while others are open.
+/// After a further connection to a receiver failed, no other is tried for this long while some are open.
 const FURTHER_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// How long connections are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolLimits {
-    /// From the look-up of the receiver's name on.
+    /// Measured from the look-up of the receiver's name.
     pub(super) age: Duration,
-    /// From the end of the last request on.
+    /// Measured from the end of the last request.
     pub(super) idle: Duration,
     pub(super) ping_interval: Duration,
     pub(super) ping_timeout: Duration,
@@ -57,10 +60,10 @@ type Handed = Result<Lease, Arc<ConnectFailure>>;
 /// Begins one connection; the result comes back through [`Pool::opened`].
 type Begin = Box<dyn Fn(Weak<Pool>, Origin, About) + Send + Sync>;
 
-/// A connection that is being made or is there.
+/// A connection that is being made or is open.
 #[derive(Clone, Copy, Debug)]
 struct About {
-    /// Later ones have higher numbers.
+    /// Later connections have higher numbers.
     number: u64,
     /// When it was begun: before the receiver's name was resolved.
     begun: Duration,
@@ -108,7 +111,8 @@ impl Pool {
         Arc::new(Self { state: Mutex::default(), begin: Box::new(begin), limits, connection_count, clock })
     }
 
-    /// A connection to this origin; `after` asks for one that was begun after the one of that number, and was not used.
+    /// Leases a connection to this origin. `after` asks for one that was begun after the connection with that
+    /// number, and was not used.
     pub(super) async fn lease(self: &Arc<Self>, origin: &Origin, after: Option<u64>) -> Handed {
         let handed = {
             let mut state = self.locked();
@@ -121,7 +125,7 @@ impl Pool {
             self.begin_wanted(&mut state, origin);
             handed
         };
-        // The pool outlives its leases, and no waiter is dropped but by a sender that has gone.
+        // The pool outlives its leases, and a waiter is dropped only when its attempt no longer waits.
         handed.await.unwrap_or_else(|_| Err(Arc::new(ConnectFailure::Timeout)))
     }
 
@@ -129,7 +133,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins the connections that the queue needs and that are not under way.
+    /// Begins the connections that the queue needs and that are not being made yet.
     fn begin_wanted(self: &Arc<Self>, state: &mut State, origin: &Origin) {
         let now = self.now();
         let missing = state.at(origin).missing(now, origin.is_https());
@@ -144,7 +148,7 @@ impl Pool {
         }
     }
 
-    /// Takes in what came of a connection that was begun.
+    /// Takes the result of a connection that was begun.
     fn opened(self: &Arc<Self>, origin: &Origin, opened: Result<Opened, ConnectFailure>) {
         let mut state = self.locked();
         let host = state.at(origin);
@@ -165,13 +169,13 @@ impl Pool {
         self.clock.monotonic()
     }
 
-    /// A connection is about to come back; `near` is whether that was said before.
+    /// A connection is about to come back; `near` tells whether this was noted before.
     fn comes_back(&self, origin: &Origin, near: &AtomicBool) {
         let mut state = self.locked();
         state.at(origin).returning += usize::from(!near.swap(true, Ordering::Relaxed));
     }
 
-    /// Takes back a connection of which nothing is under way; `None` when it was closed instead.
+    /// Takes back a connection with no request in flight; `None` when it was closed instead.
     fn came_back(self: &Arc<Self>, origin: &Origin, connection: Option<Http1>, near: &AtomicBool) {
         let mut state = self.locked();
         let host = state.at(origin);
@@ -183,7 +187,7 @@ impl Pool {
         self.sweep_later(&mut state);
     }
 
-    /// A stream of this connection has ended, or its limit has become known: somebody else may use it.
+    /// A stream of a connection has ended, or its stream limit has become known: waiting attempts may use it.
     fn has_room(self: &Arc<Self>, origin: &Origin) {
         let mut state = self.locked();
         state.at(origin).serve(self, origin);
@@ -219,7 +223,7 @@ impl Pool {
         });
     }
 
-    /// Closes what has been idle for too long. Whether there is something left to look after.
+    /// Closes connections that have been idle for too long. True while there is anything left to sweep.
     fn sweep(&self) -> bool {
         let now = self.now();
         let mut state = self.locked();

@@ -1,4 +1,4 @@
-//! Where connections go to, and what makes them.
+//! Where connections go, and the traits for making them.
 
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
@@ -14,10 +14,10 @@ use crate::dispatch::connector::ConnectFailure;
 pub(in crate::dispatch) struct Origin(Uri);
 
 impl Origin {
-    /// Of an absolute URL.
+    /// The origin of an absolute URL.
     ///
     /// # Errors
-    /// Anything else cannot be connected to.
+    /// Any other URI, which cannot be connected to.
     pub(in crate::dispatch) fn of(uri: &Uri) -> Result<Self, http::Error> {
         let mut parts = uri.clone().into_parts();
         parts.path_and_query = Some(PathAndQuery::from_static("/"));

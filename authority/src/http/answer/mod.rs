@@ -1,12 +1,12 @@
-//! The outermost layer around a root's router: what every request and every answer has in common.
+//! The outermost layer around an API's router: everything that all requests and all answers have in common.
 //!
-//! A request gets its id; a head that is too large or ambiguous is refused before anything looks at it (contract 4.2
-//! row 1); the router answers; a panic in it becomes a 500; a refusal gets its body; and every answer, whatever it is,
-//! leaves with the headers of contract 5.4. [`dress`] puts the layer and the two fallbacks around a router.
+//! A request gets its id; a head that is too large or ambiguous is refused before anything else reads it (contract
+//! 4.2 row 1); the router answers; a panic becomes a 500; a refusal gets its body; and every answer leaves with
+//! the headers of contract 5.4. [`dress`] puts the layer and the two fallbacks around a router.
 //!
 //! Each request is counted, and logged under its id.
 //!
-//! Deliberately absent: CORS headers and an answer to `OPTIONS` other than 405. The API is server-to-server.
+//! Deliberately absent: CORS headers, and any answer to `OPTIONS` other than 405. The API is server-to-server.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ const TARGET_LIMIT: usize = 8 * 1024;
 /// Largest header block (contract 4.2), in bytes, each line counted with its `: ` and line end.
 const HEADERS_LIMIT: usize = 32 * 1024;
 
-/// What the layer needs to know.
+/// The dependencies of the layer.
 pub struct Door {
     /// Stamps request ids.
     pub clock: Arc<dyn Clock>,
@@ -42,7 +42,7 @@ pub struct Door {
     pub dice: Arc<dyn Dice>,
     /// Writes problem bodies.
     pub problems: ProblemWriter,
-    /// Whether clients reach the service by TLS: then they are told to stay with it.
+    /// Whether clients reach the service by TLS: if so, answers tell them to keep using it.
     pub tls: Tls,
     /// Counts requests.
     pub metrics: Arc<Metrics>,
@@ -53,11 +53,11 @@ pub struct Door {
 pub enum Tls {
     /// Plain HTTP: development, or the operator's loopback listener.
     Absent,
-    /// A proxy in front ends TLS.
+    /// A proxy in front terminates TLS.
     InFront,
 }
 
-/// Puts the layer around a root's router, with 404 and 405 for what it does not know.
+/// Puts the layer around an API's router, with 404 and 405 for unknown paths and methods.
 pub fn dress<S: Clone + Send + Sync + 'static>(router: Router<S>, door: Arc<Door>) -> Router<S> {
     router
         .fallback(async || Problem(Refusal::new(ErrorCode::RouteNotFound, "There is no such route.")))
@@ -89,8 +89,8 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     response
 }
 
-/// One line for each request, with the id that its client has. The route is the template: what a client wrote into a
-/// path or a query stays out of the log.
+/// Logs one line for each request, with the id that its client got. The route is the template: text that a client
+/// wrote into a path or a query stays out of the log.
 fn log(
     request_id: &RequestId,
     api: &str,
@@ -107,7 +107,7 @@ fn log(
     }
 }
 
-/// Runs the router; a panic becomes a 500. Its message goes to the panic hook alone.
+/// Runs the router; a panic becomes a 500. The panic message goes only to the panic hook.
 async fn guarded(request: Request, next: Next, request_id: &RequestId) -> Response {
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,

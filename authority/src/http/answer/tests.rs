@@ -1,4 +1,4 @@
-//! What every answer has in common, through a dressed router.
+//! The common parts of every answer, tested through a dressed router.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tower::ServiceExt;
 
 use super::*;
 
-/// Time stands still and the dice show one byte.
+/// A clock that stands still, and dice that always return the same byte.
 struct Still;
 
 impl Clock for Still {

@@ -1,12 +1,14 @@
-//! The API describes itself: `/openapi.json`, and `/docs`, a page to read it in. On both listeners, without a key.
+//! The API's description of itself: `/openapi.json`, and `/docs`, a page to read it in. On both listeners, without
+//! a key.
 //!
-//! Each listener serves the document of what it answers (`docs/openapi`, written by `cargo xtask codegen`). The page is
-//! Swagger UI, out of a crate and part of the program: nothing of it comes from elsewhere, and its `Content-Security-Policy`
-//! lets nothing. It only shows: requests are not sent from it, since a key does not belong into a browser (contract 5.3).
-//! The documents have an `ETag`, so that whoever asks again is told whether there is a new one; like every answer they are
-//! `no-store` (contract 5.4).
+//! Each listener serves the document of its own API (`docs/openapi`, written by `cargo xtask codegen`). The page
+//! is Swagger UI, taken from a crate and built into the program: it loads nothing from elsewhere, and its
+//! `Content-Security-Policy` forbids it. The page is read-only: it sends no requests, since a key does not belong
+//! in a browser (contract 5.3). The documents have an `ETag`, so a client that asks again learns whether there is
+//! a new one; like every answer they are `no-store` (contract 5.4).
 //!
-//! The viewer is kept compressed, as every browser takes it, and so is sent to those that do not say what they take.
+//! The viewer is stored compressed, as every browser accepts it, and is sent that way also to clients that do not
+//! say what they accept.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
@@ -27,7 +29,7 @@ const MERCHANT: &str = include_str!("../../../../docs/openapi/merchant.json");
 /// Operator API.
 const OPERATOR: &str = include_str!("../../../../docs/openapi/operator.json");
 
-/// Styles are written into elements by the viewer; images are drawn into its style sheet.
+/// The viewer writes styles into elements and embeds images in its style sheet.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -43,14 +45,14 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const DOCUMENT: Operation = Operation::get(
     "/openapi.json",
     "openapi",
-    "Read this document, the description of the API (OpenAPI 3.1).",
+    "Read this document, the OpenAPI 3.1 description of the API.",
 )
 .answers(&[json("The document.").conditional()]);
 
 const DOCS: Operation = Operation::get("/docs", "docs", "Read the description of the API in a browser.")
     .answers(&[plain(HTML, "The page.")]);
 
-const FILES: Operation = Operation::get("/docs/{file}", "docs.file", "Read a part of that page.").answers(&[
+const FILES: Operation = Operation::get("/docs/{file}", "docs.file", "Read a file of that page.").answers(&[
     plain(SCRIPT, "A script."),
     plain("text/css; charset=utf-8", "The styles."),
     plain("text/plain; charset=utf-8", "The licence of the viewer."),

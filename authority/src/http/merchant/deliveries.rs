@@ -1,4 +1,4 @@
-//! Deliveries and their attempts, and trying again now (contract 2.9, 4.1, 15.3).
+//! Deliveries and their attempts, and retrying one now (contract 2.9, 4.1, 15.3).
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::error_code::ErrorCode;
@@ -18,15 +18,15 @@ use crate::http::routes::Routes;
 const LIST: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}/deliveries",
     "deliveries.list",
-    "List what was sent to a webhook endpoint and what is to be sent, newest first.",
+    "List the deliveries of a webhook endpoint, sent and pending, newest first.",
 )
 .scopes(&[Scope::WebhooksManage])
 .query(&[
     operation::words::<DeliveryStatus>("status", "With any of these statuses."),
     text("event_id", "Of this event."),
-    operation::event_types("event_type", "Of events of any of these types."),
-    time("created_from", "Made then or later."),
-    time("created_to", "Made before."),
+    operation::event_types("event_type", "Of events with any of these types."),
+    time("created_from", "Created at this time or later."),
+    time("created_to", "Created before this time."),
 ])
 .answers(&[page("Delivery", "Deliveries.")]);
 
@@ -38,7 +38,7 @@ const GET: Operation =
 const RETRY: Operation = Operation::post(
     "/deliveries/{delivery}/retry",
     "deliveries.retry",
-    "Send a delivery now.",
+    "Retry a delivery now.",
 )
 .details(
     "What waits is tried now. What failed or was cancelled is sent once more, as a delivery of its own; the \

@@ -21,9 +21,9 @@ const LIST: Operation =
 const CREATE: Operation = Operation::post(
     "/webhook-endpoints",
     "endpoints.create",
-    "Make a webhook endpoint, which gets events from then on.",
+    "Create a webhook endpoint, which receives events from then on.",
 )
-.details("The signing secret is shown in this answer and never again.")
+.details("The signing secret is shown only in this answer.")
 .scopes(&[Scope::WebhooksManage])
 .body(
     "EndpointRequest",
@@ -37,28 +37,29 @@ const GET: Operation =
         .scopes(&[Scope::WebhooksManage])
         .answers(&[ok("WebhookEndpoint", "The endpoint.").tagged()]);
 
-const CHANGE: Operation =
-    Operation::patch("/webhook-endpoints/{endpoint}", "endpoints.change", "Change a webhook endpoint.")
-        .details(
-            "Members that are absent stay as they are. Enabling a disabled endpoint clears the reason and its failures.",
-        )
-        .scopes(&[Scope::WebhooksManage])
-        .if_match("endpoint")
-        .body("EndpointPatch", r#"{"enabled_events":["*"],"status":"enabled"}"#)
-        .answers(&[ok("WebhookEndpoint", "The endpoint as it is now.").tagged()])
-        .refuses(&[ErrorCode::EndpointUrlForbidden]);
+const CHANGE: Operation = Operation::patch(
+    "/webhook-endpoints/{endpoint}",
+    "endpoints.change",
+    "Change a webhook endpoint.",
+)
+.details("Absent members stay as they are. Enabling a disabled endpoint clears the reason and its failures.")
+.scopes(&[Scope::WebhooksManage])
+.if_match("endpoint")
+.body("EndpointPatch", r#"{"enabled_events":["*"],"status":"enabled"}"#)
+.answers(&[ok("WebhookEndpoint", "The endpoint as it is now.").tagged()])
+.refuses(&[ErrorCode::EndpointUrlForbidden]);
 
 const DELETE: Operation =
     Operation::delete("/webhook-endpoints/{endpoint}", "endpoints.delete", "Delete a webhook endpoint.")
-        .details("What waits for it is cancelled.")
+        .details("Its pending deliveries are cancelled.")
         .scopes(&[Scope::WebhooksManage])
         .if_match("endpoint")
-        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint is gone.")]);
+        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint was deleted.")]);
 
 const ROTATE_SECRET: Operation = Operation::post(
     "/webhook-endpoints/{endpoint}/rotate-secret",
     "endpoints.rotate_secret",
-    "Give a webhook endpoint a new signing secret.",
+    "Rotate the signing secret of a webhook endpoint.",
 )
 .details(
     "Deliveries are signed with the new secret first and, while the overlap is open, with the one before it. The new \
@@ -75,7 +76,7 @@ const RETIRE_SECRET: Operation = Operation::post(
     "endpoints.retire_secret",
     "End the overlap of two signing secrets now.",
 )
-.details("Where no overlap is open, nothing changes.")
+.details("Without an open overlap nothing changes.")
 .scopes(&[Scope::WebhooksManage])
 .optional_body("NoMembers", "{}")
 .answers(&[ok("WebhookEndpoint", "The endpoint as it is now.").tagged()]);
@@ -85,7 +86,7 @@ const TEST: Operation = Operation::post(
     "endpoints.test",
     "Send a test event to a webhook endpoint.",
 )
-.details("`webhook.test` goes to this endpoint alone, whatever its filter, by the way of every event.")
+.details("`webhook.test` goes only to this endpoint, whatever its filter, and is delivered like every event.")
 .scopes(&[Scope::WebhooksManage])
 .delivers()
 .optional_body("EndpointTestRequest", r#"{"message":"hello"}"#)

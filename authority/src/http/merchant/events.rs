@@ -13,7 +13,7 @@ use crate::http::list_query::event_types;
 use crate::http::operation::{self, Operation, accepted, feed, ok, text, time};
 use crate::http::routes::Routes;
 
-const LIST: Operation = Operation::get("/events", "events.list", "List events in their order, oldest first.")
+const LIST: Operation = Operation::get("/events", "events.list", "List events in order, oldest first.")
     .details(
         "The way to catch up: page with `cursor`, act on each event once, then save the page's cursor. \
          `resume_cursor` is on every page; `next_cursor` is absent on the last one.",
@@ -21,8 +21,8 @@ const LIST: Operation = Operation::get("/events", "events.list", "List events in
     .scopes(&[Scope::EventsRead])
     .query(&[
         operation::event_types("type", "Of any of these types."),
-        time("created_from", "Made then or later."),
-        time("created_to", "Made before."),
+        time("created_from", "Created at this time or later."),
+        time("created_to", "Created before this time."),
         text("resource", "About this record: an order number or an id."),
     ])
     .answers(&[feed("Event", "Events.")])
@@ -36,7 +36,7 @@ const GET: Operation =
 const REPLAY: Operation = Operation::post(
     "/events/{event}/replay",
     "events.replay",
-    "Send an event once more.",
+    "Send an event again.",
 )
 .details(
     "To the endpoints that are named, or to every enabled one that wants it. The same id and bytes, a fresh \
@@ -45,7 +45,7 @@ const REPLAY: Operation = Operation::post(
 .scopes(&[Scope::WebhooksManage])
 .delivers()
 .optional_body("ReplayRequest", r#"{"endpoint_ids":["we_01k3zqf3m2c8d4s6t9v1x7y0za"]}"#)
-.answers(&[accepted("EventReplay", "The deliveries that were made.")])
+.answers(&[accepted("EventReplay", "The deliveries that were created.")])
 .refuses(&[ErrorCode::EndpointDisabled, ErrorCode::NoEligibleEndpoint]);
 
 /// The routes.

@@ -1,4 +1,4 @@
-//! What the merchant's systems call an order (contract 4.1, 4.13).
+//! External references: the ids that the merchant's systems use for an order (contract 4.1, 4.13).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::Scope;
@@ -14,7 +14,7 @@ use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
-/// An order and a system; a path that does not decode names neither.
+/// An order and a system; a path that does not decode names neither of them.
 type Segments = Result<Path<(String, String)>, PathRejection>;
 
 const SCOPES: &[Scope] = &[Scope::SyncWrite, Scope::OrdersWrite];
@@ -22,9 +22,9 @@ const SCOPES: &[Scope] = &[Scope::SyncWrite, Scope::OrdersWrite];
 const SET: Operation = Operation::put(
     "/orders/{order}/external-references/{system}",
     "external_references.set",
-    "Say what another system calls an order.",
+    "Set the id that another system uses for an order.",
 )
-.details("There is one entry per system. What is the same already changes nothing.")
+.details("There is one entry per system. Setting the same value again changes nothing.")
 .scopes(SCOPES)
 .if_match("order")
 .body("ExternalReferenceRequest", r#"{"id":"SO-4711","url":"https://erp.example.com/orders/SO-4711"}"#)
@@ -34,9 +34,9 @@ const SET: Operation = Operation::put(
 const REMOVE: Operation = Operation::delete(
     "/orders/{order}/external-references/{system}",
     "external_references.remove",
-    "Forget what another system calls an order.",
+    "Remove the id that another system uses for an order.",
 )
-.details("What is not there already changes nothing.")
+.details("Removing an entry that does not exist changes nothing.")
 .scopes(SCOPES)
 .if_match("order")
 .answers(&[ok("Order", "The order as it is now.").tagged()]);
@@ -66,8 +66,9 @@ async fn reference_remove(State(roots): State<AppState>, segments: Segments, req
     .await
 }
 
-/// The order and the system of a path. An order's name that is none is an order that does not exist; a system's is no
-/// record's, but what the request is about, and is refused like a parameter (contract 4.2 row 10).
+/// The order and the system in a path. A malformed order number means that the order does not exist. The system is
+/// not a record but an argument of the request, so a malformed one is refused like a parameter (contract 4.2 row
+/// 10).
 fn named(segments: Segments) -> Result<(Option<OrderNumber>, SystemName), Refusal> {
     let (order, system) =
         segments.map_or_else(|_| (None, None), |Path((order, system))| (Some(order), Some(system)));

@@ -14,7 +14,7 @@ use crate::http::routes::Routes;
 const UPDATE: Operation = Operation::patch(
     "/orders/{order}/fulfillment",
     "orders.fulfillment",
-    "Say how far the fulfilment of an order has come.",
+    "Update the fulfilment of an order.",
 )
 .details(
     "A target for the whole order, quantities of lines, or a note. Nothing else of an order can be written here: \

@@ -11,10 +11,10 @@ use crate::http::routes::Routes;
 const GET: Operation = Operation::get(
     "/integration-health",
     "integration_health.get",
-    "See how the integration fares: endpoints, alerts, pending deliveries.",
+    "Show the health of the integration: endpoints, alerts, pending deliveries.",
 )
 .scopes(&[Scope::WebhooksManage, Scope::EventsRead])
-.answers(&[ok("IntegrationHealth", "As it is now.")]);
+.answers(&[ok("IntegrationHealth", "The current health.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {

@@ -1,7 +1,7 @@
 //! The merchant API: `/v1/merchant` (contract 4.1). One file per resource.
 //!
-//! A file declares its operations, each a row of the table, and the handlers that read their parameters and call the use
-//! cases.
+//! A file declares its operations, each a row of the contract's table, and the handlers that read their parameters
+//! and call the use cases.
 
 mod deliveries;
 mod endpoints;
@@ -25,7 +25,7 @@ use axum::extract::rejection::PathRejection;
 use super::list_query::{FEED_ROWS, ROWS, list_request, list_request_within, words};
 use super::routes::Routes;
 
-/// A path segment; one that does not decode is a record that does not exist.
+/// A path segment; one that does not decode means that the record does not exist.
 pub(super) type Segment = Result<Path<String>, PathRejection>;
 
 /// The routes of the merchant API.

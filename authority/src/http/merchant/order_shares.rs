@@ -18,30 +18,25 @@ use crate::http::routes::Routes;
 
 const SHARE: Operation =
     Operation::post("/orders/{order}/shares", "order_shares.create", "Share an order with a partner.")
-        .details(
-            "What the share does not include is not shown: e-mail, telephone and billing address; money.",
-        )
+        .details("The share hides what it does not include: e-mail, telephone and billing address; money.")
         .scopes(&[Scope::PartnersWrite])
         .body("ShareRequest", r#"{"connection_id":"pcn_01k3zqa7t0e9h8w8r1v0c2n5xk","include_amounts":true}"#)
         .answers(&[created("OrderShare", "The share.")])
         .refuses(&[ErrorCode::ConnectionNotActive, ErrorCode::ShareExists]);
 
-const LIST: Operation = Operation::get(
-    "/order-shares",
-    "order_shares.list",
-    "List the shares of one's own orders, newest first.",
-)
-.scopes(&[Scope::PartnersRead])
-.query(&[
-    id("connection_id", ConnectionId::PREFIX, "On this connection."),
-    words::<ShareStatus>("status", "In any of these statuses."),
-    text("order_number", "Of this order."),
-])
-.answers(&[page("OrderShare", "Shares.")]);
+const LIST: Operation =
+    Operation::get("/order-shares", "order_shares.list", "List the shares of your own orders, newest first.")
+        .scopes(&[Scope::PartnersRead])
+        .query(&[
+            id("connection_id", ConnectionId::PREFIX, "On this connection."),
+            words::<ShareStatus>("status", "With any of these statuses."),
+            text("order_number", "Of this order."),
+        ])
+        .answers(&[page("OrderShare", "Shares.")]);
 
 const REVOKE: Operation =
-    Operation::post("/order-shares/{share}/revoke", "order_shares.revoke", "Take a share back.")
-        .details("The owner can. From then on the partner sees nothing and hears of nothing by it.")
+    Operation::post("/order-shares/{share}/revoke", "order_shares.revoke", "Revoke a share.")
+        .details("Only the owner can do this. From then on the partner can read nothing and receives no events through it.")
         .scopes(&[Scope::PartnersWrite])
         .optional_body("NoMembers", "{}")
         .answers(&[ok("OrderShare", "The share as it ended.")]);
@@ -49,13 +44,13 @@ const REVOKE: Operation =
 const SEEN_LIST: Operation = Operation::get(
     "/partner-orders",
     "partner_orders.list",
-    "List the orders that partners share with the reader, newest share first.",
+    "List the orders that partners share with you, newest share first.",
 )
 .scopes(&[Scope::PartnersRead])
 .query(&[
     id("connection_id", ConnectionId::PREFIX, "On this connection."),
-    words::<ShareStatus>("status", "In any of these statuses. Nothing is seen by a share that has ended."),
-    text("order_number", "The order that has this number with its owner."),
+    words::<ShareStatus>("status", "With any of these statuses. Shares that have ended show nothing."),
+    text("order_number", "The order number that the owner uses."),
 ])
 .answers(&[page("PartnerOrder", "Orders, each as the reader may see it.")]);
 

@@ -24,12 +24,12 @@ const LIST: Operation = Operation::get("/orders", "orders.list", "List orders, n
         operation::words::<OrderStatus>("status", "With any of these statuses."),
         operation::words::<PaymentStatus>("payment_status", "With any of these payment statuses."),
         operation::words::<FulfillmentStatus>("fulfillment_status", "With any of these fulfilment statuses."),
-        time("created_from", "Made then or later."),
-        time("created_to", "Made before."),
-        time("updated_from", "Changed then or later."),
-        time("updated_to", "Changed before."),
-        text("external_system", "Known in this system by `external_id`; with that."),
-        text("external_id", "Known by this id in `external_system`; with that."),
+        time("created_from", "Created at this time or later."),
+        time("created_to", "Created before this time."),
+        time("updated_from", "Changed at this time or later."),
+        time("updated_to", "Changed before this time."),
+        text("external_system", "External system; requires `external_id`."),
+        text("external_id", "Id in the external system; requires `external_system`."),
         text("customer_reference", "Of this customer, by the platform's id."),
     ])
     .answers(&[page("Order", "Orders.")]);
@@ -63,7 +63,7 @@ async fn orders_list(State(roots): State<AppState>, request: Request) -> Respons
     .await
 }
 
-/// `external_system` and `external_id`, which say something only together.
+/// `external_system` and `external_id`, which are only valid together.
 fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
     let system = query.parsed("external_system", "a system's name, such as erp", SystemName::parse)?;
     let missing = match (system, query.text("external_id")?) {

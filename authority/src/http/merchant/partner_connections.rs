@@ -16,12 +16,12 @@ use crate::http::routes::Routes;
 const LIST: Operation = Operation::get(
     "/partner-connections",
     "partner_connections.list",
-    "List the connections with partners, newest first.",
+    "List partner connections, newest first.",
 )
 .scopes(&[Scope::PartnersRead])
 .query(&[
-    words::<ConnectionStatus>("status", "In any of these statuses."),
-    words::<ConnectionDirection>("direction", "Made by the reader, or by the other."),
+    words::<ConnectionStatus>("status", "With any of these statuses."),
+    words::<ConnectionDirection>("direction", "Created by the reader, or by the partner."),
 ])
 .answers(&[page("PartnerConnection", "Connections, each as the reader sees it.")]);
 
@@ -30,11 +30,11 @@ const CREATE: Operation = Operation::post(
     "partner_connections.create",
     "Invite another merchant to be a partner.",
 )
-.details("The code is shown in this answer alone, works once, and for seven days.")
+.details("The code is shown only in this answer. It works once and expires after seven days.")
 .scopes(&[Scope::PartnersWrite])
 .optional_body("ConnectionRequest", r#"{"label":"Warehouse North"}"#)
 .answers(&[
-    created("PartnerConnectionWithCode", "The invitation, with the code to hand to the partner.").located()
+    created("PartnerConnectionWithCode", "The invitation, with the code to give to the partner.").located()
 ]);
 
 const ACCEPT: Operation =
@@ -42,20 +42,23 @@ const ACCEPT: Operation =
         .details("Every code that does not work gets the same answer.")
         .scopes(&[Scope::PartnersWrite])
         .body("AcceptRequest", r#"{"invite_code":"inv_01k3zqa7t0e9h8w8r1v0c2n5xk","label":"Shop South"}"#)
-        .answers(&[ok("PartnerConnection", "The connection, which is active for both.")])
+        .answers(&[ok("PartnerConnection", "The connection, now active for both merchants.")])
         .refuses(&[ErrorCode::NotFound, ErrorCode::ConnectionExists]);
 
-const GET: Operation =
-    Operation::get("/partner-connections/{connection}", "partner_connections.get", "Read a connection.")
-        .scopes(&[Scope::PartnersRead])
-        .answers(&[ok("PartnerConnection", "The connection as the reader sees it.")]);
+const GET: Operation = Operation::get(
+    "/partner-connections/{connection}",
+    "partner_connections.get",
+    "Read a partner connection.",
+)
+.scopes(&[Scope::PartnersRead])
+.answers(&[ok("PartnerConnection", "The connection as the reader sees it.")]);
 
 const REVOKE: Operation = Operation::post(
     "/partner-connections/{connection}/revoke",
     "partner_connections.revoke",
-    "End a connection with all its shares, or take an invitation back.",
+    "End a connection with all its shares, or withdraw an invitation.",
 )
-.details("Either side can. What was ended before stays as it is.")
+.details("Either side can do this. A connection that has already ended stays as it is.")
 .scopes(&[Scope::PartnersWrite])
 .optional_body("NoMembers", "{}")
 .answers(&[ok("PartnerConnection", "The connection as it ended.")])

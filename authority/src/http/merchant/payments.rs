@@ -18,9 +18,9 @@ const LIST: Operation = Operation::get("/payments", "payments.list", "List payme
     .query(&[
         text("order_number", "Of this order."),
         operation::words::<PaymentStatus>("status", "With any of these statuses."),
-        operation::flag("late", "Whether the money came after its checkout or order had ended."),
-        time("created_from", "Made then or later."),
-        time("created_to", "Made before."),
+        operation::flag("late", "Whether the money arrived after its checkout or order had ended."),
+        time("created_from", "Created at this time or later."),
+        time("created_to", "Created before this time."),
     ])
     .answers(&[page("Payment", "Payments.")]);
 

@@ -1,4 +1,4 @@
-//! What an endpoint missed, and its recovery (contract 15.1, 15.2).
+//! The events that an endpoint missed, and their recovery (contract 15.1, 15.2).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{EndpointId, RecoveryId};
@@ -16,39 +16,39 @@ use crate::http::routes::Routes;
 const UNDELIVERED: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}/undelivered",
     "endpoints.undelivered",
-    "List the events that a webhook endpoint wanted and does not have, oldest first.",
+    "List the events that a webhook endpoint wanted and has not received, newest first.",
 )
 .scopes(&[Scope::WebhooksManage])
 .query(&[
-    time("since", "Made then or later."),
-    time("until", "Made before."),
+    time("since", "Created at this time or later."),
+    time("until", "Created before this time."),
     operation::event_types("type", "Of any of these types."),
 ])
-.answers(&[page("UndeliveredEvent", "Events and why they are not there.")]);
+.answers(&[page("UndeliveredEvent", "Events, and why they have not been received.")]);
 
 const RECOVER: Operation = Operation::post(
     "/webhook-endpoints/{endpoint}/recover",
     "endpoints.recover",
-    "Send a webhook endpoint again what it missed.",
+    "Send a webhook endpoint the events it missed.",
 )
-.details("A job that goes on by itself, whatever happens to the service. `dry_run` only counts.")
+.details("Starts a durable job, which continues after a restart of the service. `dry_run` only counts.")
 .scopes(&[Scope::WebhooksManage])
 .delivers()
 .body("RecoveryRequest", r#"{"since":"2026-09-01T00:00:00.000Z","types":["order.*"]}"#)
 .answers(&[
-    accepted("EndpointRecovery", "The recovery that was begun.").located(),
-    ok("RecoveryDryRun", "What a recovery would send; nothing was begun."),
+    accepted("EndpointRecovery", "The recovery that was started.").located(),
+    ok("RecoveryDryRun", "What a recovery would send; nothing was started."),
 ])
 .refuses(&[ErrorCode::EndpointDisabled]);
 
 const GET: Operation =
-    Operation::get("/endpoint-recoveries/{recovery}", "recoveries.get", "See how far a recovery has come.")
+    Operation::get("/endpoint-recoveries/{recovery}", "recoveries.get", "Read a recovery and its progress.")
         .scopes(&[Scope::WebhooksManage])
         .answers(&[ok("EndpointRecovery", "The recovery.")]);
 
 const CANCEL: Operation =
-    Operation::post("/endpoint-recoveries/{recovery}/cancel", "recoveries.cancel", "Stop a recovery.")
-        .details("What it has made already is sent.")
+    Operation::post("/endpoint-recoveries/{recovery}/cancel", "recoveries.cancel", "Cancel a recovery.")
+        .details("Deliveries that it has already created are still sent.")
         .scopes(&[Scope::WebhooksManage])
         .optional_body("NoMembers", "{}")
         .answers(&[ok("EndpointRecovery", "The recovery as it ended.")])

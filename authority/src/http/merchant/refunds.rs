@@ -17,7 +17,7 @@ use crate::http::routes::Routes;
 const REQUEST: Operation = Operation::post(
     "/orders/{order}/refunds",
     "refunds.request",
-    "Ask for a refund of an order.",
+    "Request a refund of an order.",
 )
 .details(
     "The money is reserved at once; it is back when `refund.completed` says so. Some captured payment must \
@@ -26,7 +26,7 @@ const REQUEST: Operation = Operation::post(
 .scopes(&[Scope::RefundsWrite])
 .if_match("order")
 .body("RefundRequest", r#"{"amount":1500,"reason":"damaged","note":"One of two arrived broken."}"#)
-.answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+.answers(&[created("Refund", "The requested refund.").tagged().located()])
 .refuses(&[
     ErrorCode::OrderNotRefundable,
     ErrorCode::CurrencyMismatch,
@@ -40,8 +40,8 @@ const LIST: Operation = Operation::get("/refunds", "refunds.list", "List refunds
         text("order_number", "Of this order."),
         text("payment_id", "Of this payment."),
         operation::words::<RefundStatus>("status", "With any of these statuses."),
-        time("created_from", "Made then or later."),
-        time("created_to", "Made before."),
+        time("created_from", "Created at this time or later."),
+        time("created_to", "Created before this time."),
     ])
     .answers(&[page("Refund", "Refunds.")]);
 

@@ -23,9 +23,9 @@ const LIST: Operation = Operation::get(
 const CREATE: Operation = Operation::post(
     "/orders/{order}/shipments",
     "shipments.create",
-    "Record a parcel of an order.",
+    "Create a shipment of an order.",
 )
-.details("What is in a parcel counts as shipped. Without lines it holds everything that is left to ship.")
+.details("The contents of a parcel count as shipped. Without lines it holds everything that is left to ship.")
 .scopes(&[Scope::ShipmentsWrite])
 .if_match("order")
 .body(

@@ -18,8 +18,8 @@ const LIST: Operation =
         .query(&[
             operation::words::<SubscriptionStatus>("status", "With any of these statuses."),
             text("customer_reference", "Of this customer, by the platform's id."),
-            time("created_from", "Made then or later."),
-            time("created_to", "Made before."),
+            time("created_from", "Created at this time or later."),
+            time("created_to", "Created before this time."),
         ])
         .answers(&[page("Subscription", "Subscriptions.")]);
 

@@ -12,7 +12,7 @@ use crate::http::operation::{self, Operation, feed, ok, page, text};
 use crate::http::routes::Routes;
 
 const ORDERS: Operation =
-    Operation::get("/sync/orders", "sync.orders", "List the orders that changed, each as it is now, oldest change first.")
+    Operation::get("/sync/orders", "sync.orders", "List the changed orders, each as it is now, oldest change first.")
         .details(
             "One row per order, at the sequence of the last event about it: an order that changed five times is there \
              once, and one that changes while somebody pages moves to the end.",
@@ -31,9 +31,9 @@ const CHECKPOINTS: Operation = Operation::get("/sync/checkpoints", "checkpoints.
 const ACKNOWLEDGE: Operation = Operation::post(
     "/sync/checkpoints",
     "checkpoints.acknowledge",
-    "Say that everything up to a cursor is durably processed.",
+    "Acknowledge that everything up to a cursor is durably processed.",
 )
-.details("Makes the checkpoint or moves it; backwards by `force` alone.")
+.details("Creates or moves the checkpoint; only `force` moves it backwards.")
 .scopes(&[Scope::SyncWrite])
 .body("CheckpointRequest", r#"{"name":"orders-projection","stream":"orders","cursor":"AQEAAZf0b2x3"}"#)
 .answers(&[ok("Checkpoint", "The checkpoint as it is now.")])

@@ -1,14 +1,14 @@
-//! What an operation is, said once: beside its handler stands an [`Operation`], which the door obeys and from which the
-//! API's description is written.
+//! The declaration of an operation: an [`Operation`] beside each handler, which the HTTP layer enforces and from
+//! which the API's description is generated.
 //!
-//! A resource's file declares its operations as constants and hands each to `Routes::add` with its
-//! handler. From then on nobody names an operation twice: [`super::entry`] finds it with the request, asks for its scopes,
-//! draws from its bucket, lets the handler read the parameters it declares and the body it takes, and, in debug builds,
-//! stops a handler that answers what its operation does not declare. So the tests that exercise the behaviour hold the
-//! description to it. `authority-openapi` writes the documents.
+//! A resource's file declares its operations as constants and passes each to `Routes::add` with its handler. No
+//! other place names the operation again: [`super::entry`] finds it with the request, checks its scopes, takes a
+//! token from its bucket, lets the handler read the declared parameters and body, and, in debug builds, stops a
+//! handler whose answer its operation does not declare. So the tests of the behaviour also verify the description.
+//! `authority-openapi` writes the documents.
 //!
-//! Adding one: `Operation::post(path, name, summary)` and what it needs of the methods below. Names of records are the
-//! definitions of `authority-schema`, names of bodies those of `authority_domain::body_shapes::shapes`.
+//! To add one: `Operation::post(path, name, summary)` and the methods below that it needs. Names of records are
+//! the definitions of `authority-schema`, names of bodies those of `authority_domain::body_shapes::shapes`.
 //! Deliberately absent: what follows from the rest, such as the codes that every operation can answer with
 //! ([`Operation::codes`]) and the headers that every answer has.
 
@@ -26,39 +26,39 @@ pub use self::success::{Content, Success};
 pub(super) use self::success::{accepted, created, feed, json, ok, page, plain};
 use super::rate_limit::Policy;
 
-/// An operation: what it is called, who may ask for it, what it takes and what it can answer.
+/// An operation: its name, its access rule, its inputs and its possible answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// The method.
     pub verb: Verb,
-    /// Below the root of its API, with `{names}` for its path parameters.
+    /// Relative to the prefix of its API, with `{names}` for its path parameters.
     pub path: &'static str,
-    /// For the idempotency record, the log, and as `operationId`.
+    /// For the idempotency record, the log, and `operationId`.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// What else is to be known; may be empty.
+    /// Further description; may be empty.
     pub details: &'static str,
-    /// Who may ask.
+    /// Who may call it.
     pub access: Access,
-    /// The bucket it draws from; `None`: by the method.
+    /// The bucket it draws from; `None`: determined by the method.
     pub policy: Option<Policy>,
-    /// The parameters of the query, but for `limit` and `cursor` of lists.
+    /// The query parameters, except `limit` and `cursor` of lists.
     pub query: &'static [Parameter],
-    /// Whose version `If-Match` is compared with; `None` where it is not.
+    /// The record whose version `If-Match` is compared with; `None` when it is not used.
     pub if_match: Option<&'static str>,
-    /// What its body is; `None` where there is none.
+    /// Its body; `None` when there is none.
     pub body: Option<Body>,
-    /// The answers that grant the request.
+    /// The successful answers.
     pub answers: &'static [Success],
-    /// The codes of its own: what [`Operation::codes`] does not find out by itself.
+    /// Its own codes: those that [`Operation::codes`] does not derive.
     pub refusals: &'static [ErrorCode],
 }
 
 /// A method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Reads; HEAD follows it.
+    /// Reads; HEAD works as well.
     Get,
     /// Does something.
     Post,
@@ -70,7 +70,7 @@ pub enum Verb {
     Delete,
 }
 
-/// Who may ask.
+/// Who may call an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A merchant's key that has any of these scopes.
@@ -86,25 +86,25 @@ pub enum Access {
 /// The body of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Body {
-    /// Whether it can be left out.
+    /// Whether it is optional.
     pub rule: BodyRule,
-    /// The reader of its members, by the name of its shape.
+    /// The name of the shape that reads its members.
     pub shape: &'static str,
-    /// One that is granted in the right circumstances, as JSON.
+    /// An example that succeeds in the right circumstances, as JSON.
     pub example: &'static str,
 }
 
-/// Whether an operation can do without a body.
+/// Whether an operation needs a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyRule {
     /// 400 `body_required` without one.
     Required,
-    /// None is the same as `{}`.
+    /// No body is the same as `{}`.
     Optional,
 }
 
 impl Verb {
-    /// As HTTP writes it.
+    /// The HTTP name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ impl Verb {
         !matches!(self, Self::Get)
     }
 
-    /// For the router. GET takes HEAD along.
+    /// The router's filter. GET includes HEAD.
     pub(super) const fn filter(self) -> MethodFilter {
         match self {
             Self::Get => MethodFilter::GET,
@@ -197,12 +197,12 @@ impl Operation {
         Self { policy: Some(Policy::Delivery), ..self }
     }
 
-    /// What else is to be known.
+    /// Adds further description.
     pub(super) const fn details(self, details: &'static str) -> Self {
         Self { details, ..self }
     }
 
-    /// The parameters of its query, but for `limit` and `cursor`.
+    /// Sets its query parameters, except `limit` and `cursor`.
     pub(super) const fn query(self, query: &'static [Parameter]) -> Self {
         Self { query, ..self }
     }
@@ -217,33 +217,33 @@ impl Operation {
         Self { body: Some(Body { rule: BodyRule::Required, shape, example }), ..self }
     }
 
-    /// Takes a body of this shape; none is the same as `{}`.
+    /// Takes a body of this shape; no body is the same as `{}`.
     pub(super) const fn optional_body(self, shape: &'static str, example: &'static str) -> Self {
         Self { body: Some(Body { rule: BodyRule::Optional, shape, example }), ..self }
     }
 
-    /// The answers that grant the request.
+    /// Sets the successful answers.
     pub(super) const fn answers(self, answers: &'static [Success]) -> Self {
         Self { answers, ..self }
     }
 
-    /// The codes of its own.
+    /// Sets its own codes.
     pub(super) const fn refuses(self, refusals: &'static [ErrorCode]) -> Self {
         Self { refusals, ..self }
     }
 
-    /// Whether its body may be left out; so it may where none is read.
+    /// Whether its body is optional; an operation that reads none counts as optional.
     pub(super) fn body_rule(&self) -> BodyRule {
         self.body.map_or(BodyRule::Optional, |body| body.rule)
     }
 
-    /// Whether it answers pages.
+    /// Whether it answers with pages.
     #[must_use]
     pub fn is_list(&self) -> bool {
         self.answers.iter().any(|answer| matches!(answer.content, Content::Page(_) | Content::Feed(_)))
     }
 
-    /// Whether it answers pages of a feed.
+    /// Whether it answers with pages of a feed.
     #[must_use]
     pub fn has_resume_cursor(&self) -> bool {
         self.answers.iter().any(|answer| matches!(answer.content, Content::Feed(_)))

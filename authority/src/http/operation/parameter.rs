@@ -1,13 +1,13 @@
-//! Parameters of queries: their names, their forms, and what they say (contract 4.5).
+//! Query parameters: their names, forms and descriptions (contract 4.5).
 
 use authority_domain::text_enum::TextEnum;
 
-/// A parameter of a query. All are optional.
+/// A query parameter. All are optional.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is about, for people.
+    /// The description, for people.
     pub about: &'static str,
     /// The values it may have.
     pub form: Form,

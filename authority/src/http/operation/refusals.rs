@@ -1,10 +1,11 @@
-//! The codes that an operation can answer with (contract 4.2, 5.2): those that follow from what it is, and its own.
+//! The error codes that an operation can answer with (contract 4.2, 5.2): those derived from its declaration, and
+//! its own.
 
 use authority_domain::error_code::ErrorCode;
 
 use super::{Access, BodyRule, Operation};
 
-/// Of every request: what is wrong with the message itself, and with the service.
+/// For every request: problems of the message itself, and of the service.
 const ALWAYS: [ErrorCode; 6] = [
     ErrorCode::InvalidRequest,
     ErrorCode::UriTooLong,
@@ -14,7 +15,7 @@ const ALWAYS: [ErrorCode; 6] = [
     ErrorCode::ServiceUnavailable,
 ];
 
-/// Of every request with a credential.
+/// For every request with a credential.
 const WITH_CREDENTIAL: [ErrorCode; 6] = [
     ErrorCode::MissingCredential,
     ErrorCode::InvalidApiKey,
@@ -24,17 +25,17 @@ const WITH_CREDENTIAL: [ErrorCode; 6] = [
     ErrorCode::UnknownParameter,
 ];
 
-/// Of a merchant's requests.
+/// For a merchant's requests.
 const OF_MERCHANTS: [ErrorCode; 2] = [ErrorCode::ExpiredApiKey, ErrorCode::MerchantClosed];
 
-/// Of a merchant's writes.
+/// For a merchant's writes.
 const OF_MERCHANTS_WRITES: [ErrorCode; 2] = [ErrorCode::MerchantSuspended, ErrorCode::IdempotencyKeyRequired];
 
-/// Of all writes.
+/// For all writes.
 const OF_WRITES: [ErrorCode; 3] =
     [ErrorCode::InvalidIdempotencyKey, ErrorCode::InvalidIfMatch, ErrorCode::IdempotencyKeyReused];
 
-/// Of requests whose body is read.
+/// For requests whose body is read.
 const OF_BODIES: [ErrorCode; 7] = [
     ErrorCode::PayloadTooLarge,
     ErrorCode::UnsupportedMediaType,
@@ -89,7 +90,7 @@ impl Operation {
     }
 
     fn by_conditions(&self, code: ErrorCode) -> bool {
-        // The operator is not held to a merchant's setting.
+        // A merchant's setting does not apply to the operator.
         let strict = matches!(self.access, Access::Merchant(_));
         self.if_match.is_some()
             && (code == ErrorCode::ResourceVersionConflict

@@ -1,13 +1,13 @@
-//! The answers that grant a request.
+//! Successful answers.
 
-/// An answer that grants a request.
+/// A successful answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Success {
     /// HTTP status, 2xx.
     pub status: u16,
-    /// When it is this one, for people.
+    /// The description, for people.
     pub about: &'static str,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// Whether it has an `ETag`, the version of the record.
     pub tagged: bool,
@@ -17,7 +17,7 @@ pub struct Success {
     pub located: bool,
 }
 
-/// What an answer holds.
+/// The content of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A record or a result, by the name of its definition.
@@ -41,12 +41,12 @@ pub(in crate::http) const fn ok(definition: &'static str, about: &'static str) -
     new(200, about, Content::Record(definition))
 }
 
-/// 201 with what was made.
+/// 201 with what was created.
 pub(in crate::http) const fn created(definition: &'static str, about: &'static str) -> Success {
     new(201, about, Content::Record(definition))
 }
 
-/// 202 with what is to be done.
+/// 202 with what will be done.
 pub(in crate::http) const fn accepted(definition: &'static str, about: &'static str) -> Success {
     new(202, about, Content::Record(definition))
 }
@@ -61,7 +61,7 @@ pub(in crate::http) const fn feed(definition: &'static str, about: &'static str)
     new(200, about, Content::Feed(definition))
 }
 
-/// 200 with a JSON object that says itself what it is.
+/// 200 with a self-describing JSON object.
 pub(in crate::http) const fn json(about: &'static str) -> Success {
     new(200, about, Content::Json)
 }
@@ -77,12 +77,12 @@ impl Success {
         Self { tagged: true, ..self }
     }
 
-    /// With the version as `ETag`, and 304 for who has it.
+    /// With the version as `ETag`, and 304 for a reader that has it.
     pub(in crate::http) const fn conditional(self) -> Self {
         Self { tagged: true, conditional: true, ..self }
     }
 
-    /// With the place of what was made.
+    /// With the `Location` of what was created.
     pub(in crate::http) const fn located(self) -> Self {
         Self { located: true, ..self }
     }

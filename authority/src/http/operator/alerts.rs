@@ -16,14 +16,14 @@ use crate::http::routes::Routes;
 const LIST: Operation = Operation::get("/alerts", "alerts.list", "List the platform's alerts, newest first.")
     .operator(&[OperatorScope::OperatorRead])
     .query(&[
-        words::<AlertCode>("code", "Of any of these kinds."),
-        words::<AlertStatus>("status", "In any of these states; the open ones where it is not given."),
+        words::<AlertCode>("code", "With any of these codes."),
+        words::<AlertStatus>("status", "With any of these statuses; default: open alerts."),
     ])
     .answers(&[page("OperatorAlert", "Alerts.")]);
 
 const CLOSE: Operation =
-    Operation::post("/alerts/{alert}/close", "alerts.close", "Close an alert: somebody has looked.")
-        .details("Raised again, it opens anew.")
+    Operation::post("/alerts/{alert}/close", "alerts.close", "Close an alert that has been looked into.")
+        .details("If it is raised again, a new alert opens.")
         .operator(&[OperatorScope::OperatorWrite])
         .optional_body("NoMembers", "{}")
         .answers(&[ok("OperatorAlert", "The alert.")]);

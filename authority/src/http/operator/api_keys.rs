@@ -22,7 +22,7 @@ const LIST: Operation = Operation::get(
 
 const ISSUE: Operation =
     Operation::post("/merchants/{merchant}/api-keys", "api_keys.issue", "Issue an API key to a merchant.")
-        .details("The key is shown in this answer and never again.")
+        .details("The key is shown only in this answer.")
         .operator(&[OperatorScope::KeysWrite])
         .body(
             "ApiKeyRequest",
@@ -31,18 +31,18 @@ const ISSUE: Operation =
         .answers(&[created("IssuedApiKey", "The key.")])
         .refuses(&[ErrorCode::MerchantEnded]);
 
-const ROTATE: Operation = Operation::post("/api-keys/{key}/rotate", "api_keys.rotate", "Replace an API key.")
-    .details("The old one goes on working until the overlap ends. The new one is shown in this answer and never again.")
+const ROTATE: Operation = Operation::post("/api-keys/{key}/rotate", "api_keys.rotate", "Rotate an API key.")
+    .details("The old key works until the overlap ends. The new key is shown only in this answer.")
     .operator(&[OperatorScope::KeysWrite])
     .optional_body("ApiKeyRotationRequest", r#"{"overlap_seconds":86400}"#)
     .answers(&[created("IssuedApiKey", "The new key.")])
     .refuses(&[ErrorCode::RotationInProgress, ErrorCode::InvalidStateTransition, ErrorCode::MerchantEnded]);
 
 const REVOKE: Operation =
-    Operation::post("/api-keys/{key}/revoke", "api_keys.revoke", "End an API key at once.")
+    Operation::post("/api-keys/{key}/revoke", "api_keys.revoke", "Revoke an API key at once.")
         .operator(&[OperatorScope::KeysWrite])
         .body("ReasonRequest", r#"{"reason":"leaked"}"#)
-        .answers(&[ok("ApiKey", "The key as it ended.")]);
+        .answers(&[ok("ApiKey", "The revoked key.")]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

@@ -11,15 +11,16 @@ use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{Operation, page, text, time};
 use crate::http::routes::Routes;
 
-const LIST: Operation = Operation::get("/audit-log", "audit_log.list", "See who wrote what, newest first.")
-    .operator(&[OperatorScope::OperatorRead])
-    .query(&[
-        text("key_id", "By this operator key, or `cli`."),
-        text("resource_id", "To this record: an order number or an id."),
-        time("created_from", "Then or later."),
-        time("created_to", "Before."),
-    ])
-    .answers(&[page("AuditEntry", "Entries.")]);
+const LIST: Operation =
+    Operation::get("/audit-log", "audit_log.list", "List the operators' writes, newest first.")
+        .operator(&[OperatorScope::OperatorRead])
+        .query(&[
+            text("key_id", "Written with this operator key, or by `cli`."),
+            text("resource_id", "About this record: an order number or an id."),
+            time("created_from", "At this time or later."),
+            time("created_to", "Before this time."),
+        ])
+        .answers(&[page("AuditEntry", "Entries.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {

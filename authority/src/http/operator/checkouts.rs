@@ -28,8 +28,8 @@ const GET: Operation = Operation::get("/checkouts/{checkout}", "checkouts.get", 
     .answers(&[ok("Checkout", "The checkout.").conditional()]);
 
 const CANCEL: Operation =
-    Operation::post("/checkouts/{checkout}/cancel", "checkouts.cancel", "Give a checkout up.")
-        .details("An open payment of it is cancelled.")
+    Operation::post("/checkouts/{checkout}/cancel", "checkouts.cancel", "Cancel a checkout.")
+        .details("Its open payment is cancelled.")
         .operator(&[OperatorScope::OperatorWrite])
         .if_match("checkout")
         .optional_body("NoMembers", "{}")
@@ -37,8 +37,8 @@ const CANCEL: Operation =
         .refuses(&[ErrorCode::InvalidStateTransition]);
 
 const EXPIRE: Operation =
-    Operation::post("/checkouts/{checkout}/expire", "checkouts.expire", "End a checkout before its time.")
-        .details("An open payment of it is cancelled.")
+    Operation::post("/checkouts/{checkout}/expire", "checkouts.expire", "Expire a checkout early.")
+        .details("Its open payment is cancelled.")
         .operator(&[OperatorScope::OperatorWrite])
         .if_match("checkout")
         .optional_body("NoMembers", "{}")
@@ -48,12 +48,12 @@ const EXPIRE: Operation =
 const COMPLETE: Operation = Operation::post(
     "/checkouts/{checkout}/complete",
     "checkouts.complete",
-    "Complete a checkout that costs nothing.",
+    "Complete a checkout whose total is zero.",
 )
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("checkout")
 .optional_body("NoMembers", "{}")
-.answers(&[ok("Checkout", "The checkout, completed.").tagged()])
+.answers(&[ok("Checkout", "The completed checkout.").tagged()])
 .refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::MerchantEnded]);
 
 /// The routes.

@@ -34,7 +34,7 @@ const GET: Operation =
 const RETRY: Operation = Operation::post(
     "/deliveries/{delivery}/retry",
     "deliveries.retry",
-    "Send a delivery now.",
+    "Retry a delivery now.",
 )
 .details(
     "What waits is tried now. What failed or was cancelled is sent once more, as a delivery of its own; the \

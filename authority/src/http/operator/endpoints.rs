@@ -1,4 +1,4 @@
-//! Webhook endpoints in the operator's hand, the platform's own among them (contract 6.2, 7.5).
+//! The operator's control of webhook endpoints, including the platform's own (contract 6.2, 7.5).
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
@@ -15,7 +15,7 @@ use crate::http::routes::Routes;
 const GET: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}",
     "endpoints.get",
-    "Read a webhook endpoint, whosesoever it is, deleted ones too.",
+    "Read any merchant's webhook endpoint, deleted ones included.",
 )
 .operator(&[OperatorScope::OperatorRead])
 .answers(&[ok("OperatorEndpoint", "The endpoint.").tagged()]);
@@ -23,9 +23,9 @@ const GET: Operation = Operation::get(
 const UPDATE: Operation = Operation::patch(
     "/webhook-endpoints/{endpoint}",
     "endpoints.update",
-    "Change how many requests may be in flight to a webhook endpoint.",
+    "Change the in-flight limit of a webhook endpoint.",
 )
-.details("At most its merchant's limit `max_in_flight`; null leaves it to the default.")
+.details("At most its merchant's limit `max_in_flight`; null restores the default.")
 .operator(&[OperatorScope::KeysWrite])
 .if_match("endpoint")
 .body("EndpointLimits", r#"{"max_in_flight":200}"#)
@@ -34,9 +34,9 @@ const UPDATE: Operation = Operation::patch(
 const DISABLE: Operation = Operation::post(
     "/webhook-endpoints/{endpoint}/disable",
     "endpoints.disable",
-    "Send a webhook endpoint nothing more.",
+    "Disable a webhook endpoint.",
 )
-.details("What waits for it is cancelled. The reason goes to the audit log.")
+.details("Its pending deliveries are cancelled. The reason goes to the audit log.")
 .operator(&[OperatorScope::KeysWrite])
 .if_match("endpoint")
 .body("ReasonRequest", r#"{"reason":"answers with somebody else's data"}"#)
@@ -45,7 +45,7 @@ const DISABLE: Operation = Operation::post(
 const ENABLE: Operation = Operation::post(
     "/webhook-endpoints/{endpoint}/enable",
     "endpoints.enable",
-    "Send a webhook endpoint events again.",
+    "Enable a webhook endpoint.",
 )
 .operator(&[OperatorScope::KeysWrite])
 .if_match("endpoint")
@@ -60,9 +60,9 @@ const SINK_GET: Operation = Operation::get("/sink", "sink.get", "Read the platfo
 const SINK_CREATE: Operation = Operation::post(
     "/sink",
     "sink.create",
-    "Make the platform's own webhook endpoint, which gets the events of all merchants.",
+    "Create the platform's own webhook endpoint, which receives the events of all merchants.",
 )
-.details("There is at most one. The signing secret is shown in this answer and never again.")
+.details("There is at most one. The signing secret is shown only in this answer.")
 .operator(&[OperatorScope::KeysWrite])
 .body(
     "EndpointRequest",
@@ -83,15 +83,15 @@ const SINK_DELETE: Operation =
     Operation::delete("/sink", "sink.delete", "Delete the platform's own webhook endpoint.")
         .operator(&[OperatorScope::KeysWrite])
         .if_match("endpoint")
-        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint is gone.")])
+        .answers(&[ok("DeletedWebhookEndpoint", "The endpoint was deleted.")])
         .refuses(&[ErrorCode::NotFound]);
 
 const SINK_ROTATE_SECRET: Operation = Operation::post(
     "/sink/rotate-secret",
     "sink.rotate_secret",
-    "Give the platform's own webhook endpoint a new signing secret.",
+    "Rotate the signing secret of the platform's own webhook endpoint.",
 )
-.details("The new secret is shown in this answer and never again.")
+.details("The new secret is shown only in this answer.")
 .operator(&[OperatorScope::KeysWrite])
 .if_match("endpoint")
 .optional_body("RotationRequest", r#"{"overlap_seconds":86400}"#)
@@ -99,9 +99,9 @@ const SINK_ROTATE_SECRET: Operation = Operation::post(
 .refuses(&[ErrorCode::NotFound, ErrorCode::RotationInProgress]);
 
 const OUTBOX: Operation =
-    Operation::get("/outbox", "outbox.get", "See what of all merchants' deliveries waits.")
+    Operation::get("/outbox", "outbox.get", "Show the delivery backlog.")
         .operator(&[OperatorScope::OperatorRead])
-        .answers(&[ok("PlatformOutbox", "As it is now.")]);
+        .answers(&[ok("PlatformOutbox", "The current backlog.")]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

@@ -15,18 +15,18 @@ use crate::http::list_query::{ROWS, event_types, list_request};
 use crate::http::operation::{self, Operation, id, mode, ok, page, text, time};
 use crate::http::routes::Routes;
 
-const LIST: Operation = Operation::get("/events", "events.list", "List events: of everybody, or of one merchant and mode.")
+const LIST: Operation = Operation::get("/events", "events.list", "List events of all merchants, or of one merchant and mode.")
     .details(
         "Newest first where everybody's are listed. With `merchant` and `mode`, which are given together, the stream \
          of these in its order; the other filters go with both.",
     )
     .operator(&[OperatorScope::OperatorRead])
     .query(&[
-        id("merchant", "mer", "Of this merchant; with `mode`."),
-        mode("mode", "Of this mode; with `merchant`."),
+        id("merchant", "mer", "Of this merchant; requires `mode`."),
+        mode("mode", "Of this mode; requires `merchant`."),
         operation::event_types("type", "Of any of these types."),
-        time("created_from", "Made then or later."),
-        time("created_to", "Made before."),
+        time("created_from", "Created at this time or later."),
+        time("created_to", "Created before this time."),
         text("resource", "About this record: an order number or an id."),
     ])
     .answers(&[page("Event", "Events.")]);
@@ -64,7 +64,7 @@ async fn events_list(State(roots): State<AppState>, request: Request) -> Respons
     .await
 }
 
-/// The history of everybody cannot be narrowed: no index would help.
+/// The list over all merchants cannot be filtered: no index would help.
 fn of_one_stream(missing: &'static str) -> Refusal {
     let detail = "merchant and mode are given together, and the other filters with both of them.";
     Refusal::new(ErrorCode::InvalidParameter, detail).param(missing)

@@ -22,7 +22,7 @@ const LIST: Operation = Operation::get("/merchants", "merchants.list", "List mer
     ])
     .answers(&[page("OperatorMerchant", "Merchants.")]);
 
-const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Make a merchant.")
+const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Create a merchant.")
     .operator(&[OperatorScope::OperatorWrite])
     .body(
         "MerchantRequest",
@@ -37,7 +37,7 @@ const GET: Operation = Operation::get("/merchants/{merchant}", "merchants.get", 
 const UPDATE: Operation = Operation::patch(
     "/merchants/{merchant}",
     "merchants.update",
-    "Change a merchant: rename, set, suspend, close.",
+    "Change a merchant: name, settings, status.",
 )
 .details(
     "Settings and limits that are not named stay as they are. A limit that is null is the platform's default again; \

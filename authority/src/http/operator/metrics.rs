@@ -1,8 +1,9 @@
-//! `GET /metrics` (contract 15.11): without a key, on the operator's listener only, in the OpenMetrics text format that
-//! Prometheus and its kin read.
+//! `GET /metrics` (contract 15.11): without a key, only on the operator's listener, in the OpenMetrics text format
+//! that Prometheus and similar tools read.
 //!
-//! What this process counted comes from memory; what waits and how endpoints fare comes from the database, read at most
-//! every few seconds. While the database does not answer, `authority_database_up` is 0 and its figures are missing.
+//! Counters of this process come from memory; the backlog and the health of endpoints come from the database, read
+//! at most every few seconds. While the database does not answer, `authority_database_up` is 0 and its figures are
+//! missing.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -33,8 +34,8 @@ struct ByPool {
 }
 
 const METRICS: Operation =
-    Operation::get("/metrics", "metrics", "Read the figures of the service, for Prometheus.")
-        .answers(&[plain(OPEN_METRICS, "The figures, in the OpenMetrics text format.")]);
+    Operation::get("/metrics", "metrics", "Read the service's metrics, for Prometheus.")
+        .answers(&[plain(OPEN_METRICS, "The metrics, in the OpenMetrics text format.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {
@@ -46,7 +47,7 @@ async fn metrics(State(roots): State<AppState>) -> Response {
     let figures = roots.figures.get(&roots.app).await;
     register_process(&mut registry, &roots.app);
     register_database(&mut registry, figures.as_ref());
-    // Writing into memory does not fail.
+    // Writing to memory does not fail.
     let text = roots.metrics.write(&registry).unwrap_or_default();
     ([(CONTENT_TYPE, OPEN_METRICS)], text).into_response()
 }

@@ -1,7 +1,7 @@
 //! The operator API: `/v1/operator`, on a listener of its own (contract 6.1, 6.2). One file per resource.
 //!
-//! The platform tells what happened; the authority decides whether it is legal and what follows from it. Merchant and
-//! mode are named by the path here. Beside it, without a key: `/healthz`, `/readyz` and `/metrics`.
+//! The platform reports what happened; the authority decides whether it is allowed and what follows from it. The
+//! path names the merchant and mode. Also on this listener, without a key: `/healthz`, `/readyz` and `/metrics`.
 
 mod alerts;
 mod api_keys;
@@ -33,19 +33,19 @@ use super::problem::Problem;
 use super::query::Query;
 use super::routes::Routes;
 
-/// A path segment; one that does not decode is a record that does not exist.
+/// A path segment; one that does not decode means that the record does not exist.
 type Segment = Result<Path<String>, PathRejection>;
 /// `{merchant}/{mode}`.
 type TenantSegments = Result<Path<(String, String)>, PathRejection>;
-/// `{merchant}/{mode}` and a record of theirs.
+/// `{merchant}/{mode}` and one of that merchant's records.
 type RecordSegments = Result<Path<(String, String, String)>, PathRejection>;
 
-const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "See whether the process runs.")
-    .answers(&[plain("text/plain; charset=utf-8", "It runs.")]);
+const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "Check whether the process runs.")
+    .answers(&[plain("text/plain; charset=utf-8", "The process runs.")]);
 
-const READYZ: Operation = Operation::get("/readyz", "readyz", "See whether the service can do its work.")
-    .details("Not ready while the database is away, takes no writes or is another one than expected, or while deliveries are due that nobody sends.")
-    .answers(&[plain("text/plain; charset=utf-8", "It can.")]);
+const READYZ: Operation = Operation::get("/readyz", "readyz", "Check whether the service can do its work.")
+    .details("Not ready while the database is unavailable, rejects writes or has an unexpected schema, or while due deliveries are not sent.")
+    .answers(&[plain("text/plain; charset=utf-8", "The service is ready.")]);
 
 /// The routes of the operator's listener.
 pub fn routes() -> Routes {
@@ -74,7 +74,7 @@ fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
     segment.ok().and_then(|Path(text)| parse(&text))
 }
 
-/// What does not parse is a merchant that does not exist.
+/// The tenant in a path. One that does not parse means that the merchant does not exist.
 fn tenant(segments: TenantSegments) -> Option<Tenant> {
     let Path((merchant, mode)) = segments.ok()?;
     tenant_of(&merchant, &mode)
@@ -85,13 +85,13 @@ fn tenant_of(merchant: &str, mode: &str) -> Option<Tenant> {
     Some(Tenant { merchant_id: MerchantId::parse(merchant)?, livemode })
 }
 
-/// A record and whose it is.
+/// The tenant in a path, and a record of it.
 fn tenant_and<T>(segments: RecordSegments, parse: fn(&str) -> Option<T>) -> (Option<Tenant>, Option<T>) {
     let Ok(Path((merchant, mode, record))) = segments else { return (None, None) };
     (tenant_of(&merchant, &mode), parse(&record))
 }
 
-/// The filter `mode`: whether live, where it is given.
+/// The filter `mode`: whether live; `None` when not given.
 fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
     let mode = query.parsed("mode", "live or test", Mode::parse)?;
     Ok(mode.map(|mode| mode == Mode::Live))

@@ -13,8 +13,8 @@ use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
 const INGEST: Operation =
-    Operation::post("/merchants/{merchant}/{mode}/orders", "orders.ingest", "Take in an order from elsewhere.")
-        .details("With the payments made on it, as far as they have come.")
+    Operation::post("/merchants/{merchant}/{mode}/orders", "orders.ingest", "Ingest an order from another system.")
+        .details("Includes its payments, in their current state.")
         .operator(&[OperatorScope::OperatorWrite])
         .body(
             "OrderRequest",
@@ -31,9 +31,9 @@ const READ: Operation =
 const EDIT: Operation = Operation::patch(
     "/merchants/{merchant}/{mode}/orders/{order}",
     "orders.edit",
-    "Edit customer, addresses and metadata.",
+    "Edit an order's customer, addresses and metadata.",
 )
-.details("A JSON merge patch (RFC 7396): what is absent stays, null clears.")
+.details("A JSON merge patch (RFC 7396): absent members stay, null clears.")
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("order")
 .body("OrderPatch", r#"{"customer":{"phone":"+44 113 4960000"},"metadata":{"gift":"yes"}}"#)
@@ -42,7 +42,7 @@ const EDIT: Operation = Operation::patch(
 const CONFIRM: Operation = Operation::post(
     "/merchants/{merchant}/{mode}/orders/{order}/confirm",
     "orders.confirm",
-    "Confirm an order whose money is not waited for.",
+    "Confirm an order without waiting for payment.",
 )
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("order")
@@ -55,7 +55,7 @@ const CANCEL: Operation = Operation::post(
     "orders.cancel",
     "Cancel an order.",
 )
-.details("Open payments are cancelled with it. What was captured is not given back by that.")
+.details("Its open payments are cancelled. Captured money is not refunded.")
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("order")
 .optional_body("OrderCancelRequest", r#"{"reason":"customer_request"}"#)

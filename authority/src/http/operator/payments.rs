@@ -1,4 +1,4 @@
-//! Payments and the reports of processors (contract 3.5, 6.2).
+//! Payments and processors' reports (contract 3.5, 6.2).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
@@ -17,7 +17,7 @@ use crate::http::routes::Routes;
 const START: Operation = Operation::post(
     "/merchants/{merchant}/{mode}/payments",
     "payments.start",
-    "Begin a payment of a checkout, an order, or a subscription's latest order.",
+    "Start a payment of a checkout, an order, or a subscription's latest order.",
 )
 .operator(&[OperatorScope::ProcessorWrite])
 .body(
@@ -26,14 +26,14 @@ const START: Operation = Operation::post(
 )
 .answers(&[
     created("Payment", "The payment.").tagged(),
-    ok("Payment", "The payment that the processor's event began before.").tagged(),
+    ok("Payment", "The payment that the processor's event started earlier.").tagged(),
 ])
 .refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::CurrencyMismatch]);
 
 const REPORT: Operation = Operation::post(
     "/payments/{payment}/reports",
     "payments.report",
-    "Tell what the processor says of a payment.",
+    "Report a processor's event about a payment.",
 )
 .details(
     "A report that was told before, or is overtaken, changes nothing: `applied` is false. One that contradicts what is \
@@ -44,16 +44,16 @@ const REPORT: Operation = Operation::post(
 .answers(&[ok("PaymentReportResult", "The payment as it is now, and whether it changed.").tagged()])
 .refuses(&[ErrorCode::ProcessorConflict, ErrorCode::CurrencyMismatch]);
 
-/// Who may read payments: the adapter finds late money here.
+/// The scopes that may read payments: the payment adapter finds late money here.
 const READERS: [OperatorScope; 2] = [OperatorScope::OperatorRead, OperatorScope::ProcessorWrite];
 
 const LIST: Operation =
     Operation::get("/payments", "payments.list", "List the payments of all merchants, newest first.")
-        .details("`late=true` finds the money that came after its checkout or order had ended.")
+        .details("`late=true` finds the money that arrived after its checkout or order had ended.")
         .operator(&READERS)
         .query(&[
             operation::words::<PaymentStatus>("status", "With any of these statuses."),
-            operation::flag("late", "Whether the money came after its checkout or order had ended."),
+            operation::flag("late", "Whether the money arrived after its checkout or order had ended."),
         ])
         .answers(&[page("OperatorPayment", "Payments.")]);
 
@@ -62,12 +62,12 @@ const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Re
     .answers(&[ok("OperatorPayment", "The payment.").tagged()]);
 
 const REFUND: Operation =
-    Operation::post("/payments/{payment}/refunds", "payments.refund", "Ask for a refund of a payment.")
-        .details("Of any captured payment, and the only way for money that came too late to make an order.")
+    Operation::post("/payments/{payment}/refunds", "payments.refund", "Request a refund of a payment.")
+        .details("Works for any captured payment. The only way to refund money that arrived too late to create an order.")
         .operator(&[OperatorScope::ProcessorWrite])
         .if_match("payment")
         .body("PaymentRefundRequest", r#"{"amount":1500,"reason":"other"}"#)
-        .answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+        .answers(&[created("Refund", "The requested refund.").tagged().located()])
         .refuses(&[
             ErrorCode::OrderNotRefundable,
             ErrorCode::CurrencyMismatch,

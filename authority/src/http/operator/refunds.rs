@@ -1,4 +1,4 @@
-//! Refunds: asked for by the platform, worked on and reported by its payment adapter (contract 3.6, 6.2).
+//! Refunds: requested by the platform, processed and reported by its payment adapter (contract 3.6, 6.2).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::RefundId;
@@ -14,18 +14,18 @@ use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{self, Operation, created, ok, page};
 use crate::http::routes::Routes;
 
-/// Who may read refunds: the adapter finds its work here.
+/// The scopes that may read refunds: the payment adapter finds its work here.
 const READERS: [OperatorScope; 2] = [OperatorScope::OperatorRead, OperatorScope::ProcessorWrite];
 
 const REQUEST: Operation = Operation::post(
     "/merchants/{merchant}/{mode}/orders/{order}/refunds",
     "refunds.request",
-    "Ask for a refund of an order.",
+    "Request a refund of an order.",
 )
 .operator(&[OperatorScope::ProcessorWrite])
 .if_match("order")
 .body("RefundRequest", r#"{"amount":1500,"reason":"damaged"}"#)
-.answers(&[created("Refund", "The refund, asked for.").tagged().located()])
+.answers(&[created("Refund", "The requested refund.").tagged().located()])
 .refuses(&[
     ErrorCode::OrderNotRefundable,
     ErrorCode::CurrencyMismatch,
@@ -36,7 +36,7 @@ const REQUEST: Operation = Operation::post(
 const LIST: Operation = Operation::get(
     "/refunds",
     "refunds.list",
-    "List the refunds of all merchants, newest first: the work of a payment adapter.",
+    "List the refunds of all merchants, newest first. A payment adapter finds its work here.",
 )
 .operator(&READERS)
 .query(&[operation::words::<RefundStatus>("status", "With any of these statuses.")])
@@ -49,9 +49,9 @@ const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read 
 const REPORT: Operation = Operation::post(
     "/refunds/{refund}/reports",
     "refunds.report",
-    "Tell what the processor says of a refund.",
+    "Report a processor's event about a refund.",
 )
-.details("A report that was told before, or is overtaken, changes nothing: `applied` is false.")
+.details("A repeated or outdated report changes nothing: `applied` is false.")
 .operator(&[OperatorScope::ProcessorWrite])
 .body("RefundReportRequest", r#"{"status":"completed","processor_event_id":"re_1-completed"}"#)
 .answers(&[ok("RefundReportResult", "The refund as it is now, and whether it changed.").tagged()])

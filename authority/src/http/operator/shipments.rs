@@ -1,4 +1,4 @@
-//! The reports of carriers (contract 3.7, 6.2).
+//! Carriers' reports (contract 3.7, 6.2).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::ShipmentId;
@@ -14,12 +14,12 @@ use crate::http::routes::Routes;
 const REPORT: Operation = Operation::post(
     "/shipments/{shipment}/reports",
     "shipments.report",
-    "Tell what the carrier says of a parcel.",
+    "Report a carrier's event about a shipment.",
 )
 .details("A report that says nothing new changes nothing: `applied` is false.")
 .operator(&[OperatorScope::CarrierWrite])
 .body("ShipmentReportRequest", r#"{"status":"in_transit"}"#)
-.answers(&[ok("ShipmentReportResult", "The parcel as it is now, and whether it changed.").tagged()])
+.answers(&[ok("ShipmentReportResult", "The shipment as it is now, and whether it changed.").tagged()])
 .refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::ShipmentExists]);
 
 /// The route.

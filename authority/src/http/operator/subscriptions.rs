@@ -12,7 +12,7 @@ use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
 const OPEN: Operation =
-    Operation::post("/merchants/{merchant}/{mode}/subscriptions", "subscriptions.open", "Make a subscription.")
+    Operation::post("/merchants/{merchant}/{mode}/subscriptions", "subscriptions.open", "Create a subscription.")
         .operator(&[OperatorScope::OperatorWrite])
         .body(
             "SubscriptionRequest",
@@ -31,7 +31,7 @@ const REPORT: Operation = Operation::post(
     "subscriptions.report",
     "Change a subscription: its status, its items, its next period.",
 )
-.details("A report that says nothing new changes nothing: `applied` is false. A renewal makes an order.")
+.details("A report that says nothing new changes nothing: `applied` is false. A renewal creates an order.")
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("subscription")
 .body("SubscriptionReportRequest", r#"{"renew":true}"#)

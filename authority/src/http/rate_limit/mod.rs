@@ -1,14 +1,15 @@
-//! Token buckets (contract 5.5) and the two header fields that tell a client where it stands.
+//! Token buckets (contract 5.5) and the two header fields that tell a client its rate limit status.
 //!
-//! After the credential is known, each request takes a token of its (merchant, mode) and policy; all keys of the
-//! merchant share the buckets. A request without a credential, and one with a wrong one, takes a token of its client
-//! address instead, each of a bucket of its own; when that bucket is empty, further failures are told 429 and not 401,
-//! while good credentials from the same address pass: an address may be shared. The header fields follow the IETF draft
-//! "RateLimit header fields for HTTP", revision 10: the policy is the merchant's own or the platform's, `r` is what this
-//! instance takes at once, burst included, `t` the seconds until its bucket is full again.
+//! After authentication each request takes a token of its (merchant, mode) and policy; all keys of the merchant
+//! share the buckets. A request without a credential, or with an invalid one, takes a token of its client address
+//! instead, from a separate bucket for each of the two cases. When that bucket is empty, further failures get 429
+//! instead of 401, while valid credentials from the same address still pass: an address may be shared. The header
+//! fields follow the IETF draft "RateLimit header fields for HTTP", revision 10: the policy is the merchant's own
+//! or the platform's, `r` is the number of requests that this instance accepts at once, burst included, `t` the
+//! seconds until its bucket is full again.
 //!
-//! Deliberately absent: the buckets of merchants themselves (`merchant_rates`), and buckets shared between
-//! instances; those of merchants are divided by the number of instances ([`crate::instances`]).
+//! Deliberately absent: the buckets of merchants (`merchant_rates`), and buckets shared between instances;
+//! merchants' buckets are divided by the number of instances ([`crate::instances`]).
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
@@ -33,11 +34,11 @@ use crate::config::{Quota, RateLimits};
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Buckets that are full again are forgotten every so many requests, so that addresses and merchants that went away
-/// cost no memory.
+/// Number of requests after which full buckets are removed, so that addresses and merchants that no longer send
+/// requests use no memory.
 const SWEEP_EVERY: u32 = 4_096;
 
-/// Which bucket a request draws from. An operation under `Delivery` draws from that alone.
+/// The bucket that a request draws from. An operation under `Delivery` draws only from that one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// GET and HEAD.
@@ -53,7 +54,7 @@ pub enum Policy {
 pub enum Failure {
     /// There was no credential.
     NoCredential,
-    /// There was one that is not good.
+    /// The credential is invalid.
     WrongCredential,
 }
 
@@ -75,7 +76,7 @@ impl Policy {
 
 /// All buckets of this instance.
 pub struct RateLimiter {
-    /// None when limits are switched off.
+    /// `None` when limits are disabled.
     buckets: Option<Buckets>,
 }
 
@@ -92,7 +93,7 @@ struct Buckets {
 }
 
 impl RateLimiter {
-    /// Full buckets; `None` switches every limit off.
+    /// Starts with full buckets; `None` disables every limit.
     #[must_use]
     pub fn new(limits: Option<RateLimits>, clock: Arc<dyn Clock>) -> Self {
         let clock = Monotonic(clock);
@@ -109,14 +110,14 @@ impl RateLimiter {
         Self { buckets }
     }
 
-    /// How many instances allow what a merchant may have, this one among them.
+    /// Sets the number of instances that share a merchant's limit, this one included.
     pub fn share_among(&self, instances: u32) {
         if let Some(buckets) = &self.buckets {
             buckets.instances.store(instances.max(1), Ordering::Relaxed);
         }
     }
 
-    /// Takes a token. The standing goes into the headers of the answer, whether it was taken or not.
+    /// Takes a token. The status goes into the headers of the answer, whether or not a token was left.
     pub fn check(
         &self,
         tenant: &Tenant,
@@ -143,7 +144,7 @@ impl RateLimiter {
     /// Counts a failed authentication.
     ///
     /// # Errors
-    /// `rate_limited` when the address has failed too often; it takes the place of the 401.
+    /// `rate_limited` when the address has failed too often; it replaces the 401.
     pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<(), Refusal> {
         let Some(buckets) = &self.buckets else { return Ok(()) };
         buckets.sweep();
@@ -185,13 +186,13 @@ impl Buckets {
     }
 }
 
-/// A limit under the name that it has in the merchant's record.
+/// A limit, with its name in the merchant's record.
 struct Limit {
     name: &'static str,
     quota: Quota,
 }
 
-/// Says which limit it was and who can change it.
+/// The refusal, which names the limit and who can change it.
 fn over(name: &'static str, quota: Quota) -> Refusal {
     let (limit, burst) = (quota.refill.get(), quota.burst.get());
     let detail = format!(
@@ -201,13 +202,13 @@ fn over(name: &'static str, quota: Quota) -> Refusal {
     Refusal::new(ErrorCode::RateLimited, detail).with("limit", name).with("limit_value", limit)
 }
 
-/// Where a client stands after a request.
+/// A client's rate limit status after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "goes into the headers of the answer"]
 pub struct RateLimitStatus(Option<(Policy, Quota, Taken)>);
 
 impl RateLimitStatus {
-    /// Writes `RateLimit-Policy` and `RateLimit`; nothing when limits are off.
+    /// Writes `RateLimit-Policy` and `RateLimit`; nothing when limits are disabled.
     pub fn write(self, headers: &mut HeaderMap) {
         let Some((policy, quota, Taken { remaining, full_after, .. })) = self.0 else { return };
         let name = policy.name();
@@ -238,7 +239,7 @@ impl<K: Clone + Eq + Hash> Bucket<K> {
         Self { limiter: governor::RateLimiter::new(bucket, DefaultKeyedStateStore::default(), clock.clone()) }
     }
 
-    /// What is left, and whether there was a token.
+    /// Takes a token; returns what is left, and whether there was one.
     fn take(&self, key: &K, clock: &Monotonic) -> (u32, Result<(), Refusal>) {
         match self.limiter.check_key(key) {
             Ok(state) => (state.remaining_burst_capacity(), Ok(())),
@@ -251,7 +252,7 @@ impl<K: Clone + Eq + Hash> Bucket<K> {
     }
 }
 
-/// How long a number of tokens takes to come back.
+/// The refill time of a number of tokens.
 fn refill_time(quota: Quota, tokens: u32) -> Duration {
     quota.window.saturating_mul(tokens) / quota.refill.get()
 }
@@ -260,7 +261,7 @@ fn whole_seconds(duration: Duration) -> u32 {
     u32::try_from(duration.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Who fails: an IPv4 address, or the /64 that one IPv6 subscriber gets and can pick any address from.
+/// The source of a failure: an IPv4 address, or the /64 of one IPv6 subscriber, who can use any address in it.
 fn subscriber(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
@@ -268,7 +269,7 @@ fn subscriber(client: IpAddr) -> IpAddr {
     }
 }
 
-/// The service's clock as `governor` wants it.
+/// The service's clock in the form that `governor` needs.
 #[derive(Clone)]
 struct Monotonic(Arc<dyn Clock>);
 
@@ -302,7 +303,7 @@ mod tests {
         dispatch_share_percent: None,
     };
 
-    /// A clock that the test turns.
+    /// A clock that the test sets.
     #[derive(Default)]
     pub(super) struct Hand(Mutex<Duration>);
 

@@ -1,4 +1,4 @@
-//! Limits that an operator set for one merchant, and instances that share them.
+//! Limits that the operator set for one merchant, and instances that share them.
 
 use super::tests::{PLATFORMS, fields, limiter, tenant};
 use super::*;
@@ -56,7 +56,7 @@ fn instances_share_what_a_merchant_may_have() {
     limiter.share_among(4);
     let (standing, _) = limiter.check(&tenant("mer_a", true), &PLATFORMS, Policy::Read);
     assert_eq!(fields(standing), ("\"read\";q=100;w=1".to_owned(), "\"read\";r=49;t=1".to_owned()));
-    // There is never nobody.
+    // Zero counts as one instance.
     limiter.share_among(0);
     let (standing, _) = limiter.check(&tenant("mer_b", true), &PLATFORMS, Policy::Read);
     assert_eq!(fields(standing).1, "\"read\";r=199;t=1");

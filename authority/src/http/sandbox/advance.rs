@@ -1,4 +1,5 @@
-//! What processors and carriers would report: payments, refunds, shipments and subscriptions move on (contract 6.3).
+//! Simulated reports of processors and carriers: payments, refunds, shipments and subscriptions advance (contract
+//! 6.3).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{PaymentId, RefundId, ShipmentId, SubscriptionId};
@@ -14,7 +15,7 @@ use crate::http::routes::Routes;
 const PAYMENT: Operation = Operation::post(
     "/payments/{payment}/advance",
     "sandbox.payments.advance",
-    "Have the processor report on a payment.",
+    "Simulate a processor's report about a payment.",
 )
 .sandbox()
 .if_match("payment")
@@ -25,7 +26,7 @@ const PAYMENT: Operation = Operation::post(
 const REFUND: Operation = Operation::post(
     "/refunds/{refund}/advance",
     "sandbox.refunds.advance",
-    "Have the processor report on a refund.",
+    "Simulate a processor's report about a refund.",
 )
 .sandbox()
 .if_match("refund")
@@ -36,16 +37,16 @@ const REFUND: Operation = Operation::post(
 const SHIPMENT: Operation = Operation::post(
     "/shipments/{shipment}/advance",
     "sandbox.shipments.advance",
-    "Have the carrier report on a parcel.",
+    "Simulate a carrier's report about a shipment.",
 )
 .sandbox()
 .if_match("shipment")
 .body("ShipmentAdvance", r#"{"to":"in_transit"}"#)
-.answers(&[ok("ShipmentReportResult", "The parcel as it is now, and whether it changed.").tagged()])
+.answers(&[ok("ShipmentReportResult", "The shipment as it is now, and whether it changed.").tagged()])
 .refuses(&[ErrorCode::InvalidStateTransition]);
 
 const SUBSCRIPTION_OPEN: Operation =
-    Operation::post("/subscriptions", "sandbox.subscriptions.open", "Make a subscription.")
+    Operation::post("/subscriptions", "sandbox.subscriptions.open", "Create a subscription.")
         .sandbox()
         .body(
             "SubscriptionRequest",
@@ -56,7 +57,7 @@ const SUBSCRIPTION_OPEN: Operation =
 const SUBSCRIPTION: Operation = Operation::post(
     "/subscriptions/{subscription}/advance",
     "sandbox.subscriptions.advance",
-    "Move a subscription on: to a status, or into its next period.",
+    "Advance a subscription to a status, or to its next period.",
 )
 .sandbox()
 .if_match("subscription")

@@ -23,32 +23,29 @@ const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open", 
 const PAY: Operation = Operation::post(
     "/checkouts/{checkout}/pay",
     "sandbox.checkouts.pay",
-    "Try to pay the whole of a checkout.",
+    "Attempt to pay a checkout in full.",
 )
 .sandbox()
 .if_match("checkout")
 .body("PayRequest", r#"{"outcome":"succeeded"}"#)
-.answers(&[created("Payment", "The payment as it went.").tagged()])
+.answers(&[created("Payment", "The payment after the attempt.").tagged()])
 .refuses(&[ErrorCode::InvalidStateTransition]);
 
 const CANCEL: Operation =
-    Operation::post("/checkouts/{checkout}/cancel", "sandbox.checkouts.cancel", "Give a checkout up.")
+    Operation::post("/checkouts/{checkout}/cancel", "sandbox.checkouts.cancel", "Cancel a checkout.")
         .sandbox()
         .if_match("checkout")
         .optional_body("NoMembers", "{}")
         .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
         .refuses(&[ErrorCode::InvalidStateTransition]);
 
-const EXPIRE: Operation = Operation::post(
-    "/checkouts/{checkout}/expire",
-    "sandbox.checkouts.expire",
-    "Let a checkout run out of time.",
-)
-.sandbox()
-.if_match("checkout")
-.optional_body("NoMembers", "{}")
-.answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
-.refuses(&[ErrorCode::InvalidStateTransition]);
+const EXPIRE: Operation =
+    Operation::post("/checkouts/{checkout}/expire", "sandbox.checkouts.expire", "Expire a checkout.")
+        .sandbox()
+        .if_match("checkout")
+        .optional_body("NoMembers", "{}")
+        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+        .refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

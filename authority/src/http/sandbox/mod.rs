@@ -1,7 +1,8 @@
-//! The sandbox: `/v1/sandbox`, beside the merchant API (contract 6.3). Test keys alone; any scope suffices.
+//! The sandbox: `/v1/sandbox`, beside the merchant API (contract 6.3). Only for test keys; any scope suffices.
 //!
-//! A merchant's developer plays the platform, the processor and the carrier here. Checks, idempotency, rates and errors
-//! are those of the merchant API; the rules are those of the operator API, whose functions the use cases call.
+//! A merchant's developer plays the platform, the processor and the carrier here. Checks, idempotency, rates and
+//! errors are those of the merchant API; the rules are those of the operator API, whose functions the use cases
+//! call.
 
 mod advance;
 mod checkouts;

@@ -1,4 +1,4 @@
-//! Orders: taken in, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
+//! Orders: ingested, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::order::number::OrderNumber;
@@ -11,7 +11,7 @@ use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
-const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "Take an order in, paid or not.")
+const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "Ingest an order, paid or unpaid.")
     .sandbox()
     .body(
         "SandboxOrderRequest",
@@ -21,11 +21,11 @@ const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "T
     .refuses(&[ErrorCode::CurrencyMismatch]);
 
 const PAY: Operation =
-    Operation::post("/orders/{order}/pay", "sandbox.orders.pay", "Try to pay what is due of an order.")
+    Operation::post("/orders/{order}/pay", "sandbox.orders.pay", "Attempt to pay the amount due of an order.")
         .sandbox()
         .if_match("order")
         .body("PayRequest", r#"{"outcome":"succeeded"}"#)
-        .answers(&[created("Payment", "The payment as it went.").tagged()])
+        .answers(&[created("Payment", "The payment after the attempt.").tagged()])
         .refuses(&[ErrorCode::InvalidStateTransition]);
 
 const CANCEL: Operation =
@@ -39,9 +39,9 @@ const CANCEL: Operation =
 const SHARE: Operation = Operation::post(
     "/orders/{order}/share",
     "sandbox.orders.share",
-    "Share an order with a counterpart that the sandbox makes.",
+    "Share an order with a counterpart that the sandbox creates.",
 )
-.details("The counterpart is a merchant of its own, without keys, and is connected with yours when it is first needed.")
+.details("The counterpart is a separate merchant without keys. It is connected with yours when it is first needed.")
 .sandbox()
 .optional_body("ShareTerms", r#"{"include_amounts":true}"#)
 .answers(&[created("OrderShare", "The share.")])

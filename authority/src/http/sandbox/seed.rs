@@ -1,4 +1,4 @@
-//! Data for a demonstration (contract 6.3).
+//! Demonstration data (contract 6.3).
 
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -8,13 +8,13 @@ use crate::http::entry::{AppState, Reply, merchant};
 use crate::http::operation::{Operation, created};
 use crate::http::routes::Routes;
 
-const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Make demonstration data.")
+const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonstration data.")
     .details(
-        "The same seed makes the same data, but for ids and times. What was made before a failure stays.",
+        "The same seed creates the same data, except for ids and times. Data created before a failure stays.",
     )
     .sandbox()
     .body("SeedRequest", r#"{"orders":20,"seed":7}"#)
-    .answers(&[created("SandboxSeed", "What was made.")]);
+    .answers(&[created("SandboxSeed", "The data that was created.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {

@@ -1,11 +1,12 @@
-//! The places that connections take, and who gives way when there is none left.
+//! The connection slots of a server, and which connection is evicted when none is free.
 //!
-//! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting one can be evicted:
-//! first those that are ending and wait for their peer to close; then those that have never sent a request, the oldest
-//! of them first; then those that rest between requests, the longest resting first. A quarter of the places is the newcomers' own: were they to go first however few they are,
-//! peers that fill the places with resting connections could keep everybody else from sending a first request. The
-//! step from waiting to serving and the step from waiting to evicted exclude each other, so a request that has begun
-//! is never dropped for the sake of a new connection.
+//! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting connection can be
+//! evicted. First go those that are ending and wait for their peer to close. Then, when connections that have
+//! never sent a request hold more than a quarter of the slots, go those, oldest first; after them those that are
+//! idle between requests, longest idle first. While they hold a quarter or less, idle connections go before them:
+//! otherwise peers that fill the slots with idle connections could keep everybody else from sending a first
+//! request. The step from waiting to serving and the step from waiting to evicted exclude each other, so a request
+//! that has begun is never dropped for a new connection.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -17,16 +18,16 @@ use super::stream::Head;
 
 /// Waits for its first request.
 const FRESH: u8 = 0;
-/// Waits for a further request.
+/// Idle: waits for a further request.
 const RESTING: u8 = 1;
 /// Has a request that is not yet answered.
 const SERVING: u8 = 2;
-/// Gave way.
+/// Evicted.
 const EVICTED: u8 = 3;
-/// Was answered before its request was read to the end, and so is not used again.
+/// Answered before its request was read to the end, and so not reused.
 const ENDING: u8 = 4;
 
-/// One in so many places is kept for connections that have not sent a request yet.
+/// One in this many slots is reserved for connections that have not sent a request yet.
 const NEWCOMERS_SHARE: usize = 4;
 
 /// All connections of a server.
@@ -34,7 +35,7 @@ pub(super) struct Connections {
     limit: usize,
     open: Mutex<HashMap<u64, Arc<Slot>>>,
     counter: Arc<AtomicU64>,
-    /// Woken when a connection leaves or begins to rest: there may be a place now.
+    /// Woken when a connection leaves or becomes idle: there may be a free slot now.
     changed: Arc<Notify>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Connections {
 pub(super) struct Slot {
     id: u64,
     phase: AtomicU8,
-    /// When it began to wait, counted in steps of the server and not in time.
+    /// When it began to wait, counted in steps of the server, not as a time.
     waiting_since: AtomicU64,
     evict: Notify,
     head: Mutex<Head>,
@@ -54,18 +55,18 @@ pub(super) struct Slot {
     changed: Arc<Notify>,
 }
 
-/// The connection gave way to another before its request had begun.
+/// The connection was evicted before its request had begun.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection gave way to another")]
 pub(super) struct Evicted;
 
-/// Leaves when dropped.
+/// Releases its slot when dropped.
 pub(super) struct ConnectionPermit<'c> {
     connections: &'c Connections,
     id: u64,
 }
 
-/// Makes the connection rest when dropped: its answer was handed over.
+/// Makes the connection idle when dropped: its answer was handed off.
 pub(super) struct ActiveRequest(Arc<Slot>);
 
 impl Connections {
@@ -78,7 +79,7 @@ impl Connections {
         }
     }
 
-    /// Takes a place, evicting a waiting connection when all are taken; waits while all of them serve.
+    /// Takes a slot, evicting a waiting connection when none is free; waits while all of them serve.
     pub(super) async fn enter(&self) -> Arc<Slot> {
         loop {
             let changed = self.changed.notified();
@@ -103,12 +104,12 @@ impl Connections {
         slot
     }
 
-    /// The guard that frees the place of `slot`.
+    /// The guard that releases `slot`.
     pub(super) fn place(&self, slot: &Slot) -> ConnectionPermit<'_> {
         ConnectionPermit { connections: self, id: slot.id }
     }
 
-    /// Ends the connection that has waited longest. False when none waits.
+    /// Evicts the connection that comes first in the order above. False when none waits.
     pub(super) fn evict_one(&self) -> bool {
         let mut open = self.lock();
         loop {
@@ -127,16 +128,17 @@ impl Connections {
                 open.remove(&id);
                 return true;
             }
-            // It began to serve meanwhile: look for another.
+            // It began to serve meanwhile: try another one.
         }
     }
 
-    /// How many connections are open, evicted ones left out.
+    /// The number of open connections, without evicted ones.
     pub(super) fn count(&self) -> usize {
         self.lock().len()
     }
 
-    /// Resolves when no connection is open. Only for the end: it takes the wake-ups that [`Self::enter`] waits for.
+    /// Resolves when no connection is open. Only for shutdown: it consumes the wake-ups that [`Self::enter`] waits
+    /// for.
     pub(super) async fn emptied(&self) {
         loop {
             let changed = self.changed.notified();
@@ -160,12 +162,12 @@ impl Drop for ConnectionPermit<'_> {
 }
 
 impl Slot {
-    /// Resolves when the connection has to give way.
+    /// Resolves when the connection is evicted.
     pub(super) async fn evicted(&self) {
         self.evict.notified().await;
     }
 
-    /// A request's head has arrived: gives the turn to answer it and the head as it was read.
+    /// A request's head has arrived: returns the guard for serving it, and the head as it was read.
     pub(super) fn begin(self: &Arc<Self>) -> Result<(ActiveRequest, Head), Evicted> {
         let begin = |phase| (phase != EVICTED).then_some(SERVING);
         match self.phase.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin) {
@@ -174,33 +176,33 @@ impl Slot {
         }
     }
 
-    /// Since which step the connection waits for a head; `None` while it serves a request.
+    /// The step since which the connection has waited for a head; `None` while it serves a request.
     pub(super) fn waiting_since(&self) -> Option<u64> {
         (self.phase.load(Ordering::Acquire) != SERVING).then(|| self.waiting_since.load(Ordering::Relaxed))
     }
 
-    /// Notes that the request is answered before its body was read to the end.
+    /// Notes that the request was answered before its body was read to the end.
     pub(super) fn leave_body(&self) {
         self.body_left.store(true, Ordering::Release);
     }
 
-    /// The router has answered: what is written next is its answer.
+    /// Notes that the router has answered: what is written next is its answer.
     pub(super) fn note_answer(&self) {
         self.answer_unwritten.store(true, Ordering::Release);
     }
 
-    /// All that hyper had to write is written.
+    /// Notes that hyper has written everything it had.
     pub(super) fn note_written(&self) {
         self.answer_unwritten.store(false, Ordering::Release);
     }
 
-    /// Whether what is written now is an answer of the router.
+    /// Whether an answer of the router is being written.
     pub(super) fn writes_answer(&self) -> bool {
         self.answer_unwritten.load(Ordering::Acquire)
     }
 
-    /// Whether the peer may still be sending what nobody is going to read: the rest of a body, or of a head that was
-    /// refused.
+    /// Whether the peer may still be sending bytes that will not be read: the rest of a body, or of a head that
+    /// was refused.
     pub(super) fn leaves_unread(&self) -> bool {
         self.body_left.load(Ordering::Acquire) || !self.head().is_empty()
     }
@@ -250,8 +252,8 @@ mod tests {
         for _ in 0..5 {
             slots.push(connections.enter().await);
         }
-        // 3 rests the longest, then 0; 1 and 2 have never sent a request, and one such is the newcomers' share; 4 is
-        // ending.
+        // 3 has been idle the longest, then 0; 1 and 2 have never sent a request, and the newcomers' share is one
+        // of them; 4 is ending.
         drop(slots[3].begin().unwrap());
         drop(slots[0].begin().unwrap());
         let turn = slots[4].begin().unwrap();

@@ -1,5 +1,5 @@
-//! What can be wrong with a request before anybody looks at what it asks for (RFC 9112): said in its extensions, so that
-//! [`crate::http::answer`] refuses it like everything else.
+//! Defects of a request that are found before its contents are read (RFC 9112): stored in its extensions, so that
+//! [`crate::http::answer`] refuses it like any other.
 
 use http::header::{HOST, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -7,30 +7,30 @@ use http::{HeaderMap, StatusCode, Version};
 
 use super::stream::Head;
 
-/// Marks a request, in its extensions, that is refused whatever it asks for.
+/// Marks a request, in its extensions, that is refused whatever its contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub Defect);
 
 /// What is wrong with the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
-    /// Its length is given in two ways (section 6.3): what this server takes for the next request, a proxy in front may
-    /// take for a body.
+    /// Its length is given in two ways (section 6.3): bytes that this server reads as the next request, a proxy in
+    /// front may read as a body.
     AmbiguousLength,
     /// `Host` is missing, repeated or malformed (section 3.2).
     Host,
     /// Its body comes in a transfer coding other than `chunked` (section 6.1).
     TransferCoding,
-    /// The bytes are no HTTP/1.1 request.
+    /// The bytes are not an HTTP/1.1 request.
     NoRequest,
-    /// The target is longer than what is read of a head.
+    /// The target is longer than the part of a head that is read.
     TargetTooLong,
-    /// The headers are larger, or more, than what is read of a head.
+    /// The headers are larger, or more, than the part of a head that is read.
     HeadersTooLarge,
 }
 
 impl Defect {
-    /// Of a request that hyper could read; `head` is what it read it from.
+    /// The defect of a request that hyper could parse from `head`.
     pub(super) fn of(parts: &Parts, head: &Head) -> Option<Self> {
         let coded = parts.headers.contains_key(TRANSFER_ENCODING);
         if coded && !head.has_one_length() {
@@ -48,7 +48,7 @@ impl Defect {
         (!good).then_some(Self::Host)
     }
 
-    /// Of a request that hyper refused by itself with this status.
+    /// The defect of a request that hyper itself refused with this status.
     pub(super) fn behind(status: StatusCode, head: &Head) -> Self {
         match status {
             StatusCode::URI_TOO_LONG => Self::TargetTooLong,
@@ -65,7 +65,7 @@ fn is_chunked_alone(headers: &HeaderMap) -> bool {
     lines.next().is_some_and(|line| one(line.as_bytes())) && lines.next().is_none()
 }
 
-/// `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2.2); empty where the target has no authority.
+/// `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2.2); empty when the target has no authority.
 fn is_host(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let (host, port) = match text.rfind([':', ']']) {
@@ -80,7 +80,7 @@ fn is_host(text: &[u8]) -> bool {
         }
 }
 
-/// IPv6, or what the future may bring: `v`, a version, a point and an address.
+/// IPv6, or a future version: `v`, a version, a dot and an address.
 fn is_ip_literal(text: &str) -> bool {
     let of_the_future = || {
         let (version, address) = text.strip_prefix(['v', 'V'])?.split_once('.')?;

@@ -1,13 +1,13 @@
 //! Accepts connections and serves one router on them, with a limit on everything a peer can hold.
 //!
-//! The accept loop hands each connection to a task of its own, which lets hyper speak HTTP/1.1 on it. A peer that
-//! sends nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline; when all
-//! places are taken, the connection that has waited longest without a request gives way, so that idle peers never
-//! keep others out. Connections that carry a request are never cut for others.
+//! The accept loop passes each connection to its own task, in which hyper speaks HTTP/1.1. A peer that sends
+//! nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline. When all slots
+//! are taken, a waiting connection is evicted ([`connections`]), so that idle peers never keep others out.
+//! Connections with a request in progress are never closed for others.
 //!
-//! When told to stop, the server stops accepting, lets requests in flight finish, and ends what is left after a
-//! grace period. Deliberately absent: `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS, which
-//! belong to the proxy in front; and every rule about the content of a request (see [`super::answer`]).
+//! When told to stop, the server stops accepting, lets requests in flight finish, and closes the rest after a
+//! grace period. Deliberately absent: `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS,
+//! which belong to the proxy in front; and every rule about the content of a request (see [`super::answer`]).
 
 mod connections;
 mod defect;
@@ -42,35 +42,35 @@ use self::stream::LimitedStream;
 pub use self::defect::{Defect, Malformed};
 pub use self::request_body::BodyTimeout;
 
-/// Largest head that is read before hyper refuses it by itself. Twice what [`super::answer`] allows, so that heads a little
-/// too large are read to their end.
+/// Largest head that is read before hyper itself refuses it. Twice the limit of [`super::answer`], so that heads
+/// slightly above the limit are read to their end.
 const READ_BUFFER_BYTES: usize = 64 * 1024;
-/// Pause after the system refused a connection for want of file descriptors.
+/// Pause after the system refused a connection for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a peer may hold, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Connections open at once. The default, 1,024, is far more than the requests that one instance answers at a
-    /// time. The store and the dispatcher need file descriptors besides: a process that may open fewer (often 1,024)
-    /// than all together lets waiting connections go when it runs out, and says so in its log.
+    /// time. The store and the dispatcher need file descriptors as well: a process whose limit is lower (often
+    /// 1,024) than the total closes waiting connections when it runs out, and logs it.
     pub max_connections: usize,
     /// From the first byte of a request (or from accepting the connection) to the end of its head. 10 s.
     pub head_timeout: Duration,
-    /// How long a connection may rest between two requests. 75 s: longer than what proxies and client pools keep,
-    /// so that it is they who close, and no request runs into a closing connection.
+    /// How long a connection may be idle between two requests. 75 s: longer than the idle time of proxies and
+    /// client pools, so that they close first and no request hits a closing connection.
     pub idle_timeout: Duration,
     /// From the end of the head to the end of the body. 30 s.
     pub body_timeout: Duration,
-    /// How long a peer may take nothing of an answer that waits for it. 30 s.
+    /// How long a peer may read nothing of an answer that is ready for it. 30 s.
     pub write_timeout: Duration,
-    /// How long a peer may take over a whole answer. 120 s: a page of a list is at most some 4 MiB, and who takes it in
-    /// drops would hold that much memory for as long as it likes.
+    /// How long a peer may take to read a whole answer. 120 s: a page of a list is at most about 4 MiB, and a peer
+    /// that reads it very slowly would hold that much memory as long as it likes.
     pub answer_timeout: Duration,
-    /// How long a peer that was answered early may go on sending before its connection is closed on it. 5 s: a body
-    /// of many times the limit gets through in it, and the place can be had by others meanwhile.
+    /// How long a peer that was answered early may continue to send before its connection is closed. 5 s: enough
+    /// for a body of many times the limit, and the slot becomes available to others soon.
     pub linger_timeout: Duration,
-    /// What requests in flight get to finish when the service stops. 20 s (T8).
+    /// How long requests in flight may take to finish when the service stops. 20 s (T8).
     pub stop_grace: Duration,
 }
 
@@ -89,7 +89,7 @@ impl Default for Limits {
     }
 }
 
-/// Whom a request came from: the other end of its connection, in the extensions of every request.
+/// The address of the peer: the other end of the connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 
@@ -100,18 +100,18 @@ pub struct Stopped {
     pub cut_off: usize,
 }
 
-/// What the connections are told about the server's end.
+/// The phases of the server's shutdown, as connections see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Serving,
-    /// Finish what is in flight, begin nothing.
+    /// Finish requests in flight, start none.
     Stopping,
-    /// End now.
+    /// Close now.
     Over,
 }
 
-/// Serves `router` on `listener` until `stop` resolves, then stops gracefully. Dropping the future cuts everything
-/// off at once.
+/// Serves `router` on `listener` until `stop` resolves, then stops gracefully. Dropping the future closes
+/// everything at once.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -142,7 +142,8 @@ pub async fn serve(
     Stopped { cut_off }
 }
 
-/// Waits for a place, then for a connection. `None` when the peer is gone again or the system is out of descriptors.
+/// Waits for a slot, then for a connection. `None` when the peer is gone again or the system is out of
+/// descriptors.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Connections>,
@@ -159,7 +160,7 @@ async fn accept(
     }
 }
 
-/// Errors of the connection that was about to be accepted, after which the next can be accepted at once.
+/// Errors that concern only the connection to be accepted; the next one can be accepted at once.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -179,7 +180,7 @@ struct Connection {
 impl Connection {
     async fn run(self, stream: TcpStream, mut phase: watch::Receiver<Phase>) {
         let _place = self.connections.place(&self.slot);
-        // Answers are written whole; waiting for more to send only adds latency.
+        // Answers are written whole; delaying small writes only adds latency.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(peer = %self.peer, %error, "the connection was gone before it was served");
             return;
@@ -199,14 +200,14 @@ impl Connection {
             tokio::select! {
                 ended = serving.as_mut() => {
                     if let Err(error) = ended {
-                        // Deadlines, resets, and what hyper refused: the peer's doing.
+                        // Deadlines, resets, and requests that hyper refused: caused by the peer.
                         tracing::debug!(peer = %self.peer, %error, "connection ended");
                     }
                     return;
                 }
                 () = self.slot.evicted() => return,
                 changed = phase.wait_for(|phase| *phase == Phase::Over || (*phase == Phase::Stopping && !stopping)) => {
-                    // The sender is gone when the server's future was dropped.
+                    // The sender was dropped with the server's future.
                     if changed.is_err() || stopping || changed.is_ok_and(|phase| *phase == Phase::Over) {
                         return;
                     }
@@ -231,7 +232,7 @@ impl Connection {
             Err(never) => never_fails(never),
         };
         if !body_state.is_finished() {
-            // What is left of the body could be taken for the next request's head.
+            // The rest of the body could be mistaken for the next request's head.
             self.slot.leave_body();
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -1,8 +1,9 @@
-//! The answer to bytes that hyper refuses by itself.
+//! The answer to bytes that hyper itself refuses.
 //!
-//! hyper answers what it cannot read with a bare status line, before any service sees a request. The stream keeps that
-//! answer back ([`bare_status`]), asks the router for the one that every other refusal gets, and sends it instead, when the
-//! connection is closed. So it has an id, the headers and the problem body of contract 5.4, and is counted and logged.
+//! hyper answers an unreadable request with a bare status line, before any service sees the request. The stream
+//! withholds that answer ([`bare_status`]), asks the router for the one that every other refusal gets, and sends
+//! it instead when the connection is closed. So it has an id, the headers and the problem body of contract 5.4,
+//! and is counted and logged.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -26,7 +27,7 @@ use super::defect::{Defect, Malformed};
 /// Larger than any problem body.
 const BODY_LIMIT: usize = 64 * 1024;
 
-/// The status that hyper itself refuses with in `bytes`, and the date it gives.
+/// The status of hyper's own refusal in `bytes`, and its date.
 pub(super) fn bare_status(bytes: &[u8]) -> Option<(StatusCode, String)> {
     let refusal = bytes.starts_with(b"HTTP/1.1 4") || bytes.starts_with(b"HTTP/1.0 4");
     if !refusal {
@@ -40,7 +41,7 @@ pub(super) fn bare_status(bytes: &[u8]) -> Option<(StatusCode, String)> {
     Some((status, date.map(|line| String::from_utf8_lossy(line.value).into_owned()).unwrap_or_default()))
 }
 
-/// The answer that is sent instead.
+/// The answer that is sent instead of hyper's.
 pub(super) enum OwnAnswer {
     Asked(Pin<Box<dyn Future<Output = Bytes> + Send>>),
     Written { bytes: Bytes },
@@ -51,7 +52,7 @@ impl OwnAnswer {
         Self::Asked(Box::pin(refuse(router, peer, defect, date)))
     }
 
-    /// Writes it to the end.
+    /// Writes the answer to the end.
     pub(super) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,

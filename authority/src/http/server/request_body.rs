@@ -1,5 +1,5 @@
-//! Bodies under the server's limits: a request's body has one deadline as a whole, an answer's body tells when it
-//! was handed over.
+//! Bodies under the server's limits: a request's body has one deadline as a whole, and an answer's body notes when
+//! it was handed off.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ pub struct BodyTimeout;
 /// A request's body.
 pub(super) struct RequestBody {
     incoming: Incoming,
-    /// None for a body that is empty from the start.
+    /// `None` for a body that is empty from the start.
     deadline: Option<Pin<Box<Sleep>>>,
     state: BodyState,
 }
@@ -45,7 +45,8 @@ impl BodyState {
 }
 
 impl RequestBody {
-    /// Turns an incoming body into one that must be complete after `timeout`, and shares how far it was read.
+    /// Wraps an incoming body so that it must be complete within `timeout`; also returns a shared flag for whether
+    /// it was read to its end.
     pub(super) fn new(incoming: Incoming, timeout: Duration) -> (Self, BodyState) {
         let state = BodyState::default();
         let empty = incoming.is_end_stream();
@@ -85,7 +86,7 @@ impl HttpBody for RequestBody {
     }
 }
 
-/// An answer's body; ends the connection's turn when hyper has taken all of it.
+/// An answer's body; ends the active request when hyper has taken all of it.
 pub(super) struct ResponseBody {
     body: Body,
     _turn: ActiveRequest,

@@ -1,12 +1,12 @@
-//! The connection's stream: deadlines for heads and answers, a look at the head as it came, and an end that lets the
-//! peer read its answer.
+//! The connection's stream: deadlines for heads and answers, the head as it was received, and a close that lets
+//! the peer read its answer.
 //!
-//! hyper reads from it and writes to it. While a head is expected, every byte read is also kept, because hyper drops
-//! a `Content-Length` that stands beside `Transfer-Encoding` before anyone can see it. When a request was answered
-//! before it was read to its end (401, 413, 431), the write side is closed first and what still arrives is thrown
-//! away for a while: a socket that is closed with unread input resets the connection, and the peer, still sending,
-//! would see that instead of the answer (RFC 9112 section 9.6). Deliberately absent: the deadline of the body (see
-//! [`super::request_body`]) and of rest between requests (hyper's own).
+//! hyper reads from it and writes to it. While a head is expected, every byte read is also stored, because hyper
+//! drops a `Content-Length` beside a `Transfer-Encoding` before any other code can see it. When a request was
+//! answered before it was read to its end (401, 413, 431), the write side is closed first, and bytes that still
+//! arrive are discarded for a while: closing a socket with unread input resets the connection, and the peer, still
+//! sending, would see the reset instead of the answer (RFC 9112 section 9.6). Deliberately absent: the deadline of
+//! the body (see [`super::request_body`]) and of idle time between requests (hyper's own).
 
 use std::future::Future;
 use std::io;
@@ -28,10 +28,10 @@ use super::{Limits, READ_BUFFER_BYTES};
 
 /// Most header lines of a request; hyper's own limit.
 const HEADER_LINES: usize = 100;
-/// How much is thrown away at a time.
+/// How many bytes are discarded at a time.
 const DISCARD_BYTES: usize = 8 * 1024;
 
-/// The bytes of a head as they were read, possibly with the beginning of the body behind it.
+/// The bytes of a head as they were read, possibly followed by the beginning of the body.
 #[derive(Default)]
 pub(super) struct Head(Vec<u8>);
 
@@ -46,8 +46,8 @@ impl Head {
         self.0.extend(bytes.iter().take(room));
     }
 
-    /// Whether the head gives the length of its body in one way only. A head that cannot be read here (pipelined
-    /// behind another request) counts as ambiguous: no client in use sends chunked bodies that way.
+    /// Whether the head gives the length of its body in exactly one way. A head that cannot be read here
+    /// (pipelined behind another request) counts as ambiguous: no client in use sends chunked bodies that way.
     pub(super) fn has_one_length(&self) -> bool {
         let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES];
         let mut request = httparse::Request::new(&mut lines);
@@ -57,7 +57,7 @@ impl Head {
         complete && named("content-length") + named("transfer-encoding") == 1
     }
 
-    /// Whether the body's last transfer coding is another than `chunked`, so that nobody can tell where it ends.
+    /// Whether the body's last transfer coding is not `chunked`, so that its end cannot be found.
     pub(super) fn ends_in_unknown_coding(&self) -> bool {
         let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES];
         let mut request = httparse::Request::new(&mut lines);
@@ -77,17 +77,17 @@ pub(super) struct LimitedStream {
     slot: Arc<Slot>,
     head_timeout: Duration,
     head_deadline: Option<Pin<Box<Sleep>>>,
-    /// Which wait for a head the deadline belongs to.
+    /// The wait for a head that the deadline belongs to.
     head_awaited: u64,
     write_timeout: Duration,
     write_deadline: Option<Pin<Box<Sleep>>>,
     linger_timeout: Duration,
     answer_timeout: Duration,
-    /// From when an answer first had to wait for the peer until all of it was taken.
+    /// Runs from the time when an answer first had to wait for the peer until the peer has read all of it.
     answer_deadline: Option<Pin<Box<Sleep>>>,
     /// Set when the write side is closed.
     linger_deadline: Option<Pin<Box<Sleep>>>,
-    /// Who answers what hyper refuses by itself, and whom.
+    /// The router that answers what hyper itself refuses, and the peer's address.
     router: (Router, SocketAddr),
     own_answer: Option<OwnAnswer>,
 }
@@ -117,7 +117,8 @@ impl LimitedStream {
         }
     }
 
-    /// Takes an answer that hyper gives by itself; another one is sent in its place ([`own_answer`](super::own_answer)).
+    /// Intercepts an answer that hyper itself gives; another one is sent instead
+    /// ([`own_answer`](super::own_answer)).
     fn takes_back(&mut self, bytes: &[u8]) -> bool {
         if self.slot.writes_answer() {
             return false;
@@ -129,7 +130,7 @@ impl LimitedStream {
         true
     }
 
-    /// Fails a write that has been pending for too long, or is part of an answer that has.
+    /// Fails a write that has been pending for too long, or that belongs to an answer that has.
     fn bounded<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.write_deadline = None;
@@ -146,11 +147,11 @@ impl LimitedStream {
         Poll::Pending
     }
 
-    /// Throws away what arrives until the peer has closed its side too, or the deadline has passed.
+    /// Discards what arrives until the peer has closed its side too, or the deadline has passed.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let timeout = self.linger_timeout;
         let deadline = self.linger_deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        // First, or a peer that sends without a pause would never see it.
+        // Checked first: with a peer that sends without a pause the deadline would never be checked otherwise.
         if deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
@@ -176,7 +177,7 @@ impl AsyncRead for LimitedStream {
         let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let Some(awaited) = this.slot.waiting_since() else { return read };
         if awaited != this.head_awaited {
-            // Another request's head: the deadline starts anew with its first byte.
+            // Another request's head: the deadline restarts with its first byte.
             this.head_awaited = awaited;
             this.head_deadline = None;
         }
@@ -221,7 +222,7 @@ impl AsyncWrite for LimitedStream {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.stream).poll_flush(cx);
-        // hyper flushes when it has handed over all it had.
+        // hyper flushes when it has handed off everything.
         if flushed.is_ready() {
             this.answer_deadline = None;
             this.slot.note_written();

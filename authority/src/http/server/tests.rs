@@ -1,4 +1,4 @@
-//! Real sockets: peers that stall, flood, smuggle or rest, and the end of the server.
+//! Real sockets: peers that stall, flood, smuggle or idle, and the server's shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::http::answer::{Door, Tls, dress};
 use crate::http::body::Payload;
 use crate::http::problem::{Problem, ProblemWriter};
 
-/// Beyond every limit of these tests: who waits this long waits for ever.
+/// Longer than every limit of these tests: whatever takes this long never ends.
 const FOREVER: Duration = Duration::from_secs(20);
 /// The limits under test, short; all others stay at their defaults.
 const SHORT: Duration = Duration::from_millis(300);
@@ -85,7 +85,7 @@ impl Running {
     }
 }
 
-/// Everything until the server closes; what was read when it reset.
+/// Everything until the server closes; on a reset, what was read by then.
 async fn to_end(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let read = tokio::time::timeout(FOREVER, stream.read_to_end(&mut bytes)).await;
@@ -186,7 +186,7 @@ async fn a_body_that_nobody_read_ends_the_connection() {
 #[tokio::test]
 async fn who_sends_far_too_much_before_it_reads_gets_its_answer() {
     let server = start(Limits::default()).await;
-    // More than the sockets between the two can hold.
+    // More than the sockets between client and server can buffer.
     let body = " ".repeat(32 * 1024 * 1024);
     for (path, answered) in [("/read", "413"), ("/unread", "200"), ("/nowhere", "404")] {
         for length in [format!("content-length: {}", body.len()), "transfer-encoding: chunked".to_owned()] {
@@ -209,7 +209,7 @@ async fn who_never_stops_sending_is_cut_off() {
     let flood = async { while stream.write_all(&[b' '; 64 * 1024]).await.is_ok() {} };
     tokio::time::timeout(FOREVER, flood).await.expect("the server keeps the connection");
     let silent = server.sent("POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n").await;
-    // The place is free again although this peer never closes its side.
+    // The slot is free again although this peer never closes its side.
     assert_eq!(tokio::time::timeout(FOREVER, server.stop()).await.unwrap(), Stopped { cut_off: 0 });
     drop(silent);
 }
@@ -219,7 +219,7 @@ async fn who_reads_nothing_of_the_answer_is_cut_off() {
     let limits = Limits { write_timeout: SHORT, head_timeout: SHORT * 3, ..Limits::default() };
     let server = start(limits).await;
     let mut stream = server.sent("GET /big HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    // A second connection tells when enough time has passed for the first to have been cut off.
+    // A second connection shows when the first should have been cut off.
     assert_eq!(to_end(&mut server.connect().await).await, "");
     assert!(to_end(&mut stream).await.len() < 64 * 1024 * 1024);
 }
@@ -247,7 +247,7 @@ async fn heads_beyond_the_limits_are_refused() {
     }
 }
 
-/// What does not fit hyper's buffer, and what is no HTTP at all: hyper's own answers are not what is sent.
+/// Heads that do not fit hyper's buffer, and bytes that are not HTTP: hyper's own answers are not sent.
 #[tokio::test]
 async fn what_hyper_refuses_gets_the_headers_and_the_body_of_every_answer() {
     let server = start(Limits::default()).await;
@@ -319,7 +319,7 @@ async fn transfer_codings_other_than_chunked_are_not_implemented() {
     assert!(one_answer(&mut server.sent(request).await).await.ends_with("\r\n\r\n{}"));
 }
 
-/// Every read is progress, and the whole is still too slow.
+/// Every read makes progress, and the whole is still too slow.
 #[tokio::test]
 async fn who_takes_an_answer_in_drops_is_cut_off() {
     let server = start(Limits { answer_timeout: SHORT, ..Limits::default() }).await;
@@ -374,7 +374,7 @@ async fn two_lengths_are_refused_in_either_order_and_on_a_reused_connection() {
 
 #[tokio::test]
 async fn a_chunked_body_pipelined_behind_another_request_is_refused() {
-    // Its head was read together with the other request, so nobody can tell what hyper dropped from it.
+    // Its head was read together with the other request, so it is unknown what hyper dropped from it.
     let server = start(Limits::default()).await;
     let pipelined = "GET /ok HTTP/1.1\r\nhost: a\r\n\r\nPOST /read HTTP/1.1\r\nhost: a\r\n\
                      content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
@@ -388,7 +388,7 @@ async fn a_reused_connection_may_rest_longer_than_a_head_may_take_but_not_for_ev
     let server = start(Limits { head_timeout: SHORT, idle_timeout: SHORT * 3, ..Limits::default() }).await;
     let mut stream = server.connect().await;
     ok(&mut stream).await;
-    // A fresh connection tells when a head's time has passed.
+    // A fresh connection shows when the head's deadline has passed.
     assert_eq!(to_end(&mut server.connect().await).await, "");
     ok(&mut stream).await;
     assert_eq!(to_end(&mut stream).await, "");
@@ -402,7 +402,7 @@ async fn idle_connections_keep_nobody_out() {
         idle.push(server.sent(if round % 2 == 0 { "" } else { "GET /ok HTTP/1.1\r\n" }).await);
     }
     ok(&mut server.connect().await).await;
-    // The first ones gave way.
+    // The first ones were evicted.
     assert_eq!(to_end(&mut idle[0]).await, "");
 }
 

@@ -1,10 +1,10 @@
-//! Look-ups that hold up nobody but those who wait for them (contract 18.4-2).
+//! Look-ups of names, bounded so that a slow one delays only those who wait for it (contract 18.4-2).
 //!
-//! Everybody who asks for a name while it is being looked up gets the same answer, and the last who gives up ends the
-//! look-up. A look-up begins in a quick place. One that has no answer soon leaves it and goes on in a slow one; where none
-//! is free, it ends there. Names that were answered before have quick and slow places of their own, and a name that was
-//! silent the last time begins as a slow one. So names that never answer take nothing from those that are in use, and a
-//! quick place from a new one once, for a moment.
+//! All callers that ask for a name while it is being looked up get the same answer; the look-up ends when the last
+//! of them gives up. A look-up begins in a quick slot. If it has no answer soon, it moves to a slow slot; if none is
+//! free, it ends. Names that were answered before have quick and slow slots of their own, and a name that was silent
+//! the last time begins in a slow slot. So names that never answer take no slot from names in use, and take a quick
+//! slot from new names only once and briefly.
 //!
 //! A name without any answer is not asked for again for a while, which doubles each time.
 
@@ -21,30 +21,30 @@ use tokio::time::timeout;
 
 use crate::clock::Clock;
 
-/// How long a look-up may hold a quick place.
+/// How long a look-up may hold a quick slot.
 const QUICK: Duration = Duration::from_millis(250);
 
-/// From here on a look-up counts as one without an answer, also when nobody waits for it any longer.
+/// After this time a look-up counts as one without an answer, even when no caller waits for it any longer.
 const SILENT_AFTER: Duration = Duration::from_millis(1500);
 
-/// How long a name is left alone after its first look-up without an answer, and at most.
+/// How long a name is not asked for after its first look-up without an answer. The wait doubles up to the maximum.
 const LEFT_ALONE: Duration = Duration::from_secs(3);
 const LEFT_ALONE_MAX: Duration = Duration::from_secs(60);
 
 /// How long it is remembered that a name was answered, or how often it was not.
 const REMEMBERED: Duration = Duration::from_secs(3600);
 
-/// Names of which that is remembered.
+/// The most names for which that is remembered.
 const REMEMBERED_MAX: usize = 8192;
 
-/// How many look-ups run at a time: so many for names that were answered before, and as many for others.
+/// How many look-ups run at a time: this many for names that were answered before, and as many again for others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookupLimits {
     pub(super) quick: usize,
     pub(super) slow: usize,
 }
 
-/// The places of a kind of names.
+/// The slots for one kind of names.
 struct Room {
     quick: Semaphore,
     slow: Semaphore,
@@ -59,7 +59,7 @@ impl Room {
 type Answer = Result<Vec<IpAddr>, Arc<io::Error>>;
 type Lookup = BoxFuture<'static, Answer>;
 
-/// Whoever asks the name servers.
+/// The function that asks the name servers.
 type Ask = Box<dyn Fn(&str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync>;
 
 pub(super) struct Lookups {
@@ -72,7 +72,7 @@ pub(super) struct Lookups {
     memory: Mutex<HashMap<String, Memory>>,
 }
 
-/// What is remembered of a name.
+/// What is remembered about a name.
 #[derive(Clone, Copy, Debug)]
 enum Memory {
     Answered { at: Duration },
@@ -134,7 +134,7 @@ impl Lookups {
     }
 
     async fn find_in(&self, room: &Room, host: &str) -> io::Result<Vec<IpAddr>> {
-        // The places are never closed.
+        // The semaphores are never closed.
         let quick = room.quick.acquire().await.map_err(io::Error::other)?;
         let mut question = self.question(host);
         match timeout(QUICK, &mut question).await {
@@ -154,7 +154,7 @@ impl Lookups {
         self.question(host).await
     }
 
-    /// Asks the name servers, and remembers what came of it.
+    /// Asks the name servers and remembers the result.
     fn question<'l>(&'l self, host: &'l str) -> BoxFuture<'l, io::Result<Vec<IpAddr>>> {
         async move {
             let mut asked =
@@ -189,7 +189,7 @@ impl Lookups {
     }
 }
 
-/// The entry of a look-up among those that run; it goes with it.
+/// The entry of a running look-up; dropping it removes the look-up.
 struct Entry {
     lookups: Arc<Lookups>,
     host: String,
@@ -201,7 +201,7 @@ impl Drop for Entry {
     }
 }
 
-/// A question that is under way. Dropped without an answer, it was in vain.
+/// A question in progress. If it is dropped without an answer after [`SILENT_AFTER`], its name counts as silent.
 struct PendingLookup<'l> {
     lookups: &'l Lookups,
     host: &'l str,

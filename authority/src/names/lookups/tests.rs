@@ -1,4 +1,4 @@
-//! LookupLimits and memory, with a clock that the test turns.
+//! The limits and the memory of look-ups, with a clock that the test sets.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -8,7 +8,7 @@ use futures_util::stream::FuturesUnordered;
 
 use super::*;
 
-/// A clock that the test turns.
+/// A clock that the test sets.
 #[derive(Default)]
 struct Turned(AtomicU64);
 
@@ -50,7 +50,7 @@ async fn a_name_without_an_answer_is_left_alone_for_longer_each_time() {
     }
 }
 
-/// With every place for other names taken, a name that was answered before is answered at once.
+/// With every slot for other names taken, a name that was answered before is answered at once.
 #[tokio::test]
 async fn names_that_never_answer_take_no_place_of_those_in_use() {
     let ask = |host: &str| match host {
@@ -70,7 +70,7 @@ async fn names_that_never_answer_take_no_place_of_those_in_use() {
     assert_eq!((lookups.others.quick.available_permits(), lookups.running()), (4, 0));
 }
 
-/// Of names without an answer so many go on as there are slow places; the others end soon, and make room.
+/// As many look-ups without an answer continue as there are slow slots; the others end soon and free their slots.
 #[tokio::test]
 async fn names_that_never_answer_leave_the_quick_places() {
     let lookups = Lookups::new(
@@ -89,7 +89,7 @@ async fn names_that_never_answer_leave_the_quick_places() {
     assert_eq!(lookups.others.slow.available_permits(), 0);
 }
 
-/// Whoever gives up soon says nothing of the name, and an answer ends the matter.
+/// A caller that gives up early says nothing about the name, and an answer clears the record of silence.
 #[tokio::test]
 async fn a_name_that_was_answered_is_asked_for_again() {
     let (clock, asked) = (Arc::<Turned>::default(), Arc::<AtomicUsize>::default());

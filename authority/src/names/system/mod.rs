@@ -1,9 +1,9 @@
-//! The name servers of this machine, asked without a thread.
+//! Asks the name servers of this machine without a thread.
 //!
-//! The operating system's own function cannot be called back and holds a thread as long as its name servers take.
-//! hickory-resolver asks the same servers (`/etc/resolv.conf`), knows `/etc/hosts` and `localhost`, and ends a question
-//! that is dropped. Names are taken as complete: no search domain is put behind them, whatever the number of their dots.
-//! What else the operating system may be told to ask (`nsswitch.conf`) is not asked.
+//! The operating system's own function cannot be cancelled and holds a thread as long as its name servers take.
+//! hickory-resolver asks the same servers (`/etc/resolv.conf`), knows `/etc/hosts` and `localhost`, and ends a
+//! question that is dropped. Names are taken as complete: no search domain is appended, whatever the number of their
+//! dots. Other sources that the operating system may be configured to ask (`nsswitch.conf`) are not asked.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,14 +23,14 @@ use super::Resolve;
 use super::lookups::{LookupLimits, Lookups};
 use crate::clock::SystemClock;
 
-/// How long an answer is remembered, if it says no less. With the age of a connection that was made after it, within the
-/// 30 s of contract 18.4-3.
+/// How long an answer is cached, unless its own lifetime is shorter. Together with the age of a connection made from
+/// it, this stays within the 30 s of contract 18.4-3.
 const ANSWER_KEPT: Duration = Duration::from_secs(5);
 
-/// Answers that are remembered.
+/// The most answers that are cached.
 const ANSWERS_MAX: u64 = 4096;
 
-/// A question is asked so often, each time for so long: within the 5 s that a connection may take.
+/// How often a question is asked, and how long each time: together within the 5 s that a connection may take.
 const ASKED_FOR: Duration = Duration::from_millis(1500);
 const ASKED_AGAIN: usize = 2;
 
@@ -40,7 +40,7 @@ const DELIVERIES: LookupLimits = LookupLimits { quick: 64, slow: 24 };
 /// For requests that bring a URL.
 const REQUESTS: LookupLimits = LookupLimits { quick: 16, slow: 8 };
 
-/// Resolves names as this machine is set up when it starts.
+/// Resolves names with the configuration that this machine has when the process starts.
 #[derive(Clone)]
 pub struct SystemResolver {
     /// `None` when it could not be set up.
@@ -66,7 +66,7 @@ impl Default for SystemResolver {
 }
 
 impl SystemResolver {
-    /// One that asks these name servers alone, and no file.
+    /// A resolver that asks only these name servers and reads no file.
     #[must_use]
     pub fn asking(servers: &[SocketAddr]) -> Self {
         let servers = servers.iter().map(|server| {
@@ -82,7 +82,7 @@ impl SystemResolver {
         Self::with(config, options)
     }
 
-    /// The same answers for requests, whose look-ups take no place of those of deliveries.
+    /// The same cached answers for requests, whose look-ups take no slots from those of deliveries.
     #[must_use]
     pub fn for_requests(&self) -> Self {
         Self { names: self.names.clone(), lookups: lookups(REQUESTS, self.names.as_ref()) }
@@ -94,7 +94,8 @@ impl SystemResolver {
         options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
         options.cache_size = ANSWERS_MAX;
         options.positive_max_ttl = Some(ANSWER_KEPT);
-        // Most names have no address of one of the two kinds, and not every name server says how long that holds.
+        // Most names have no address of one of the two kinds, and not every name server says how long such an answer
+        // holds.
         options.negative_min_ttl = Some(ANSWER_KEPT);
         options.negative_max_ttl = Some(ANSWER_KEPT);
         let names = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())

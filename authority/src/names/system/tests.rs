@@ -12,8 +12,8 @@ use authority_domain::endpoint::url::NetworkScope;
 
 const GOOD: [u8; 4] = [93, 184, 215, 14];
 
-/// A name server on a socket of this machine: it answers what begins with "good", and nothing else. Who asked for
-/// what, and from where.
+/// A name server on a socket of this machine: it answers only names that begin with "good". It records which name
+/// was asked for, and from where.
 struct NameServer {
     address: SocketAddr,
     asked: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
@@ -67,7 +67,7 @@ fn answer(id: &[u8], question: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Polls until it holds: what it waits for comes over a socket.
+/// Polls until the condition holds: the awaited data comes over a socket.
 async fn until(holds: impl Fn() -> bool) {
     while !holds() {
         tokio::task::yield_now().await;
@@ -99,7 +99,7 @@ async fn those_who_ask_for_one_name_share_a_look_up_and_the_last_who_goes_ends_i
     assert_eq!(resolver.lookups.running(), 1);
     drop(asking);
     assert_eq!(resolver.lookups.running(), 0);
-    // Its sockets are closed: a late answer meets nobody.
+    // Its sockets are closed: a late answer reaches no receiver.
     for from in server.asked("hang.example.com.") {
         let late = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         late.connect(from).await.unwrap();
@@ -112,7 +112,7 @@ async fn those_who_ask_for_one_name_share_a_look_up_and_the_last_who_goes_ends_i
     }
 }
 
-/// Ten times as many names without an answer as there are places, asked for by deliveries and by requests.
+/// Ten times as many names without an answer as there are slots, asked for by deliveries and by requests.
 #[tokio::test]
 async fn names_that_never_answer_delay_no_other() {
     let server = NameServer::start().await;

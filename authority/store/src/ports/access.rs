@@ -1,4 +1,4 @@
-//! Who is asking: from the hash of a key to what it opens.
+//! Authentication: from the hash of a key to the key and its owner.
 
 use async_trait::async_trait;
 use authority_domain::id::KeyId;
@@ -34,7 +34,7 @@ pub trait Access {
     /// Adds an operator key.
     async fn operator_key_insert(&mut self, key: &OperatorKeyRecord) -> Result<(), StoreError>;
 
-    /// Every operator key, newest first; they are few.
+    /// Every operator key, newest first; there are few.
     async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>, StoreError>;
 
     /// Ends an operator key; false when there is none to end.

@@ -11,7 +11,7 @@ use crate::StoreError;
 /// What narrows the list of the operator's alerts. Empty does not narrow.
 #[derive(Clone, Debug, Default)]
 pub struct AlertFilter {
-    /// Of any of these kinds.
+    /// With any of these codes.
     pub codes: Vec<AlertCode>,
     /// In any of these states.
     pub status: Vec<AlertStatus>,
@@ -20,7 +20,8 @@ pub struct AlertFilter {
 /// Alerts. `None` for the tenant means the operator.
 #[async_trait]
 pub trait Alerts {
-    /// Opens an alert, or counts it when it is open already; the newer severity and message stand.
+    /// Opens an alert, or increments its count when it is open already; the newer severity and message replace the
+    /// old ones.
     async fn alert_raise(
         &mut self,
         tenant: Option<&Tenant>,
@@ -37,7 +38,7 @@ pub trait Alerts {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Closes an open alert of this owner and gives it; `None` when there is none.
+    /// Closes an open alert of this owner and returns it; `None` when there is none.
     async fn alert_close_by_id(
         &mut self,
         tenant: Option<&Tenant>,
@@ -56,7 +57,7 @@ pub trait Alerts {
     /// The open alerts, oldest first, at most `limit`.
     async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>, StoreError>;
 
-    /// Closes the alerts of these codes about these endpoints, whoever's they are.
+    /// Closes the alerts of these codes about these endpoints, for all owners.
     async fn alerts_close_about(
         &mut self,
         endpoints: &[EndpointId],
@@ -73,7 +74,7 @@ pub trait Alerts {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Closes the alerts of a code that were not raised since `since`, whoever's they are; returns how many.
+    /// Closes the alerts of a code that were not raised since `since`, for all owners; returns how many.
     async fn alerts_close_quiet(
         &mut self,
         code: AlertCode,

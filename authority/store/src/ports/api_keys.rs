@@ -13,7 +13,7 @@ pub trait ApiKeys {
     /// Adds a key.
     async fn api_key_insert(&mut self, key: &ApiKeyRecord) -> Result<(), StoreError>;
 
-    /// One key, whosesoever it is.
+    /// One key, of any merchant.
     async fn api_key_get(&mut self, id: &KeyId) -> Result<Option<ApiKeyRecord>, StoreError>;
 
     /// Up to `limit` keys of the merchant before the one with the id `before`, newest first.
@@ -24,9 +24,9 @@ pub trait ApiKeys {
         limit: i64,
     ) -> Result<Vec<ApiKeyRecord>, StoreError>;
 
-    /// Writes how a key ends: `expires_at`, `revoked_at`, `replaced_by`. Nothing else of it ever changes.
+    /// Writes the end of a key: `expires_at`, `revoked_at`, `replaced_by`. No other field of it ever changes.
     async fn api_key_end(&mut self, key: &ApiKeyRecord) -> Result<(), StoreError>;
 
-    /// Notes when keys were last used; never an earlier time than what is noted already.
+    /// Records when keys were last used; never an earlier time than the recorded one.
     async fn api_keys_used(&mut self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError>;
 }

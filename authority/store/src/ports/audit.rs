@@ -1,8 +1,8 @@
 //! The audit log of the operator's side (contract 6.1), and what it is made from.
 //!
 //! A job notes every record it writes, with the versions before and after: [`crate::commit`] does so for the records
-//! that have events, the other ports for theirs. The frame of a use case makes the entry out of it, so that no use case
-//! has to tell.
+//! that have events, the other ports for theirs. The frame of a use case makes the audit entry from these notes, so
+//! no use case has to write one itself.
 
 use async_trait::async_trait;
 use authority_domain::audit_log::{AuditEntry, Author};
@@ -14,11 +14,11 @@ use crate::StoreError;
 /// A record that a job wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Which.
+    /// The record's id.
     pub resource_id: String,
-    /// Whose; `None` for the operator's own.
+    /// Its merchant; `None` for the operator's own records.
     pub merchant_id: Option<MerchantId>,
-    /// In which mode; `None` for what has none.
+    /// Its mode; `None` for a record without one.
     pub livemode: Option<bool>,
     /// Its version before; `None` when it was made or has no versions.
     pub before: Option<i64>,

@@ -9,14 +9,14 @@ use authority_domain::time::Timestamp;
 use super::SequenceRange;
 use crate::StoreError;
 
-/// An open checkout whose time is over.
+/// An open checkout that is past `expires_at`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueCheckout {
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: Tenant,
     /// The checkout.
     pub id: CheckoutId,
-    /// When its time was over.
+    /// Its `expires_at`.
     pub expires_at: Timestamp,
 }
 
@@ -40,8 +40,8 @@ pub trait Checkouts {
     /// One checkout and its tenant, as the operator's paths name it.
     async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError>;
 
-    /// Open checkouts of all tenants with `expires_at` at or before `now`, the longest overdue first, at most `limit`;
-    /// from behind `after`.
+    /// Open checkouts of all tenants with `expires_at` at or before `now`, the longest overdue first, at most
+    /// `limit`, starting after `after`.
     async fn checkouts_due(
         &mut self,
         now: Timestamp,

@@ -23,8 +23,8 @@ pub trait Checkpoints {
     /// Writes a version of a checkpoint: the first one inserts it, a later one replaces the version before it.
     async fn checkpoint_put(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<(), StoreError>;
 
-    /// Up to `limit` checkpoints before the place `before` (newest first; `None` from the newest), each with its place.
-    /// Empty `streams` are all of them.
+    /// Up to `limit` checkpoints before position `before` (newest first; `None` from the newest), each with its
+    /// position. Empty `streams` means all streams.
     async fn checkpoints_page(
         &mut self,
         tenant: &Tenant,

@@ -1,7 +1,6 @@
 //! Partner connections (contract 2.14, 4.14).
 //!
-//! A connection belongs to two merchants; each function that takes a tenant finds it for either of them and for nobody
-//! else.
+//! A connection belongs to two merchants. Each function that takes a tenant finds it for these two and for no other.
 
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, MerchantId};
@@ -15,7 +14,7 @@ use crate::StoreError;
 /// Partner connections.
 #[async_trait]
 pub trait Connections {
-    /// Adds an invitation; of its code only the hash.
+    /// Adds an invitation; only the hash of its code is stored.
     async fn connection_insert(
         &mut self,
         connection: &PartnerConnection,
@@ -36,14 +35,14 @@ pub trait Connections {
         invite_hash: &[u8; 32],
     ) -> Result<Option<PartnerConnection>, StoreError>;
 
-    /// The active connection of two merchants, whoever of them invited.
+    /// The active connection of two merchants, no matter which of them invited.
     async fn connection_between(
         &mut self,
         tenant: &Tenant,
         other: &MerchantId,
     ) -> Result<Option<ConnectionId>, StoreError>;
 
-    /// Up to `limit` connections of the tenant before the place `before`, newest first, each with its place.
+    /// Up to `limit` connections of the tenant before position `before`, newest first, each with its position.
     async fn connections_page(
         &mut self,
         tenant: &Tenant,
@@ -62,7 +61,8 @@ pub trait Connections {
     /// Writes the version of a connection that was ended. Its shares end with it.
     async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<(), StoreError>;
 
-    /// Ends all connections of a merchant in both modes, those that nobody has accepted as well; how many.
+    /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
+    /// many.
     async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Up to `limit` connections that were ended and have shares without their last events.

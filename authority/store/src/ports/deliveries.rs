@@ -1,8 +1,8 @@
 //! Deliveries and attempts: lease, act, settle (T4).
 //!
 //! A lease is a token and a time written into due deliveries in a short transaction. The holder sends while no
-//! transaction is open, and settles only where the token is still its own; after the lease's end any other holder may
-//! take the delivery, so that a dead process holds nothing back.
+//! transaction is open, and settles only where the token is still its own. After the end of the lease any other
+//! holder may take the delivery, so a dead process blocks nothing.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct NewDelivery {
     pub trigger: Trigger,
 }
 
-/// Who holds rows, and how long.
+/// The lease that holds rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBy {
     /// Names the lease; 128 random bits.
@@ -37,16 +37,16 @@ pub struct HeldBy {
     pub until: Timestamp,
 }
 
-/// Who sends a delivery that is being made.
+/// Who sends a new delivery.
 #[derive(Clone, Copy, Debug)]
 pub enum NewDeliveryState<'h> {
     /// This instance: the row is written leased.
     HandedOff(&'h HeldBy),
-    /// Whoever makes room for it.
+    /// Whoever frees capacity for it.
     NoRoom,
-    /// Whoever comes when its endpoint is no longer held back.
+    /// Whoever claims it when its endpoint is no longer held back.
     HeldBack,
-    /// Nobody has asked yet whether there is room; it is claimed at the end of the job, where there is
+    /// Capacity has not been checked yet; where there is some, the delivery is claimed at the end of the job
     /// ([`crate::hand_off`]).
     Unasked,
 }
@@ -60,17 +60,17 @@ pub struct Lease {
     pub now: Timestamp,
     /// When others may take them.
     pub until: Timestamp,
-    /// At most so many.
+    /// The most deliveries to take.
     pub limit: i64,
     /// What an endpoint may have in flight where neither it nor its merchant has a setting (contract 18.4-8).
     pub max_in_flight: i64,
     /// How much more this instance wants of endpoints that it knows.
     pub wants: BTreeMap<EndpointId, Want>,
-    /// Of each endpoint at most so many.
+    /// The most deliveries of one endpoint.
     pub each: i64,
-    /// At most so many of one merchant's, both modes together.
+    /// The most deliveries of one merchant, both modes together.
     pub per_merchant: i64,
-    /// Merchants that may have less than that.
+    /// Merchants with a lower maximum than that.
     pub merchants: BTreeMap<MerchantId, i64>,
     /// Only deliveries to these endpoints; `None` for all.
     pub among: Option<Vec<EndpointId>>,
@@ -82,14 +82,14 @@ pub fn instance_of(token: &str) -> &str {
     token.get(..16).unwrap_or(token)
 }
 
-/// A delivery that is ours to attempt, with everything the attempt needs.
+/// A delivery that this instance is to attempt, with everything the attempt needs.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct LeasedDelivery {
     pub id: DeliveryId,
     pub event_id: EventId,
     pub endpoint_id: EndpointId,
-    /// Whose endpoint it is; the operator's for the platform's.
+    /// The merchant of the endpoint; the operator for the platform's endpoint.
     pub merchant_id: MerchantId,
     pub trigger: String,
     pub livemode: bool,
@@ -104,24 +104,25 @@ pub struct LeasedDelivery {
     pub body: String,
     /// The usable secrets, newest first.
     pub secrets: Vec<SealedSecret>,
-    /// How its endpoint is bounded.
+    /// The bounds of its endpoint.
     pub bounds: Bounds,
 }
 
 /// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// A hold or its health bounds it ([`authority_domain::endpoint::hold::cap`]): what is leased may begin at once.
+    /// A hold or its health bounds it ([`authority_domain::endpoint::hold::cap`]): leased deliveries may begin at
+    /// once.
     pub capped: bool,
     /// Its `max_in_flight`.
     pub max_in_flight: i64,
-    /// Of that, what other instances leave.
+    /// How much of that other instances leave.
     pub ceiling: i64,
-    /// What its merchant may have of each instance's places, in percent; `None` for the default.
+    /// Its merchant's share of each instance's capacity, in percent; `None` for the default.
     pub share_percent: Option<i64>,
 }
 
-/// Where an attempt leaves its delivery.
+/// The state in which an attempt leaves its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettledAs {
     /// The receiver acknowledged.
@@ -130,10 +131,10 @@ pub enum SettledAs {
     Retry {
         /// When.
         at: Timestamp,
-        /// The receiver named a time: this attempt does not use up the schedule.
+        /// The receiver named a time: this attempt does not count against the schedule.
         put_off: bool,
     },
-    /// No further attempt; the word of contract 2.9 `failure_reason`.
+    /// No further attempt; the reason is `failure_reason` of contract 2.9.
     Failed {
         /// Why.
         reason: &'static str,
@@ -174,7 +175,7 @@ pub trait Deliveries {
         self.deliveries_insert_placed(tenant, &rows, now).await
     }
 
-    /// Adds deliveries, due at `now`, each with who is to send it.
+    /// Adds deliveries, due at `now`, each with its sender.
     async fn deliveries_insert_placed(
         &mut self,
         tenant: &Tenant,
@@ -182,19 +183,19 @@ pub trait Deliveries {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Takes due deliveries of enabled endpoints: of each endpoint the oldest first, as many as it has room for; the
-    /// endpoints of a merchant, and the merchants, in turns.
+    /// Leases due deliveries of enabled endpoints: of each endpoint the oldest first, as far as it has capacity. The
+    /// endpoints of a merchant take turns, and so do the merchants.
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Takes this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. Whatever
-    /// `lease` says of numbers does not count.
+    /// Leases this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. The
+    /// limits in `lease` do not apply.
     async fn delivery_lease_probe(
         &mut self,
         lease: &Lease,
         id: &DeliveryId,
     ) -> Result<Option<LeasedDelivery>, StoreError>;
 
-    /// Gives back what `token` still holds of these deliveries; no attempt of them was begun. Tells how many.
+    /// Gives back those of these deliveries that `token` still holds; no attempt of them was begun. Returns how many.
     async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64, StoreError>;
 
     /// Gives back every lease: for the start of a process that is the database's only user.

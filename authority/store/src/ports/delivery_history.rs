@@ -8,21 +8,21 @@ use authority_domain::tenant::Tenant;
 
 use crate::StoreError;
 
-/// Of an event, what a replay has to know.
+/// The fields of an event that a replay needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventHead {
     /// The catalog name.
     pub event_type: String,
-    /// Its place in the stream.
+    /// Its sequence number in the stream.
     pub sequence: i64,
-    /// The record it tells of.
+    /// The record it is about.
     pub resource_id: String,
 }
 
 /// The history of deliveries. Those of a deleted endpoint are in it.
 #[async_trait]
 pub trait DeliveryHistory {
-    /// Up to `limit` deliveries to an endpoint before `before` (newest first), with their places.
+    /// Up to `limit` deliveries to an endpoint before `before` (newest first), with their positions.
     async fn deliveries_page(
         &mut self,
         tenant: &Tenant,
@@ -46,6 +46,6 @@ pub trait DeliveryHistory {
         id: &DeliveryId,
     ) -> Result<Vec<Attempt>, StoreError>;
 
-    /// What a replay has to know of an event.
+    /// The fields of an event that a replay needs.
     async fn event_head(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<EventHead>, StoreError>;
 }

@@ -1,7 +1,7 @@
-//! What attempts make of an endpoint, and what becomes of the deliveries that wait for one that gets no more
-//! (contract 7.5, 15.6, 15.8).
+//! How attempts change an endpoint's condition, and how the pending deliveries of a disabled or deleted endpoint are
+//! cancelled (contract 7.5, 15.6, 15.8).
 //!
-//! The dispatcher's side: it acts for all tenants, and learns here whose endpoint it has to do with.
+//! Used by the dispatcher, which acts for all tenants and reads here which tenant an endpoint belongs to.
 
 use async_trait::async_trait;
 use authority_domain::delivery::outcome::FailureReason;
@@ -16,28 +16,28 @@ use crate::StoreError;
 /// An endpoint as its attempts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionOf {
-    /// Which one.
+    /// Its id.
     pub endpoint_id: EndpointId,
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: Tenant,
-    /// Whether it gets anything.
+    /// Whether it is enabled and receives deliveries.
     pub status: EndpointStatus,
     /// It was deleted while attempts were under way.
     pub deleted: bool,
     /// An alert about it is open.
     pub alerted: bool,
-    /// What is known of it.
+    /// Its condition.
     pub condition: Condition,
 }
 
-/// Which endpoints time may have changed.
+/// The limits that select endpoints whose state may have changed with time alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Overdue {
-    /// Those whose failures began by then are `failing`.
+    /// Endpoints whose failures began by then are `failing`.
     pub failing_before: Timestamp,
-    /// Those whose failures began by then are to be disabled.
+    /// Endpoints whose failures began by then are to be disabled.
     pub disabled_before: Timestamp,
-    /// At most so many, those that have failed longest first.
+    /// The most endpoints to return, those that have failed longest first.
     pub limit: i64,
 }
 
@@ -48,17 +48,17 @@ pub trait EndpointHealth {
     /// is left out.
     async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>, StoreError>;
 
-    /// Enabled endpoints that have failed for so long that they are `failing` or to be disabled, and are not yet.
+    /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
     async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError>;
 
-    /// Puts back what [`EndpointHealth::conditions`] gave, as it has become.
+    /// Writes back the changed results of [`EndpointHealth::conditions`].
     async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError>;
 
     /// Ends the wait of an endpoint that is held back: its next request, a single one, may begin now.
     async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<(), StoreError>;
 
-    /// Cancels up to `limit` of the deliveries that wait for an endpoint; returns how many. What is being sent right
-    /// now keeps its lease and is settled by its holder.
+    /// Cancels up to `limit` pending deliveries of an endpoint; returns how many. A delivery in flight keeps its
+    /// lease and is settled by its holder.
     async fn deliveries_cancel(
         &mut self,
         endpoint: &EndpointId,
@@ -67,11 +67,11 @@ pub trait EndpointHealth {
         limit: i64,
     ) -> Result<u64, StoreError>;
 
-    /// Cancels up to `limit` deliveries that still wait for endpoints which are disabled or deleted, and that nobody
-    /// holds any more; returns how many.
+    /// Cancels up to `limit` pending deliveries of endpoints that are disabled or deleted, unless somebody still
+    /// holds them; returns how many.
     async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
 
-    /// Disables an endpoint for what its attempts showed; false when it is disabled already.
+    /// Disables an endpoint because of its attempts; false when it is disabled already.
     async fn endpoint_disable(
         &mut self,
         id: &EndpointId,

@@ -1,5 +1,5 @@
-//! Webhook endpoints and their sealed signing secrets. A deleted endpoint is there for nobody but the operator: every
-//! function of a tenant passes it over.
+//! Webhook endpoints and their sealed signing secrets. Only the operator can see a deleted endpoint: every function
+//! that takes a tenant skips it.
 
 use async_trait::async_trait;
 use authority_domain::endpoint::Endpoint;
@@ -24,13 +24,13 @@ pub struct SealedSecret {
 /// An endpoint that may want an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
-    /// Which.
+    /// Its id.
     pub endpoint_id: EndpointId,
-    /// What it wants.
+    /// Its event filters.
     pub enabled_events: Vec<String>,
-    /// Whose it is: the event's tenant, or the operator.
+    /// Its owner: the event's tenant, or the operator.
     pub owner: Tenant,
-    /// What this instance needs to send to it at once, where it may.
+    /// What this instance needs to send to it at once, if it may.
     pub reach: Option<DispatchTarget>,
 }
 
@@ -45,11 +45,12 @@ pub struct DispatchTarget {
     /// How many requests it may have in flight.
     pub bounds: Bounds,
     /// Where a hold or its health bounds it, the requests it may have beside those of all instances
-    /// ([`authority_domain::endpoint::hold::cap`]); none while a due delivery waits that nobody holds, which goes first.
+    /// ([`authority_domain::endpoint::hold::cap`]). 0 while a due delivery that nobody holds is pending, because that
+    /// delivery goes first.
     pub room: i64,
-    /// No request begins for some time yet.
+    /// It is held back: no request begins for some time.
     pub held_back: bool,
-    /// It is held back, and no request is under way that would find out whether it still is.
+    /// It is held back, and no probe is under way.
     pub probes: bool,
 }
 
@@ -74,7 +75,7 @@ pub trait Endpoints {
     /// How many endpoints the tenant has.
     async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError>;
 
-    /// Up to `limit` endpoints before `before` (newest first), with their places. `status` narrows.
+    /// Up to `limit` endpoints before `before` (newest first), with their positions. A non-empty `status` filters.
     async fn endpoints_page(
         &mut self,
         tenant: &Tenant,
@@ -83,16 +84,17 @@ pub trait Endpoints {
         limit: i64,
     ) -> Result<Vec<(i64, Endpoint)>, StoreError>;
 
-    /// The enabled endpoints of the tenant, and the platform's: who gets an event that commits now (contract 7.8).
+    /// The enabled endpoints of the tenant and of the platform: the recipients of an event that commits now (contract
+    /// 7.8).
     async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError>;
 
-    /// Any stored secret, to see whether the key-encryption key fits this database.
+    /// Any stored secret, to check whether the key-encryption key fits this database.
     async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError>;
 
     /// Writes the next version of an endpoint.
     async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError>;
 
-    /// Hides version `version` of an endpoint from its merchant for ever, and forgets its secrets.
+    /// Hides version `version` of an endpoint from its merchant for ever, and deletes its secrets.
     async fn endpoint_delete(
         &mut self,
         tenant: &Tenant,

@@ -10,23 +10,23 @@ use authority_domain::time::Timestamp;
 use super::Subscriber;
 use crate::StoreError;
 
-/// The place that a transaction takes for its events, and who wants to hear of them.
+/// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPosition {
     /// Sequence of the last event.
     pub last_sequence: i64,
     /// `created_at` of all of them: now, or later when the clock stepped back.
     pub created_at: Timestamp,
-    /// How many active shares the tenant has: of its orders with partners. At least as many as there are.
+    /// How many active shares of its orders the tenant has. The true number may be lower.
     pub active_shares: i64,
     /// The endpoints that are enabled, the operator's among them, oldest first.
     pub subscribers: Vec<Subscriber>,
 }
 
-/// What of a stream is there.
+/// The range of events that a stream still has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamRange {
-    /// The oldest event that is kept; 1 for a stream without events.
+    /// The oldest stored event; 1 for a stream without events.
     pub oldest: i64,
     /// The newest; 0 for a stream without events.
     pub latest: i64,
@@ -35,9 +35,9 @@ pub struct StreamRange {
 /// Streams and events.
 #[async_trait]
 pub trait Events {
-    /// Takes the next `count` places of the tenant's stream. Nobody else writes meanwhile, so that the order of numbers
-    /// is the order of commits (contract 8.3): the counter is read here and written with the events, on condition that
-    /// it still says what was read.
+    /// Reserves the next `count` sequence numbers of the tenant's stream. No other transaction writes meanwhile, so
+    /// the order of numbers is the order of commits (contract 8.3). The counter is read here and written with the
+    /// events, on condition that it has not changed.
     async fn stream_advance(
         &mut self,
         tenant: &Tenant,
@@ -45,7 +45,7 @@ pub trait Events {
         now: Timestamp,
     ) -> Result<StreamPosition, StoreError>;
 
-    /// Says whose streams will be asked for next, so that they can be read together. Nothing depends on it.
+    /// Announces whose streams will be read next, so that they can be read together. No result depends on it.
     async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError>;
 
     /// Adds events; their bytes never change again.
@@ -63,6 +63,6 @@ pub trait Events {
     /// The stored bytes of one event.
     async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError>;
 
-    /// What of the tenant's stream is there.
+    /// The range of events that the tenant's stream still has.
     async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange, StoreError>;
 }

@@ -1,5 +1,5 @@
-//! Which order a merchant's system means. The entries themselves stand in the orders' records; whoever changes one says so
-//! here, in the same transaction.
+//! The names of orders in merchants' own systems. The entries themselves are in the orders' records; a use case that
+//! changes one updates this index in the same transaction.
 
 use async_trait::async_trait;
 use authority_domain::order::external_references::{ExternalName, SystemName};
@@ -18,7 +18,7 @@ pub trait ExternalReferences {
         name: &ExternalName,
     ) -> Result<Option<OrderNumber>, StoreError>;
 
-    /// Gives the order this name, in place of the one that it had in that system.
+    /// Gives the order this name, replacing its name in that system.
     async fn reference_put(
         &mut self,
         tenant: &Tenant,
@@ -26,7 +26,7 @@ pub trait ExternalReferences {
         name: &ExternalName,
     ) -> Result<(), StoreError>;
 
-    /// Takes the order's name in this system from it; it has one.
+    /// Removes the order's name in this system; it must have one.
     async fn reference_delete(
         &mut self,
         tenant: &Tenant,

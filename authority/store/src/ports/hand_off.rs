@@ -8,24 +8,24 @@ use authority_domain::time::Timestamp;
 
 use crate::hand_off::{DispatchHandle, HandedOff};
 
-/// The way to the dispatcher.
+/// The connection of a job to the dispatcher.
 pub trait HandOff {
-    /// What the dispatcher of this instance says; `None` where there is none, and for a job that only reads.
+    /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
     fn desk(&self) -> Option<Arc<DispatchHandle>>;
 
-    /// Says whose job this is, before it runs.
+    /// Sets the dispatch handle of the job, before it runs.
     fn set_desk(&mut self, desk: Option<Arc<DispatchHandle>>);
 
-    /// Passes a delivery on whose row this job has leased: after the commit, and not at all when the job is undone.
+    /// Hands off a delivery whose row this job has leased: after the commit, and not at all when the job is undone.
     fn hand_off(&mut self, delivery: HandedOff);
 
-    /// Somebody has asked for this delivery now: where its endpoint is held back, it goes as the probe (contract 18.4-6).
+    /// Requests this delivery now: if its endpoint is held back, it goes as the probe (contract 18.4-6).
     fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp);
 
-    /// Those deliveries; once.
+    /// Takes the deliveries that were requested as probes; a second call returns none.
     fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)>;
 
-    /// The endpoints for which this job made or hastened deliveries without asking whether there is room, and the job's
-    /// time; once.
+    /// Takes the endpoints for which this job made or hastened deliveries without checking capacity, and the job's
+    /// time; a second call returns none.
     fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)>;
 }

@@ -13,8 +13,8 @@ use crate::StoreError;
 /// Figures of a tenant's endpoints.
 #[async_trait]
 pub trait HealthFigures {
-    /// What waits at `now`, up to 10,000 of each, and what was attempted since the five minutes of `since`, per endpoint
-    /// that is not deleted. The oldest that waits is that of the 10,000 that are due first. Latencies are those
+    /// The backlog at `now`, up to 10,000 of each, and the attempts since the five minutes of `since`, per endpoint
+    /// that is not deleted. The oldest pending delivery is that of the 10,000 that are due first. Latencies are those
     /// of the newest `sample` attempts.
     async fn endpoint_figures(
         &mut self,

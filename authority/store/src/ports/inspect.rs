@@ -1,8 +1,8 @@
-//! What the audit reads: every stored thing, a bounded number of rows at a time, inside one snapshot.
+//! The reads of the audit: every stored record, a bounded number of rows at a time, inside one snapshot.
 //!
 //! The reader never sees half a commit, however long it takes and whatever is written meanwhile
-//! ([`crate::Inspection::snapshot`]). Pages go by keys, so that each costs the same. Nothing is judged here; that is
-//! [`authority_domain::invariants`]'s.
+//! ([`crate::Inspection::snapshot`]). Pages go by keys, so each costs the same. Nothing is judged here;
+//! [`authority_domain::invariants`] does that.
 
 use async_trait::async_trait;
 use authority_domain::id::{EventId, MerchantId};
@@ -38,7 +38,7 @@ pub struct InspectedPayments {
 /// The reads of the audit.
 #[async_trait]
 pub trait Inspect {
-    /// The guards that the schema puts on events, those that are missing or switched off.
+    /// The guards of the schema for events that are missing or switched off.
     async fn inspect_missing_guards(&mut self) -> Result<Vec<String>, StoreError>;
 
     /// Up to `limit` merchants after `after`, by id.
@@ -48,7 +48,7 @@ pub trait Inspect {
         limit: i64,
     ) -> Result<Vec<MerchantId>, StoreError>;
 
-    /// The row from which the next event takes its place.
+    /// The counter row that gives the next event its sequence number.
     async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>, StoreError>;
 
     /// The endpoints that the tenant's events may go to.
@@ -62,10 +62,10 @@ pub trait Inspect {
         limit: i64,
     ) -> Result<Vec<EventHead>, StoreError>;
 
-    /// The deliveries that were made with these events, whoever they are filed under.
+    /// The deliveries that were made with these events, under any owner.
     async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>, StoreError>;
 
-    /// Up to `limit` events by (record, sequence) after that place.
+    /// Up to `limit` events by (record, sequence) after that position.
     async fn inspect_events_by_record(
         &mut self,
         tenant: &Tenant,
@@ -81,7 +81,7 @@ pub trait Inspect {
         ids: &[&str],
     ) -> Result<Vec<StoredRecord>, StoreError>;
 
-    /// Up to `limit` ids of records, made after the sequence `made_after`, that no event tells of.
+    /// Up to `limit` ids of records, made after the sequence `made_after`, that have no event.
     async fn inspect_untold(
         &mut self,
         tenant: &Tenant,
@@ -98,7 +98,7 @@ pub trait Inspect {
         limit: i64,
     ) -> Result<InspectedOrders, StoreError>;
 
-    /// Up to `limit` payments after the id `after` that belong to no order and whose money came all the same.
+    /// Up to `limit` payments after the id `after` that belong to no order although they captured money.
     async fn inspect_payments_without_order(
         &mut self,
         tenant: &Tenant,
@@ -110,8 +110,8 @@ pub trait Inspect {
     async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str])
     -> Result<Vec<StoredShare>, StoreError>;
 
-    /// Up to `limit` ids of shares by which the tenant sees orders of others, made after the sequence `made_after` of its
-    /// own stream, that no event of it tells of.
+    /// Up to `limit` ids of shares by which the tenant sees orders of others, made after the sequence `made_after` of
+    /// its own stream, that have no event in it.
     async fn inspect_untold_shares(
         &mut self,
         tenant: &Tenant,
@@ -119,6 +119,6 @@ pub trait Inspect {
         limit: i64,
     ) -> Result<Vec<String>, StoreError>;
 
-    /// How many active shares of its orders the tenant's stream says that there are, and how many rows there are.
+    /// The number of active shares of its orders according to the tenant's stream, and the number of rows.
     async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64), StoreError>;
 }

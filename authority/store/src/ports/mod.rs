@@ -1,4 +1,4 @@
-//! What a use case may ask of a database: one trait per aggregate, implemented once per database over the same SQL.
+//! What a use case can ask of a database: one trait per aggregate, implemented once per database over the same SQL.
 //!
 //! Every function on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); functions without one belong
 //! to the operator side, to authentication or to the dispatcher, which act for all tenants.
@@ -81,16 +81,16 @@ pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
 pub use undelivered::{Missed, Stretch, Undelivered};
 
-/// What a page of a list may hold, in bytes of its items (contract 18.2): the reading of one stops with the first row that
-/// has no room on it.
+/// The most bytes of items that a page of a list may hold (contract 18.2): reading stops at the first row that does
+/// not fit.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where the events of one record stand in its stream: of those of one commit, the first and the last sequence.
+/// The sequence numbers of one record's events in one commit: the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SequenceRange {
-    /// The record's place in lists, when this is its first commit.
+    /// The record's position in lists, when this is its first commit.
     pub first: i64,
-    /// The order's place in the feed of changes.
+    /// The order's position in the feed of changes.
     pub last: i64,
 }
 
@@ -167,7 +167,7 @@ impl<T> Tx for T where
 {
 }
 
-/// Everything a look at the whole database can reach (see [`crate::Inspection`]).
+/// Everything an inspection of the whole database can reach (see [`crate::Inspection`]).
 pub trait Snapshot: Inspect + Sealed + Send {}
 
 impl<T> Snapshot for T where T: Inspect + Sealed + Send {}

@@ -25,36 +25,36 @@ pub struct AllDeliveriesFilter {
     pub event_id: Option<EventId>,
 }
 
-/// A delivery with whose event it carries and whose endpoint it goes to.
+/// A delivery, with the owner of its event and the owner of its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundDelivery {
     /// The record; its mode is that of the event.
     pub delivery: Delivery,
     /// The merchant of the event.
     pub merchant_id: MerchantId,
-    /// The place of the event in its stream.
+    /// The sequence number of the event in its stream.
     pub sequence: i64,
-    /// Whose endpoint it goes to: the event's tenant, or the operator.
+    /// The owner of the endpoint: the event's tenant, or the operator.
     pub owner: Tenant,
 }
 
-/// An endpoint with whose it is.
+/// An endpoint and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundEndpoint {
     /// The record.
     pub endpoint: Endpoint,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Tenant,
     /// When its merchant deleted it.
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What waits, over everything.
+/// The backlog of the whole database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutboxFigures {
     /// Deliveries that have not ended.
     pub pending: i64,
-    /// Of these, those whose time has come.
+    /// Of these, the due ones.
     pub due: i64,
     /// Deliveries that have failed since the given time.
     pub failed: i64,
@@ -62,20 +62,20 @@ pub struct OutboxFigures {
     pub oldest_pending_at: Option<Timestamp>,
 }
 
-/// What waits for one endpoint.
+/// The backlog of one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Which.
+    /// Its id.
     pub endpoint_id: EndpointId,
-    /// Whose.
+    /// Its owner.
     pub owner: Tenant,
-    /// What recent attempts say of it.
+    /// Its health according to recent attempts.
     pub state: HealthState,
     /// Failures since its last success.
     pub consecutive_failures: i64,
     /// Deliveries that have not ended.
     pub pending: i64,
-    /// Of these, those whose time has come.
+    /// Of these, the due ones.
     pub due: i64,
     /// When the oldest of them was made.
     pub oldest_pending_at: Timestamp,
@@ -111,22 +111,23 @@ pub trait OperatorReads {
         limit: i64,
     ) -> Result<Vec<FoundDelivery>, StoreError>;
 
-    /// One delivery, to whomever.
+    /// One delivery, of any owner.
     async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError>;
 
     /// Its attempts, the first one first.
     async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>, StoreError>;
 
-    /// One endpoint, whosesoever it is, deleted ones too.
+    /// One endpoint, of any owner, deleted ones too.
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError>;
 
-    /// Brings the next attempt of a delivery that waits forward to `now`. Nothing happens to one that is due already.
+    /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// What waits at `now`, of each endpoint up to 10,000, and what has failed since the five minutes of `since`.
+    /// The backlog at `now`, up to 10,000 of each endpoint, and the deliveries that failed since the five minutes of
+    /// `since`.
     async fn outbox_figures(&mut self, now: Timestamp, since: Timestamp)
     -> Result<OutboxFigures, StoreError>;
 
-    /// The `limit` endpoints for which most deliveries wait, counted up to 10,000 of each.
+    /// The `limit` endpoints with the largest backlogs, counted up to 10,000 of each.
     async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError>;
 }

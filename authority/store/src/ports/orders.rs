@@ -1,4 +1,4 @@
-//! Orders: the records that everything else feeds.
+//! Orders: the records that all other records contribute to.
 
 use async_trait::async_trait;
 use authority_domain::id::MerchantId;
@@ -15,7 +15,7 @@ use crate::StoreError;
 /// One order of a page.
 #[derive(Clone, Debug)]
 pub struct StoredOrder {
-    /// The sequence of the order's first event: its place in lists.
+    /// The sequence of the order's first event: its position in lists.
     pub position: i64,
     /// The record as JSON text.
     pub body: String,
@@ -42,8 +42,8 @@ pub struct PendingOrder {
 /// Orders.
 #[async_trait]
 pub trait Orders {
-    /// Reserves the next generated order number of the tenant that no order has: `prefix` and a count, the first of
-    /// which is 100001 (contract 1.1).
+    /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
+    /// 100001 (contract 1.1).
     async fn order_number_reserve(
         &mut self,
         tenant: &Tenant,
@@ -54,14 +54,14 @@ pub trait Orders {
     async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber)
     -> Result<Option<Order>, StoreError>;
 
-    /// Whose word the order was confirmed on; not part of its record (contract 18.3).
+    /// Who confirmed the order; not part of its record (contract 18.3).
     async fn order_confirmed_by(
         &mut self,
         tenant: &Tenant,
         number: &OrderNumber,
     ) -> Result<ConfirmedBy, StoreError>;
 
-    /// Keeps that the operator confirmed the order.
+    /// Records that the operator confirmed the order.
     async fn order_confirmed_by_operator(
         &mut self,
         tenant: &Tenant,
@@ -84,7 +84,7 @@ pub trait Orders {
         limit: i64,
     ) -> Result<Vec<StoredOrder>, StoreError>;
 
-    /// Up to `limit` orders that were last changed behind the sequence `after`, in the order of their last changes.
+    /// Up to `limit` orders whose last change is after the sequence `after`, in the order of their last changes.
     async fn orders_changed(
         &mut self,
         tenant: &Tenant,
@@ -95,7 +95,7 @@ pub trait Orders {
     /// All merchants that limit how long an order may be pending.
     async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError>;
 
-    /// Pending orders that were made at or before `until`, the oldest first, at most `limit`; from behind `after`.
+    /// Pending orders that were made at or before `until`, oldest first, at most `limit`, starting after `after`.
     async fn orders_pending(
         &mut self,
         tenant: &Tenant,

@@ -1,4 +1,4 @@
-//! Payments, and what processors have told.
+//! Payments, and the reports of processors.
 
 use async_trait::async_trait;
 use authority_domain::body::party_name;
@@ -12,7 +12,7 @@ use authority_domain::time::Timestamp;
 use super::SequenceRange;
 use crate::StoreError;
 
-/// What a processor tells of a payment.
+/// The kind of a processor's message about a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessorMessage {
     /// That an attempt began.
@@ -24,7 +24,7 @@ pub enum ProcessorMessage {
 }
 
 impl ProcessorMessage {
-    /// The word in the store.
+    /// The stored value.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl ProcessorMessage {
     }
 }
 
-/// A processor's message: its own id of the event says which, per kind, merchant and mode.
+/// A processor's message, identified by the processor's own event id, per kind, merchant and mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageId {
     pub(crate) tenant: Tenant,
@@ -45,7 +45,7 @@ pub struct MessageId {
 }
 
 impl MessageId {
-    /// The message of this processor, however its name is written.
+    /// The message of this processor, with its name normalised.
     #[must_use]
     pub fn new(tenant: &Tenant, processor: &str, kind: ProcessorMessage, event_id: &str) -> Self {
         let processor = party_name::normalized(processor);
@@ -53,12 +53,12 @@ impl MessageId {
     }
 }
 
-/// A message that came before.
+/// An earlier message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownMessage {
     /// The record it was about.
     pub resource_id: String,
-    /// What it said; `None` where that was not kept yet.
+    /// Its content; `None` where that was not stored yet.
     pub said: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct FoundPayment {
     pub payment: Payment,
 }
 
-/// What the operator's list of payments can be narrowed by. Empty and `None` do not narrow.
+/// The filters of the operator's list of payments. Empty and `None` do not narrow.
 #[derive(Clone, Debug, Default)]
 pub struct AllPaymentsFilter {
     /// Whether the money came late.
@@ -82,7 +82,7 @@ pub struct AllPaymentsFilter {
 /// Payments.
 #[async_trait]
 pub trait Payments {
-    /// One payment, by the tenant's own view.
+    /// One payment, as the tenant sees it.
     async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>, StoreError>;
 
     /// One payment as stored text, with its version.
@@ -102,7 +102,7 @@ pub trait Payments {
         order: &OrderNumber,
     ) -> Result<Vec<Payment>, StoreError>;
 
-    /// Up to `limit` payments before `before` (newest first; `None` from the newest), each with its place.
+    /// Up to `limit` payments before `before` (newest first; `None` from the newest), each with its position.
     async fn payments_page(
         &mut self,
         tenant: &Tenant,
@@ -126,7 +126,7 @@ pub trait Payments {
         checkout: &CheckoutId,
     ) -> Result<Option<Payment>, StoreError>;
 
-    /// States a payment anew under the version it has, because what its open refunds reserve has changed (contract
+    /// Rewrites a payment under its current version, because what its open refunds reserve has changed (contract
     /// 3.6). Refuses another version, and a text whose `amount_refund_pending` is not the sum of the stored refunds.
     async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError>;
 
@@ -138,8 +138,8 @@ pub trait Payments {
         places: SequenceRange,
     ) -> Result<(), StoreError>;
 
-    /// Notes a processor's message for ever, about the record `resource_id`. `None` when it is new; else what is known of
-    /// the first one. `said` is what it says, `None` where that is not kept.
+    /// Records a processor's message for ever, about the record `resource_id`. `None` when it is new; otherwise
+    /// returns the first message with this id. `said` is its content, `None` where that is not stored.
     async fn processor_report_claim(
         &mut self,
         message: &MessageId,
@@ -148,7 +148,7 @@ pub trait Payments {
         now: Timestamp,
     ) -> Result<Option<KnownMessage>, StoreError>;
 
-    /// Notes for ever a message whose id no earlier one had ([`Payments::processor_report_get`]).
+    /// Records for ever a message whose id no earlier one had ([`Payments::processor_report_get`]).
     async fn processor_report_keep(
         &mut self,
         message: &MessageId,

@@ -1,8 +1,8 @@
-//! Recoveries: what they are, and the steps of the worker that carries them out (contract 15.2).
+//! Recoveries, and the steps of the worker that carries them out (contract 15.2).
 //!
-//! A step looks for what is missing outside the writer, then writes in one short transaction, on condition that the
-//! recovery still runs and stands where the step began. So any number of instances may work on one recovery: a step
-//! that somebody else has taken meanwhile writes nothing.
+//! A step looks for missing deliveries outside the writer, then writes in one short transaction, on condition that
+//! the recovery still runs and is where the step began. So any number of instances may work on one recovery: if
+//! another instance has done a step meanwhile, the step writes nothing.
 
 use async_trait::async_trait;
 use authority_domain::delivery::recovery::Recovery;
@@ -13,14 +13,14 @@ use authority_domain::time::Timestamp;
 use super::{Missed, Stretch};
 use crate::StoreError;
 
-/// A recovery with all that its worker has to know.
+/// A recovery with everything its worker needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecoveryJob {
     /// The record.
     pub recovery: Recovery,
-    /// Whose it is.
+    /// Its tenant.
     pub tenant: Tenant,
-    /// The part of the stream that it goes through.
+    /// The part of the stream that it covers.
     pub stretch: Stretch,
     /// It has counted up to this sequence.
     pub counted_to: i64,
@@ -33,7 +33,7 @@ pub struct RecoveryJob {
 pub struct RecoveryBacklog {
     /// All of them, at most the limit that was asked for.
     pub waiting: i64,
-    /// Of these, those whose time has come, the ones in flight among them.
+    /// Of these, the due ones, including those in flight.
     pub due: i64,
 }
 
@@ -42,9 +42,9 @@ pub struct RecoveryBacklog {
 pub struct RecoveryStep {
     /// The recovery as it was read.
     pub job: RecoveryJob,
-    /// What was found missing, each with the id of its new delivery.
+    /// The missing events, each with the id of its new delivery.
     pub missed: Vec<(DeliveryId, Missed)>,
-    /// The sequence up to which everything was seen to.
+    /// The sequence up to which the step is complete.
     pub walked_to: i64,
 }
 
@@ -54,7 +54,7 @@ pub trait Recoveries {
     /// Adds a recovery.
     async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<(), StoreError>;
 
-    /// One recovery of the tenant; those of a deleted endpoint too.
+    /// One recovery of the tenant, including recoveries of a deleted endpoint.
     async fn recovery_get(
         &mut self,
         tenant: &Tenant,
@@ -69,14 +69,14 @@ pub trait Recoveries {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Up to `limit` running recoveries of everybody, by (endpoint, id) after that place.
+    /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
     async fn recoveries_running(
         &mut self,
         after: Option<(&EndpointId, &RecoveryId)>,
         limit: i64,
     ) -> Result<Vec<RecoveryJob>, StoreError>;
 
-    /// What recoveries have waiting for an endpoint, counted up to `limit`.
+    /// The recovery backlog of an endpoint, counted up to `limit`.
     async fn recovery_backlog(
         &mut self,
         tenant: &Tenant,
@@ -85,7 +85,8 @@ pub trait Recoveries {
         limit: i64,
     ) -> Result<RecoveryBacklog, StoreError>;
 
-    /// Notes that `found` more were counted up to `counted_to`; false when the recovery is no longer as it was read.
+    /// Records that `found` more were counted up to `counted_to`; false when the recovery has changed since it was
+    /// read.
     async fn recovery_counted(
         &mut self,
         job: &RecoveryJob,
@@ -94,9 +95,9 @@ pub trait Recoveries {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes deliveries, due at `now`, of what is still missing, and completes a recovery that has come to its end; a
-    /// delivery of the same event that waits is cancelled, so that it is not sent twice. Returns how many were made;
-    /// `None`, and nothing written, when the recovery is no longer as it was read.
+    /// Makes deliveries, due at `now`, of what is still missing, and completes a recovery that has reached its end. A
+    /// pending delivery of the same event is cancelled, so that the event is not sent twice. Returns how many were
+    /// made; `None`, and nothing written, when the recovery has changed since it was read.
     async fn recovery_step(&mut self, step: &RecoveryStep, now: Timestamp)
     -> Result<Option<i64>, StoreError>;
 }

@@ -14,7 +14,7 @@ use authority_domain::tenant::Tenant;
 use super::{MadeUnderKey, SequenceRange};
 use crate::StoreError;
 
-/// A refund as the operator side works on it: whose it is, and the payment it returns money of.
+/// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct FoundRefund {
@@ -46,7 +46,7 @@ pub trait Refunds {
         order: &OrderNumber,
     ) -> Result<BTreeMap<PaymentId, Money>, StoreError>;
 
-    /// The refund that a request of such a requester with this idempotency key once made.
+    /// The refund that an earlier request of this requester with this idempotency key made.
     async fn refund_by_key(
         &mut self,
         tenant: &Tenant,
@@ -54,7 +54,7 @@ pub trait Refunds {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>, StoreError>;
 
-    /// Up to `limit` refunds before `before` (newest first; `None` from the newest), each with its place.
+    /// Up to `limit` refunds before `before` (newest first; `None` from the newest), each with its position.
     async fn refunds_page(
         &mut self,
         tenant: &Tenant,
@@ -72,8 +72,8 @@ pub trait Refunds {
         limit: i64,
     ) -> Result<Vec<FoundRefund>, StoreError>;
 
-    /// Up to `limit` open refunds of test mode behind the one with the id `after`, oldest first, of merchants whose
-    /// setting `sandbox_auto_advance` moves them.
+    /// Up to `limit` open refunds of test mode after the id `after`, oldest first, of merchants whose setting
+    /// `sandbox_auto_advance` moves them.
     async fn refunds_moving_by_themselves(
         &mut self,
         after: Option<&RefundId>,
@@ -88,7 +88,7 @@ pub trait Refunds {
         places: SequenceRange,
     ) -> Result<(), StoreError>;
 
-    /// Keeps the idempotency key and what it was used for with the refund it made, for ever (contract 4.3).
+    /// Stores the idempotency key and its request's fingerprint with the refund it made, for ever (contract 4.3).
     async fn refund_keep_key(
         &mut self,
         tenant: &Tenant,

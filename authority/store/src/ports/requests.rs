@@ -1,4 +1,4 @@
-//! What is kept of a request: the answer under its idempotency key.
+//! The stored part of a request: the answer under its idempotency key.
 
 use async_trait::async_trait;
 use authority_domain::id::RequestId;
@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 
 use crate::StoreError;
 
-/// Within what an idempotency key names one write (contract 4.3).
+/// The scope within which an idempotency key names one write (contract 4.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyScope {
     /// A merchant's requests in one mode, whichever of its API keys they use.
@@ -33,19 +33,19 @@ pub struct IdempotencyRecord {
     pub expires_at: Timestamp,
 }
 
-/// A record that remembers for ever the key of the request that made it.
+/// A record with the key of the request that made it, which is stored for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeUnderKey<T> {
     /// The record as it is now.
     pub record: T,
-    /// What the request asked for; `None` where that was not kept yet.
+    /// The fingerprint of the request; `None` where that was not stored yet.
     pub fingerprint: Option<Vec<u8>>,
 }
 
 /// Idempotency.
 #[async_trait]
 pub trait Requests {
-    /// Fingerprint and answer under a key that has not expired.
+    /// Returns fingerprint and answer under a key that has not expired.
     async fn idempotency_get(
         &mut self,
         scope: &KeyScope,
@@ -53,9 +53,9 @@ pub trait Requests {
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>, StoreError>;
 
-    /// Keeps an answer; replaces one that has expired.
+    /// Stores an answer; replaces one that has expired.
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` answers that have expired; tells how many went.
+    /// Removes up to `limit` answers that have expired; returns how many.
     async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
 }

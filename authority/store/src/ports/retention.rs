@@ -1,8 +1,9 @@
 //! Removing what is older than the retention (contract 15.13).
 //!
 //! A stream loses its oldest events, one after the other and never one from the middle, each with its deliveries and
-//! their attempts; what it has lost stands in its counter's row, by which the guard of events knows the one thing that
-//! may be deleted. An event of which a delivery is pending stays, and all that come after it, until that has ended.
+//! their attempts. The counter's row records how far events were removed; by it the guard of events recognises the
+//! only deletion that is allowed. An event with a pending delivery stays, and so do all events after it, until that
+//! delivery has ended.
 //!
 //! The retention acts for all tenants.
 
@@ -16,7 +17,7 @@ use crate::StoreError;
 /// One of the oldest events of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OldEvent {
-    /// Its place.
+    /// Its sequence number.
     pub sequence: i64,
     /// Its id.
     pub id: EventId,
@@ -24,7 +25,7 @@ pub struct OldEvent {
     pub created_at: Timestamp,
     /// Rows that go with it: deliveries, and attempts by their number in each delivery.
     pub rows: i64,
-    /// A delivery of it has not ended.
+    /// Whether one of its deliveries has not ended.
     pub pending: bool,
 }
 
@@ -41,8 +42,8 @@ pub trait Retention {
     /// The oldest `limit` events of a stream, oldest first.
     async fn retention_oldest(&mut self, tenant: &Tenant, limit: i64) -> Result<Vec<OldEvent>, StoreError>;
 
-    /// Removes the events of a stream up to `through` with all that belongs to them, if all of them were created before
-    /// `before` and none has a pending delivery; returns how many, 0 when that is not so.
+    /// Removes the events of a stream up to `through` with everything that belongs to them, if all of them were
+    /// created before `before` and none has a pending delivery. Returns how many; 0 if that condition fails.
     async fn retention_remove(
         &mut self,
         tenant: &Tenant,
@@ -50,10 +51,10 @@ pub trait Retention {
         before: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` ended deliveries of an event that were not made with it (replays, recoveries), with their
-    /// attempts: for an event that was sent again so often that its rows are too many for one transaction.
+    /// Removes up to `limit` ended deliveries of an event that were not made with it (replays, recoveries), with
+    /// their attempts. For an event that was sent again so often that its rows are too many for one transaction.
     async fn retention_thin(&mut self, event: &EventId, limit: i64) -> Result<u64, StoreError>;
 
-    /// Removes up to `limit` figures of before `before` (see [`super::HealthFigures`]).
+    /// Removes up to `limit` figures from before `before` (see [`super::HealthFigures`]).
     async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64, StoreError>;
 }

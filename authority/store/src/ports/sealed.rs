@@ -1,7 +1,7 @@
-//! Everything that lies in the database sealed under the key-encryption key, page by page: for its change
+//! Everything in the database that is sealed under the key-encryption key, page by page: for changing that key
 //! (`authority secrets rewrap`) and for the doctor.
 //!
-//! What is replaced must still be what was read, so that nobody's newer value is overwritten.
+//! A value is replaced only while it is still the one that was read, so that no newer value is overwritten.
 
 use async_trait::async_trait;
 use authority_domain::id::EndpointId;
@@ -9,13 +9,13 @@ use authority_domain::id::EndpointId;
 use super::SealedSecret;
 use crate::StoreError;
 
-/// A place in the list of signing secrets.
+/// A position in the list of signing secrets.
 pub type SecretPosition = (EndpointId, i64);
 
-/// A place in the list of kept answers: merchant (or the operator's word for it), mode, key.
+/// A position in the list of stored answers: merchant (or the operator's word for it), mode, key.
 pub type AnswerPosition = (String, bool, String);
 
-/// Sealed things.
+/// Sealed values.
 #[async_trait]
 pub trait Sealed {
     /// Up to `limit` signing secrets after `after`, by endpoint and version.
@@ -25,7 +25,7 @@ pub trait Sealed {
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError>;
 
-    /// Replaces a signing secret's ciphertext; false when it is not `old` any more.
+    /// Replaces a signing secret's ciphertext; false when it is no longer `old`.
     async fn sealed_secret_replace(
         &mut self,
         place: &SecretPosition,
@@ -33,14 +33,14 @@ pub trait Sealed {
         new: &[u8],
     ) -> Result<bool, StoreError>;
 
-    /// Up to `limit` kept answers with a sealed body after `after`, by place.
+    /// Up to `limit` stored answers with a sealed body after `after`, by position.
     async fn sealed_answers(
         &mut self,
         after: Option<&AnswerPosition>,
         limit: i64,
     ) -> Result<Vec<(AnswerPosition, String)>, StoreError>;
 
-    /// Replaces a kept answer; false when it is not `old` any more.
+    /// Replaces a stored answer; false when it is no longer `old`.
     async fn sealed_answer_replace(
         &mut self,
         place: &AnswerPosition,

@@ -1,8 +1,8 @@
-//! Shares of orders, and what partners see by them (contract 2.14, 4.14).
+//! Shares of orders, and what partners see through them (contract 2.14, 4.14).
 //!
-//! A share is active while its own row and its connection say so: ending a connection ends all its shares in that
-//! moment, however many there are. Every function here reads shares in that sense, but for
-//! [`Shares::shares_to_end`], which finds the rows that still have to be told so.
+//! A share is active while its own row and its connection say so: ending a connection ends all its shares at once,
+//! however many there are. Every function here reads shares in that sense, except [`Shares::shares_to_end`], which
+//! finds the rows that are not updated yet.
 
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, ShareId};
@@ -15,7 +15,7 @@ use authority_domain::time::Timestamp;
 
 use crate::StoreError;
 
-/// The places of a share's first event.
+/// The sequence numbers of a share's first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePositions {
     /// In the owner's stream and list.
@@ -27,15 +27,15 @@ pub struct SharePositions {
 /// An order that a partner may see.
 #[derive(Clone, Debug)]
 pub struct SeenOrder {
-    /// Its place in the partner's list.
+    /// Its position in the partner's list.
     pub position: i64,
     /// How it is shared.
     pub share: OrderShare,
-    /// The owner's order as JSON text: to be filtered before anybody sees it.
+    /// The owner's order as JSON text; it must be filtered before the partner sees it.
     pub order: String,
-    /// The order's parcels as JSON texts, oldest first: likewise.
+    /// The order's parcels as JSON texts, oldest first; these must be filtered too.
     pub shipments: Vec<String>,
-    /// How large these texts are together.
+    /// The size of these texts together.
     pub bytes: usize,
 }
 
@@ -48,7 +48,7 @@ pub trait Shares {
     /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
     async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<(), StoreError>;
 
-    /// Writes the version of a share that was taken back.
+    /// Writes the version of a share that was revoked.
     async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError>;
 
     /// A share that the tenant owns.
@@ -62,7 +62,7 @@ pub trait Shares {
         connection: &ConnectionId,
     ) -> Result<Option<ShareId>, StoreError>;
 
-    /// Up to `limit` shares that the tenant owns, before the place `before`, newest first, each with its place.
+    /// Up to `limit` shares that the tenant owns, before position `before`, newest first, each with its position.
     async fn shares_page(
         &mut self,
         tenant: &Tenant,
@@ -78,14 +78,14 @@ pub trait Shares {
         orders: &[&OrderNumber],
     ) -> Result<Vec<OrderShare>, StoreError>;
 
-    /// The parcels of an order that is shared, oldest first.
+    /// The parcels of a shared order, oldest first.
     async fn shared_parcels(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<Vec<Shipment>, StoreError>;
 
-    /// Up to `limit` shares of an ended connection whose rows do not say so yet, each with the time when it ended.
+    /// Up to `limit` shares of an ended connection whose rows are not updated yet, each with the time when it ended.
     async fn shares_to_end(
         &mut self,
         connection: &ConnectionId,
@@ -99,7 +99,7 @@ pub trait Shares {
         share: &ShareId,
     ) -> Result<Option<SeenOrder>, StoreError>;
 
-    /// Up to `limit` orders that are shared with the tenant, before the place `before`, newest first.
+    /// Up to `limit` orders that are shared with the tenant, before position `before`, newest first.
     async fn partner_orders_page(
         &mut self,
         tenant: &Tenant,

@@ -23,8 +23,8 @@ pub trait Shipments {
     /// One shipment and its tenant, as the operator's paths name it.
     async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError>;
 
-    /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its place
-    /// in lists.
+    /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its
+    /// position in lists.
     async fn shipments_page(
         &mut self,
         tenant: &Tenant,
@@ -40,7 +40,7 @@ pub trait Shipments {
         order: &OrderNumber,
     ) -> Result<Vec<Shipment>, StoreError>;
 
-    /// The shipment that a request with this idempotency key once made.
+    /// The shipment that an earlier request with this idempotency key made.
     async fn shipment_by_key(
         &mut self,
         tenant: &Tenant,
@@ -55,7 +55,7 @@ pub trait Shipments {
         places: SequenceRange,
     ) -> Result<(), StoreError>;
 
-    /// Keeps the idempotency key and what it was used for with the shipment it made, for ever (contract 4.3).
+    /// Stores the idempotency key and its request's fingerprint with the shipment it made, for ever (contract 4.3).
     async fn shipment_keep_key(
         &mut self,
         tenant: &Tenant,
@@ -64,14 +64,14 @@ pub trait Shipments {
         fingerprint: &[u8; 32],
     ) -> Result<(), StoreError>;
 
-    /// Per line of an order, what the fulfilment update set; lines without a mark may be absent.
+    /// The marks that the fulfilment update set, per line of an order; lines without a mark may be absent.
     async fn fulfillment_marks(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<LineMarks, StoreError>;
 
-    /// Keeps the marks of these lines; none may exceed what the line shows as shipped, or its quantity.
+    /// Stores the marks of these lines; none may exceed what the line shows as shipped, or its quantity.
     async fn fulfillment_marks_put(
         &mut self,
         tenant: &Tenant,

@@ -10,14 +10,14 @@ use authority_domain::time::Timestamp;
 use super::SealedSecret;
 use crate::StoreError;
 
-/// Signing secrets. The endpoint they belong to is the tenant's; a caller has looked.
+/// Signing secrets. The caller has checked that the endpoint belongs to the tenant.
 #[async_trait]
 pub trait SigningSecrets {
     /// The version of the endpoint's newest secret.
     async fn secret_version(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<i64, StoreError>;
 
-    /// Adds the newest secret; those before it stop signing at `previous_until`. All but the one before it are removed,
-    /// and that one too when its time is over.
+    /// Adds the newest secret; those before it stop signing at `previous_until`. All but the one before it are
+    /// removed, and that one too if it has expired.
     async fn secret_rotate(
         &mut self,
         tenant: &Tenant,
@@ -30,6 +30,6 @@ pub trait SigningSecrets {
     /// Removes every secret but the newest.
     async fn secret_retire(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<(), StoreError>;
 
-    /// Removes up to `limit` secrets whose time is over, of any merchant, and ends the overlaps; returns the endpoints.
+    /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
     async fn secrets_expire(&mut self, now: Timestamp, limit: i64) -> Result<Vec<EndpointId>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Subscriptions, and the terms that checkouts bring.
+//! Subscriptions, and the terms that checkouts agree on.
 
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};
@@ -32,7 +32,8 @@ pub trait Subscriptions {
         id: &SubscriptionId,
     ) -> Result<Option<(String, i64)>, StoreError>;
 
-    /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as (place, stored text).
+    /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as (position, stored
+    /// text).
     async fn subscriptions_page(
         &mut self,
         tenant: &Tenant,
@@ -49,7 +50,7 @@ pub trait Subscriptions {
         places: SequenceRange,
     ) -> Result<(), StoreError>;
 
-    /// Keeps what an open checkout agrees on beside its record.
+    /// Stores the terms of an open checkout beside its record.
     async fn subscription_terms_keep(
         &mut self,
         tenant: &Tenant,
@@ -57,7 +58,7 @@ pub trait Subscriptions {
         terms: &SubscriptionTerms,
     ) -> Result<(), StoreError>;
 
-    /// What a checkout agrees on; `None` in mode `payment`.
+    /// The terms of a checkout; `None` in mode `payment`.
     async fn subscription_terms(
         &mut self,
         tenant: &Tenant,

@@ -1,7 +1,7 @@
-//! What an endpoint wants and has not got (contract 15.1).
+//! The events that an endpoint wants and has not received (contract 15.1).
 //!
-//! There is no list of it that every delivery would have to keep up to date: it is found by walking the stream. So a
-//! caller says which part of the stream is looked at, and every function here costs as much as that part is long,
+//! No list is stored that every delivery would have to update: missing events are found by walking the stream. So the
+//! caller names the part of the stream to look at, and every function here costs as much as that part is long,
 //! however many events and deliveries there are.
 
 use async_trait::async_trait;
@@ -21,7 +21,7 @@ pub struct Stretch {
     pub below: i64,
 }
 
-/// An event that is missing, as recovery sees it.
+/// A missing event, as recovery sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Missed {
@@ -30,7 +30,7 @@ pub struct Missed {
     pub event_type: String,
 }
 
-/// What has not arrived.
+/// Undelivered events.
 #[async_trait]
 pub trait Undelivered {
     /// The last sequence of its stream when the endpoint was made: its events come after. 0 for an unknown endpoint.

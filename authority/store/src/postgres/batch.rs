@@ -1,7 +1,7 @@
-//! Writes that travel together, on PostgreSQL: one statement with a part for each table, whose rows come as one array per
-//! column, and the counts of all parts as its one row. Its text depends on the tables alone, so the server prepares it
-//! once. All parts see the rows as they were before the statement; foreign keys are judged at its end, so that a part
-//! may refer to what another one makes.
+//! Batched writes on PostgreSQL: one statement with a part for each table. The rows of a part are sent as one array
+//! per column, and the statement returns the counts of all parts as one row. Its text depends on the tables alone, so
+//! the server prepares it once. All parts see the rows as they were before the statement. Foreign keys are checked at
+//! its end, so a part may refer to rows that another part creates.
 
 use sqlx::{Error, PgConnection, QueryBuilder, Row};
 
@@ -14,7 +14,7 @@ pub(super) async fn control(conn: &mut PgConnection, statements: &'static str) -
     Ok(())
 }
 
-/// Sends the groups; tells how many rows each touched.
+/// Sends the groups; returns how many rows each touched.
 pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
     let parts = groups.len();
     let mut query = QueryBuilder::<Db>::default();

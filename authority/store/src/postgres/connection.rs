@@ -1,6 +1,6 @@
 //! The writing connection of PostgreSQL.
 //!
-//! It says BEGIN and COMMIT itself: sqlx 0.9.0's own `begin` can leave a connection inside a transaction when the
+//! It sends BEGIN and COMMIT itself: sqlx 0.9.0's own `begin` can leave a connection inside a transaction when the
 //! future around it is dropped (upstream #4385).
 
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::hand_off::DispatchHandle;
 use crate::ports::{HandOff as _, Prefetch};
 use crate::writer::{CommitEffects, Failed, Job, Ran, WritingConnection};
 
-/// The writers' turn: an advisory lock of the database, given back by the end of the transaction. The key is the
-/// ASCII text `authorit`. The level is named, because the server's default may be another one: with a single snapshot for
-/// the whole transaction, taken before the turn has come, a use case would not see what was written while it waited.
+/// The writer lock: an advisory lock of the database, released at the end of the transaction. The key is the ASCII
+/// text `authorit`. The isolation level is named because the server's default may be another one: with a single
+/// snapshot for the whole transaction, taken before the lock is held, a use case would not see what was written while
+/// it waited.
 const BEGIN: &str =
     "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7022647185849346420); SAVEPOINT job";
 
-/// The release fails in a transaction that an error has ended, unlike a COMMIT, which would say that all is well and roll
-/// back.
+/// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
 
 /// How long to wait for the server to accept a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
-/// How long to wait for the server in the middle of a transaction. Its own limits are shorter (`open`): this one is
-/// for a server that is gone without a word.
+/// How long to wait for the server in the middle of a transaction. The server's own limits are shorter (`open`): this
+/// one is for a server that is gone without notice.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) struct PostgresWriting {
@@ -47,8 +47,8 @@ impl PostgresWriting {
         Self { options, readers, conn: Some(conn.into()) }
     }
 
-    /// Lets go of the readers that rest: whatever ended the writing connection is likely to have ended theirs, and the
-    /// first to use them would be told so instead of being answered. Those in use find out by themselves.
+    /// Closes the idle readers: whatever ended the writing connection is likely to have ended theirs, and the first
+    /// requests to use them would get an error. Readers in use notice by themselves.
     fn give_up_resting_readers(&self) {
         for readers in &self.readers {
             while let Some(mut reader) = readers.try_acquire() {
@@ -64,7 +64,7 @@ impl PostgresWriting {
         self.in_time(done.map(|done| done.map_err(StoreError::from)))
     }
 
-    /// What came in time. A connection that was left in the middle of a statement cannot be used again.
+    /// The result, if it came in time. A connection that was left in the middle of a statement cannot be used again.
     fn in_time<T>(&mut self, done: Result<Result<T, StoreError>, Elapsed>) -> Result<T, StoreError> {
         done.unwrap_or_else(|_| {
             self.conn = None;
@@ -87,7 +87,7 @@ pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, 
     let mut conn = timeout(CONNECT_WAIT, options.connect())
         .await
         .map_err(|_| StoreError::Unavailable("the database server does not answer".to_owned()))??;
-    // Durability is not a setting of the authority's: a commit that was answered survives a power cut (T1).
+    // Durability is not configurable in the authority: a commit that was answered survives a power cut (T1).
     sqlx::raw_sql(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
     )

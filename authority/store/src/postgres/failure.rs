@@ -6,8 +6,8 @@ use crate::StoreError;
 use crate::error::Constraint;
 
 /// Reads the five characters of SQLSTATE (PostgreSQL documentation, appendix A). A rule of the schema, a value that
-/// cannot be stored and a statement that is wrong concern one job; everything else (connections, resources,
-/// shutting down, serialization, deadlocks, timeouts) is the database that cannot answer now.
+/// cannot be stored and a wrong statement concern one job. Everything else (connections, resources, shutting down,
+/// serialization, deadlocks, timeouts) means that the database cannot answer now.
 pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
     let code = error.code();
     match code.get(..2) {

@@ -1,14 +1,15 @@
-//! PostgreSQL: any number of instances, one database; what is committed is read at once by all of them (contract 8.3).
+//! PostgreSQL: any number of instances, one database; all of them read committed data at once (contract 8.3).
 //!
-//! A use case reads, decides and writes, and must find nobody in between. Instead of a lock for every row that a rule
-//! looks at, the writers of all instances take turns: a transaction begins with an advisory lock that belongs to the
-//! database and ends with it. So the rules hold as they do on SQLite, no two transactions can wait for each other, and
-//! the order of a stream's numbers is the order of commits. Waiting jobs share the turn and its commit (see
-//! [`crate::writer`]). An instance that stops answering loses its turn by the server's own time limits.
+//! A use case reads, decides and writes, and no other write may come in between. Instead of locking every row that a
+//! rule looks at, the writers of all instances take turns: each transaction begins by taking an advisory lock of the
+//! database and holds it to its end. So the rules hold as they do on SQLite, no two transactions can wait for each
+//! other, and the order of a stream's sequence numbers is the order of commits. Queued jobs share the lock and its
+//! commit (see [`crate::writer`]). An instance that stops answering loses the lock through the server's own time
+//! limits.
 //!
-//! Instances come and go, so nobody takes back another's leases: they run out. Deliberately absent: `LISTEN` and
-//! `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit, and the poll
-//! of the other instances is the truth anyway (contract 12 T5).
+//! Instances come and go, so no instance takes back the leases of another: they run out. Deliberately absent:
+//! `LISTEN` and `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit,
+//! and the poll of the other instances is authoritative anyway (contract 12 T5).
 
 mod batch;
 mod connection;
@@ -119,13 +120,15 @@ mod write_batch;
 #[path = "../sql/write_buffer.rs"]
 pub(crate) mod write_buffer;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
-/// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and
-/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint::hold::cap`]), what all
-/// instances have leased counts; else what `$8` says this instance wants, as far as the instances whose tokens do not
-/// begin with `$9` leave room under the endpoint's `max_in_flight`, by default `$4`. `roomy` has the endpoints that may
-/// get anything; only theirs are looked at, at most `$10` each. `OFFSET 0` has each of them found by its id, however many
-/// others there are. Rows that somebody else has locked are passed over: they are being settled or leased right now.
+/// Leases due deliveries (T4), `$5` in all: from each enabled endpoint the oldest ones that nobody holds, as far as
+/// the endpoint has capacity, and from each merchant at most `$6`, or what `$7` says for that merchant. The endpoints
+/// of a merchant take turns, and so do the merchants. While a hold or its health bounds an endpoint
+/// ([`authority_domain::endpoint::hold::cap`]), the leases of all instances count. Otherwise the capacity is what
+/// this instance wants according to `$8`, as far as the instances whose tokens do not begin with `$9` leave room
+/// under the endpoint's `max_in_flight`, by default `$4`. `roomy` lists the endpoints with capacity; only their
+/// deliveries are read, at most `$10` of each. `OFFSET 0` makes the server find each of them by its id, however many
+/// others there are. Rows that another transaction has locked are skipped: they are being settled or leased right
+/// now.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(
@@ -178,22 +181,22 @@ macro_rules! lease_due {
     };
 }
 
-/// Takes due deliveries of whoever has any.
+/// Leases due deliveries of all endpoints.
 pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 
-/// The same of the endpoints in `$11` alone.
+/// Leases due deliveries of the endpoints in `$11` only.
 pub(crate) const LEASE_DUE_AMONG: &str =
     lease_due!("WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($11::jsonb)), ");
 
-/// What a statement ends with that keeps the rows it read from others, who may write beside the authority's own jobs.
+/// The end of a statement that locks the rows it read. Other clients may write beside the authority's own jobs.
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";
 
 /// The database's own time in milliseconds.
 pub(crate) const NOW_MS: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
 
-/// The triggers that keep events as they are (T3), by name.
+/// The triggers that prevent changes to events (T3), by name.
 pub(crate) const GUARDS: [&str; 3] = ["events_no_update", "events_no_delete", "events_no_truncate"];
 
-/// Which of them are there and not switched off.
+/// Which of them exist and are not switched off.
 pub(crate) const GUARDS_PRESENT: &str =
     "SELECT tgname::text FROM pg_trigger WHERE tgrelid = 'events'::regclass AND tgenabled IN ('O', 'A')";

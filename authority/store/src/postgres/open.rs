@@ -12,28 +12,29 @@ use crate::StoreError;
 use crate::migrations;
 use crate::store::ServerUrl;
 
-/// Limits that the server keeps by itself, in milliseconds. A statement waits 5 s for a lock, the writers' turn among
-/// them. An instance that begins a transaction and falls silent loses it, and with it the turn, after 10 s.
+/// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, including the writer
+/// lock. An instance that begins a transaction and then falls silent loses the transaction, and the writer lock with
+/// it, after 10 s.
 const SERVER_LIMITS: [(&str, &str); 2] =
     [("lock_timeout", "5000"), ("idle_in_transaction_session_timeout", "10000")];
 
-/// How the server plans for the writer: every statement of it finds its rows by an index and reads a few, whatever the
-/// statistics of a young database say, and is planned once however many rows it carries.
+/// How the server plans the writer's statements: each finds its rows by an index and reads a few, whatever the
+/// statistics of a young database say, and is planned once for any number of rows.
 const WRITER_PLANS: [(&str, &str); 3] =
     [("enable_seqscan", "off"), ("jit", "off"), ("plan_cache_mode", "force_generic_plan")];
 
 /// Prepared statements that a connection keeps. Lists and batches have a text for every number of values in them.
 const STATEMENTS_KEPT: usize = 256;
 
-/// Readers for single records, authentication among them, and readers for lists. Apart from one another, so that a
-/// list that has to look far keeps nobody from being let in. Each reader is a connection of the server's.
+/// Readers for single records, authentication among them, and readers for lists. They are separate, so that a list
+/// that has to read a lot does not delay authentication. Each reader is a connection of the server's.
 const RECORD_READERS: u32 = 8;
 const LIST_READERS: u32 = 4;
 
-/// How long a request waits for a reader before it is told 503.
+/// How long a request waits for a reader before it gets 503.
 const READER_WAIT: Duration = Duration::from_secs(5);
 
-/// A reader that has rested this long is asked whether it is still there; one in use shows that by answering.
+/// A reader that was idle this long is checked before use; one in use shows by its answers that it is alive.
 const READER_TRUSTED: Duration = Duration::from_secs(1);
 
 /// An opened database.
@@ -69,9 +70,9 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
 }
 
 /// Brings the schema up to date; refuses one that a newer program made (T9). Several processes may do so at once: the
-/// first does, the others wait and find it done.
+/// first migrates, the others wait and find it done.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
-    // Waiting for another's migration has no limit of ours.
+    // This program sets no limit on waiting for another process's migration.
     let mut conn = connect(&address(url)?).await?;
     refuse_newer(schema_version(&mut conn).await?, known_version())?;
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
@@ -83,7 +84,7 @@ pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens a connection to look at the database, and tells its schema version, 0 when it is empty.
+/// Opens a connection for inspection, and returns the schema version, 0 when the database is empty.
 pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, i64), StoreError> {
     let read_only = [("default_transaction_read_only", "on")];
     let mut conn = connect(&options(url)?.options(read_only)).await?;
@@ -100,7 +101,7 @@ fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
     Ok(address(url)?.options(SERVER_LIMITS).statement_cache_capacity(STATEMENTS_KEPT))
 }
 
-/// The reason is not told: it may quote the address, and that may hold a password.
+/// The reason is not reported: it may quote the address, which may hold a password.
 fn address(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
     let options = PgConnectOptions::from_str(url.as_str())
         .map_err(|_| StoreError::Unavailable("the address of the database cannot be read".to_owned()))?;

@@ -1,4 +1,4 @@
-//! What the feed of changed orders costs on PostgreSQL beside 100,000 orders, read from the plan as it was carried out.
+//! The cost of the feed of changed orders on PostgreSQL with 100,000 orders, read from the executed plan.
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions};

@@ -1,4 +1,4 @@
-//! What is under way to one endpoint, and what its attempts have shown.
+//! The deliveries under way to one endpoint, and what its attempts have shown.
 
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, HoldReason, cap};
@@ -11,16 +11,17 @@ use super::Want;
 use super::pools::Pool;
 use crate::ports::Bounds;
 
-/// The most that waits in the queue for the next places of one endpoint.
+/// The most deliveries of one endpoint that are queued beyond its in-flight limit.
 const QUEUED_MAX: usize = 512;
 
-/// One that is slow has a queue when it gets at least so many requests at a time, one more for each as many.
+/// A slow endpoint may have one queued delivery for each this many requests of its in-flight limit.
 const SLOW_LIMIT_PER_QUEUED: usize = 16;
 
-/// Outcomes of one endpoint that wait to be written: beyond it nothing more begins. Two full batches of the settler.
+/// Outcomes of one endpoint that are not written yet: at this number no further request begins. Two full batches of
+/// the settler.
 const UNSETTLED_MAX: usize = 512;
 
-/// What one endpoint has of the slots.
+/// The slots and the state of one endpoint.
 pub(super) struct OfEndpoint {
     pub(super) limit: InFlightLimit,
     pub(super) in_flight: usize,
@@ -33,15 +34,15 @@ pub(super) struct OfEndpoint {
     pace: Pace,
     /// What other instances leave of its `max_in_flight`.
     ceiling: u32,
-    /// Outcomes that were written together last: what goes out while a batch is written.
+    /// How many outcomes were written together last: about as many deliveries are sent while a batch is written.
     together: usize,
-    /// Its hold, as the outcomes say that have come, written or not.
+    /// Its hold according to the outcomes that have come, written or not.
     hold: Hold,
     /// Refusals that are not written yet.
     refusals: usize,
 }
 
-/// How long its attempts took lately.
+/// How long its recent attempts took.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
     Unknown,
@@ -70,7 +71,7 @@ impl OfEndpoint {
         self.in_flight + self.queued + self.unsettled
     }
 
-    /// Nothing has shown how long it takes.
+    /// Whether its speed is still unknown.
     pub(super) fn is_unknown(&self) -> bool {
         self.pace == Pace::Unknown
     }
@@ -79,12 +80,13 @@ impl OfEndpoint {
         self.pace == Pace::Slow
     }
 
-    /// Whether a delivery to it is leased only where the slow pool has a place: it is slow, or may turn out to be.
+    /// Whether a delivery to it is leased only where the slow pool has capacity: the endpoint is slow, or may turn
+    /// out to be.
     pub(super) fn needs_a_slow_place(&self) -> bool {
         self.pace != Pace::Quick
     }
 
-    /// What the store has just said of it.
+    /// Takes over the bounds that the store has just read.
     pub(super) fn learn(&mut self, bounds: &Bounds) {
         self.limit.set_max(u32::try_from(bounds.max_in_flight).unwrap_or(LARGEST_MAX_IN_FLIGHT));
         self.ceiling = u32::try_from(bounds.ceiling.max(0)).unwrap_or(LARGEST_MAX_IN_FLIGHT);
@@ -94,7 +96,8 @@ impl OfEndpoint {
         }
     }
 
-    /// What it may lease: as many as may be in flight, and as many more as leave while a batch of outcomes is written.
+    /// What may be leased: as many as may be in flight, plus as many as are sent while a batch of outcomes is
+    /// written.
     pub(super) fn want(&self) -> Want {
         let limit = self.limit.get() as usize;
         let ahead = match self.pace {
@@ -111,7 +114,8 @@ impl OfEndpoint {
         self.together = settled;
     }
 
-    /// Where its next delivery may go, the best place first: one request finds out what an unknown endpoint is.
+    /// The pools for its next delivery, the best one first. One request finds out whether an unknown endpoint is
+    /// slow.
     pub(super) fn pools_of_next(&self) -> &'static [Pool] {
         match self.pace {
             Pace::Quick => &[Pool::Quick],
@@ -120,12 +124,13 @@ impl OfEndpoint {
         }
     }
 
-    /// Other instances hold all the places that its `max_in_flight` allows.
+    /// Whether other instances hold everything that its `max_in_flight` allows.
     pub(super) fn has_nothing_left(&self) -> bool {
         self.ceiling == 0
     }
 
-    /// Whether one more request may begin. `capped`: the store has counted what the hold leaves when it was leased.
+    /// Whether one more request may begin. `capped`: the store applied the limit of the hold when the delivery was
+    /// leased.
     pub(super) fn has_room(&self, capped: bool, now: Timestamp) -> bool {
         if self.unsettled >= UNSETTLED_MAX {
             return false;
@@ -134,7 +139,7 @@ impl OfEndpoint {
         self.in_flight < limit && (capped || cap(&self.hold, HealthState::Healthy, now).is_none())
     }
 
-    /// Something waits for a place.
+    /// Whether more of its deliveries are queued or due.
     pub(super) fn is_waiting(&self) -> bool {
         self.queued > 0 || self.behind
     }
@@ -147,12 +152,12 @@ impl OfEndpoint {
         self.pace = Pace::Slow;
     }
 
-    /// The receiver has acknowledged.
+    /// Notes that the receiver has acknowledged.
     pub(super) fn note_success(&mut self, began: Timestamp, ended: Timestamp) {
         self.hold.lift(began, ended);
     }
 
-    /// The receiver says "not now", or nothing.
+    /// Notes that the receiver answered "not now", or not at all.
     pub(super) fn note_refusal(
         &mut self,
         reason: HoldReason,
@@ -163,10 +168,11 @@ impl OfEndpoint {
         self.refusals += 1;
     }
 
-    /// So many outcomes were written, `refusals` among them, and left this hold. True when the queue is to be given back.
+    /// Notes that `outcomes` outcomes were written, `refusals` of them refusals, and left this hold. Returns true
+    /// when the queued deliveries are to be given back.
     pub(super) fn settled(&mut self, outcomes: usize, refusals: usize, hold: Option<&Hold>) -> bool {
         self.refusals = self.refusals.saturating_sub(refusals);
-        // What has come and is not written yet may have lifted it since.
+        // Outcomes that have come and are not written yet may have lifted it since.
         let others = self.unsettled > outcomes;
         if let Some(hold) = hold.filter(|hold| self.refusals == 0 && (hold.step == 0 || !others)) {
             self.hold = hold.clone();

@@ -1,21 +1,23 @@
 //! What one instance may send at a time, and to whom (contract 7.4, 15.4, 18.4).
 //!
-//! A delivery that this instance is to send has a [`Slot`], from the moment its row is leased inside a transaction until
-//! its outcome is written. It waits in the dispatcher's queue, then its request is in flight, then it is unsettled. A job
-//! that is undone and a commit that fails give their slots back by dropping them.
+//! A delivery that this instance is to send has a [`Slot`], from the time its row is leased inside a transaction
+//! until its outcome is written. First it is queued in the dispatcher, then its request is in flight, then it is
+//! unsettled. A job that is undone and a commit that fails give their slots back by dropping them.
 //!
-//! Three numbers bound an endpoint (`endpoint`): requests in flight, by its adaptive limit and by what other instances
-//! leave of its `max_in_flight`; deliveries that wait in the queue, so that the next one leaves when an answer has come
-//! and not when its outcome is committed; and unsettled outcomes.
+//! Three numbers bound an endpoint (`endpoint`): requests in flight, by its adaptive limit and by what other
+//! instances leave of its `max_in_flight`; queued deliveries, which let the next request begin when an answer has
+//! come and not only when its outcome is committed; and unsettled outcomes.
 //!
 //! Two pools bound the instance (`pools`). An attempt counts against the quick one until it has taken [`SLOW_AFTER`],
-//! and from then on against the slow one, which is larger. An endpoint that was slow lately begins there, and so does
-//! one of which nothing is known, but for one request, which is quick where the quick pool has room. So receivers that
-//! take their time hold no quick places, however many they are. Places of the slow pool are reserved when a delivery is
-//! leased; quick deliveries wait in the queue, where merchants take turns. One merchant has at most its share of each pool.
+//! and from then on against the slow one, which is larger. Attempts to an endpoint that was slow lately begin in the
+//! slow pool. So do those to an unknown endpoint, except for one request, which is quick if the quick pool has
+//! capacity. So slow receivers hold no quick capacity, however many they are. Capacity of the slow pool is reserved
+//! when a delivery is leased. Quick deliveries wait in the queue, where merchants take turns. One merchant has at
+//! most its share of each pool.
 //!
-//! The slots also remember what was left behind: endpoints with due deliveries that nobody holds because there was no
-//! room. Whoever makes room looks there, and nowhere else. That is a hint like any other: the poll finds what it missed.
+//! The slots also record what was left behind: endpoints with due deliveries that nobody holds for lack of capacity.
+//! Whoever frees capacity looks there, and nowhere else. This record is a hint like any other: the poll finds what it
+//! missed.
 
 mod endpoint;
 mod pools;
@@ -38,42 +40,43 @@ pub use self::pools::Capacity;
 use self::pools::{Pool, Pools};
 pub use self::slot::{AttemptEnd, Blocked, Moment, Slot};
 
-/// An attempt that has taken so long is slow. Four such waits are still below the second that contract 18.4-1 allows.
+/// An attempt that has taken this long is slow. Four such waits are still below the second that contract 18.4-1
+/// allows.
 pub const SLOW_AFTER: Duration = Duration::from_millis(250);
 
-/// Endpoints that are remembered while nothing is sent to them: what they can take need not be found out again.
+/// Endpoints that are remembered while nothing is sent to them, so that their limits need not be measured again.
 const REMEMBERED_MAX: usize = 10_000;
 
 /// The slots of one dispatcher.
 pub struct Slots {
     state: Mutex<State>,
-    /// Somebody should look for due deliveries.
+    /// Notified when due deliveries should be claimed.
     wanted: Notify,
 }
 
 struct State {
-    /// No more are given out once it is closed.
+    /// No more slots are given out once this is false.
     open: bool,
     pools: Pools,
     endpoints: HashMap<EndpointId, OfEndpoint>,
-    /// Somebody had to be refused: what becomes free may be another endpoint's.
+    /// A slot was refused for lack of capacity, so capacity that becomes free may be for another endpoint.
     short: bool,
-    /// Where the slow endpoints' turns go on.
+    /// Where the rotation of the slow endpoints continues.
     turn: usize,
 }
 
 /// How much more of an endpoint's deliveries this instance would lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Want {
-    /// So many, as far as this instance is concerned.
+    /// The most that this instance would lease by its own limits.
     pub most: i64,
-    /// So many beyond what other instances leave of the endpoint's `max_in_flight`; negative when this instance holds
-    /// that many already.
+    /// How many it would lease beyond what other instances leave of the endpoint's `max_in_flight`; negative when
+    /// this instance already holds that many.
     pub beyond: i64,
 }
 
 impl Default for Want {
-    /// An endpoint that this instance knows nothing of.
+    /// For an endpoint that this instance knows nothing of.
     fn default() -> Self {
         Self { most: i64::from(FIRST_LIMIT), beyond: 0 }
     }
@@ -84,16 +87,16 @@ impl Default for Want {
 pub struct Free {
     /// Deliveries in all.
     pub slots: usize,
-    /// What each merchant may have of them.
+    /// The most that one merchant may have of them.
     pub each: usize,
     /// The merchants that may have less, because they hold some.
     pub less: BTreeMap<MerchantId, usize>,
-    /// What each endpoint that is known may have.
+    /// What this instance wants of each known endpoint.
     pub endpoints: BTreeMap<EndpointId, Want>,
 }
 
 impl Slots {
-    /// The slots of an instance with such a capacity.
+    /// The slots of an instance with this capacity.
     #[must_use]
     pub fn new(capacity: Capacity) -> Arc<Self> {
         let state = State {
@@ -106,8 +109,8 @@ impl Slots {
         Arc::new(Self { state: Mutex::new(state), wanted: Notify::new() })
     }
 
-    /// Takes a slot for a delivery of so many bytes to `endpoint` of `merchant`, which the store has found to be bounded
-    /// so; `None` when there is none for it.
+    /// Takes a slot for a delivery of `bytes` bytes to `endpoint` of `merchant`, with the bounds that the store has
+    /// just read; `None` when no slot is available for it.
     pub fn take(
         self: &Arc<Self>,
         merchant: &MerchantId,
@@ -126,7 +129,7 @@ impl Slots {
         if of.want().most <= 0 || of.has_nothing_left() {
             return None;
         }
-        // What nobody knows may turn out to be slow: it is leased only where there is a place for that.
+        // An unknown endpoint may turn out to be slow: it is leased for only where the slow pool has capacity.
         let no_place_if_slow = of.is_unknown() && !pools.has_slow_place(merchant);
         let choice = if no_place_if_slow { &[] } else { of.pools_of_next() };
         let Some(pool) = choice.iter().copied().find(|pool| pools.lease(merchant, *pool, bytes)) else {
@@ -164,8 +167,9 @@ impl Slots {
         self.state().endpoints.get(endpoint).map_or(Want::default(), OfEndpoint::want)
     }
 
-    /// What it would lease of an endpoint of which so many outcomes are just being written: `None` unless its places are
-    /// for its own next deliveries, that is, it was left behind and is not one of the slow ones that take turns.
+    /// What this instance would lease of an endpoint while `settled` outcomes of it are being written. `None` unless
+    /// the freed capacity is for the endpoint's own next deliveries, that is, the endpoint was left behind and is not
+    /// one of the slow ones that take turns.
     pub fn want_next(&self, endpoint: &EndpointId, settled: usize) -> Option<Want> {
         let mut state = self.state();
         let turns = state.pools.slow_is_short();
@@ -174,7 +178,7 @@ impl Slots {
         (of.behind && !(turns && of.is_slow())).then(|| of.want()).filter(|want| want.most > 0)
     }
 
-    /// A due delivery to this endpoint was left without a holder.
+    /// Notes that a due delivery to this endpoint was left without a holder.
     pub fn leave_behind(&self, endpoint: &EndpointId) {
         let mut state = self.state();
         if state.open {
@@ -182,8 +186,8 @@ impl Slots {
         }
     }
 
-    /// Due deliveries of these endpoints are committed and have no holder: wakes whoever leases, unless the outcome of
-    /// something that is under way to the same endpoint will do so.
+    /// Notes that due deliveries of these endpoints are committed and have no holder. Wakes the claimer, unless the
+    /// outcome of a delivery that is already under way to the same endpoint will do so.
     pub fn committed_behind(&self, endpoints: &[EndpointId]) {
         let state = self.state();
         let nobody_comes =
@@ -193,15 +197,15 @@ impl Slots {
         }
     }
 
-    /// This endpoint has nothing more that is due, as far as somebody could see who had room for more.
+    /// Notes that this endpoint has no more due deliveries: a claim with capacity for more found none.
     pub fn caught_up(&self, endpoint: &EndpointId) {
         if let Some(of) = self.state().endpoints.get_mut(endpoint) {
             of.behind = false;
         }
     }
 
-    /// Everybody was asked but those that were passed over: what else is behind now has something under way, or has to wait
-    /// for the poll.
+    /// Notes that a claim looked at all endpoints except those that were passed over. Any other endpoint that is
+    /// still behind has a delivery under way, or has to wait for the poll.
     pub fn looked_everywhere(&self, passed_over: impl Fn(&EndpointId) -> bool) {
         let mut state = self.state();
         for (id, of) in &mut state.endpoints {
@@ -210,25 +214,26 @@ impl Slots {
         state.forget_unused();
     }
 
-    /// Whether somebody was refused a slot since the last call.
+    /// Whether a slot was refused since the last call.
     #[must_use]
     pub fn take_short(&self) -> bool {
         std::mem::take(&mut self.state().short)
     }
 
-    /// Whether somebody was refused a slot, without forgetting it.
+    /// Whether a slot was refused, without resetting the flag.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.state().short
     }
 
-    /// Somebody was, or may have been.
+    /// Notes that a slot was, or may have been, refused.
     pub fn note_short(&self) {
         self.state().short = true;
     }
 
-    /// So many outcomes of this endpoint were written, `refusals` among them; `hold` is what they left of it, `None` when
-    /// they could not be written. True when what waits in the queue is to be given back, because nothing may be sent now.
+    /// Notes that `outcomes` outcomes of this endpoint were written, `refusals` of them refusals. `hold` is the
+    /// endpoint's hold after them, `None` when they could not be written. Returns true when the endpoint's queued
+    /// deliveries are to be given back, because nothing may be sent now.
     pub fn settled(
         &self,
         endpoint: &EndpointId,
@@ -240,36 +245,37 @@ impl Slots {
         state.endpoints.get_mut(endpoint).is_some_and(|of| of.settled(outcomes, refusals, hold))
     }
 
-    /// The endpoint was changed: what is known of its receiver may be of another one.
+    /// Notes that the endpoint was changed: what is known may be about a different receiver.
     pub fn changed(&self, endpoint: &EndpointId) {
         if let Some(of) = self.state().endpoints.get_mut(endpoint) {
             of.changed();
         }
     }
 
-    /// Waits until somebody should look for due deliveries.
+    /// Waits until due deliveries should be claimed.
     pub async fn wanted(&self) {
         self.wanted.notified().await;
     }
 
-    /// Gives out no more.
+    /// Closes the slots: no more are given out.
     pub fn close(&self) {
         self.state().open = false;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in here panics half way.
+        // No code panics half way while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// What each known endpoint may lease. Those that need a slow place take turns at what is left of that pool. Otherwise a
-    /// claim would be filled with their deliveries, which are mostly older, and could not send any of them.
+    /// How much of each known endpoint may be leased. Endpoints that need slow capacity take turns at what is left of
+    /// that pool. Otherwise a claim would fill up with their deliveries, which are mostly older, and could not send
+    /// any of them.
     fn wants(&mut self) -> BTreeMap<EndpointId, Want> {
         let mut slow: Vec<&EndpointId> = Vec::new();
         let mut wants = BTreeMap::new();
-        // What holds nothing and left nothing behind gets what an unknown endpoint gets.
+        // An endpoint without slots that was not left behind is treated like an unknown one.
         for (id, of) in self.endpoints.iter().filter(|(_, of)| of.own() > 0 || of.behind) {
             let want = of.want();
             if of.needs_a_slow_place() && want.most > 0 {

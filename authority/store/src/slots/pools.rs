@@ -1,23 +1,23 @@
-//! The places of an instance, and what one merchant may have of them.
+//! The capacity of an instance, and the share that one merchant may have of it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use authority_domain::id::MerchantId;
 
-/// The part of each pool that one merchant may hold unless something else is set, in percent. It leaves the others most
-/// of the places even while two merchants are busy.
+/// The part of each pool that one merchant may hold unless another share is set, in percent. It leaves most of the
+/// capacity to the others even while two merchants are busy.
 const DEFAULT_SHARE_PERCENT: usize = 25;
 
-/// For each quick place, so many slow ones: a slow attempt costs memory and a connection, and nothing else.
+/// Slow requests for each quick one: a slow attempt costs memory and a connection, and nothing else.
 const SLOW_PER_QUICK: usize = 2;
 
 /// The slow pool is short when less than this part of it is free.
 const SLOW_IS_SHORT_BELOW: usize = 8;
 
-/// For each quick place, so many deliveries that are leased for it: in flight, waiting in the queue.
+/// Deliveries leased for each quick request in flight: in flight or queued.
 const LEASED_PER_QUICK: usize = 4;
 
-/// Bodies that are held in memory, in bytes: 48 MiB, a quarter of what the service may use.
+/// Bytes of bodies held in memory: 48 MiB, a quarter of what the service may use.
 const LEASED_BYTES: usize = 48 * 1024 * 1024;
 
 /// How much an instance may send.
@@ -34,7 +34,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// What goes with so many quick requests in flight.
+    /// The capacity that goes with this many quick requests in flight.
     #[must_use]
     pub fn of(quick: usize) -> Self {
         Self {
@@ -53,13 +53,13 @@ pub(super) enum Pool {
     Slow,
 }
 
-/// The places.
+/// The pools and what is used of them.
 pub(super) struct Pools {
     capacity: Capacity,
     /// Quick deliveries that are leased, in flight or not.
     quick_leased: usize,
     quick_in_flight: usize,
-    /// Reserved and in flight; more than there are places when quick requests turned out to be slow.
+    /// Reserved and in flight; exceeds the capacity when quick requests turned out to be slow.
     slow: usize,
     bytes: usize,
     merchants: HashMap<MerchantId, OfMerchant>,
@@ -89,7 +89,8 @@ impl Pools {
         self.merchants.entry(merchant.clone()).or_default().share_percent = percent;
     }
 
-    /// Leases one more for this pool, if there is room. A quick one needs a place only when it begins.
+    /// Leases one more delivery for this pool, if there is capacity. A quick delivery counts as in flight only when
+    /// it begins.
     pub(super) fn lease(&mut self, merchant: &MerchantId, pool: Pool, bytes: usize) -> bool {
         let Capacity { slow, leased, bytes: bytes_max, .. } = self.capacity;
         let of = self.merchants.entry(merchant.clone()).or_default();
@@ -107,13 +108,13 @@ impl Pools {
         true
     }
 
-    /// Whether the merchant has a slow place left, should a request turn out to need one.
+    /// Whether the merchant has slow capacity left, in case a request turns out to need it.
     pub(super) fn has_slow_place(&self, merchant: &MerchantId) -> bool {
         let share = |of: &OfMerchant| of.slow < of.share(self.capacity.slow);
         self.slow < self.capacity.slow && self.merchants.get(merchant).is_none_or(share)
     }
 
-    /// A place for a quick request that begins.
+    /// Takes quick capacity for a request that begins.
     pub(super) fn begin_quick(&mut self, merchant: &MerchantId) -> Result<(), super::Blocked> {
         let of = self.merchants.entry(merchant.clone()).or_default();
         if of.quick_in_flight >= of.share(self.capacity.quick) {
@@ -127,7 +128,7 @@ impl Pools {
         Ok(())
     }
 
-    /// A leased delivery changes from the quick pool to the slow one before it begins, if there is room.
+    /// Moves a leased delivery from the quick pool to the slow one before it begins, if there is capacity.
     pub(super) fn begin_slow(&mut self, merchant: &MerchantId) -> Result<(), super::Blocked> {
         let of = self.merchants.entry(merchant.clone()).or_default();
         if self.slow >= self.capacity.slow || of.slow >= of.share(self.capacity.slow) {
@@ -140,7 +141,7 @@ impl Pools {
         Ok(())
     }
 
-    /// A quick request has become slow. It is under way: there is always room.
+    /// Moves a quick request that has become slow. It is already under way, so this always succeeds.
     pub(super) fn turn_slow(&mut self, merchant: &MerchantId) {
         self.quick_in_flight -= 1;
         self.quick_leased -= 1;
@@ -151,7 +152,7 @@ impl Pools {
         of.slow += 1;
     }
 
-    /// A delivery leaves its pool: its request has ended, or never began.
+    /// Removes a delivery from its pool: its request has ended, or never began.
     pub(super) fn give_back(&mut self, merchant: &MerchantId, pool: Pool, in_flight: bool) {
         let Some(of) = self.merchants.get_mut(merchant) else { return };
         match pool {
@@ -171,7 +172,7 @@ impl Pools {
         }
     }
 
-    /// A body is held no more.
+    /// Notes that a body is no longer held in memory.
     pub(super) fn drop_body(&mut self, bytes: usize) {
         self.bytes -= bytes;
     }
@@ -197,7 +198,7 @@ impl Pools {
         self.free_of(Pool::Slow) * SLOW_IS_SHORT_BELOW < self.capacity.slow
     }
 
-    /// What a merchant may lease that holds nothing, and what those may that hold some or have a share of their own.
+    /// What a merchant without leases may lease, and what those may lease that hold some or have their own share.
     pub(super) fn of_merchants(&self) -> (usize, BTreeMap<MerchantId, usize>) {
         let all = self.capacity.leased + self.capacity.slow;
         let rest = |of: &OfMerchant| of.share(all).saturating_sub(of.quick_leased + of.slow);

@@ -1,4 +1,4 @@
-//! One delivery's slot: waiting in the queue, in flight, unsettled.
+//! One delivery's slot: queued, in flight, unsettled.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use authority_domain::time::Timestamp;
 use super::pools::Pool;
 use super::{SLOW_AFTER, Slots, State};
 
-/// A slot, for one delivery. Dropped once the outcome is written, or when there will be none.
+/// The slot of one delivery. It is dropped once the outcome is written, or when there will be none.
 pub struct Slot {
     slots: Arc<Slots>,
     merchant: MerchantId,
@@ -23,7 +23,7 @@ pub struct Slot {
     stage: Stage,
 }
 
-/// How far its delivery is.
+/// The stage that its delivery has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Queued,
@@ -31,23 +31,23 @@ enum Stage {
     Unsettled,
 }
 
-/// A moment, by both clocks.
+/// A point in time, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Of this process alone, in milliseconds; it never goes back.
+    /// The monotonic clock of this process, in milliseconds; it never goes back.
     pub monotonic_ms: u64,
-    /// What is written and signed.
+    /// The wall clock, which is written and signed.
     pub wall: Timestamp,
 }
 
 /// Why a request cannot begin now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
-    /// Its endpoint has as many as it may: until one of them ends.
+    /// Its endpoint has reached its limit: wait until one of its requests ends.
     Endpoint,
-    /// Its merchant has its share: until one of its requests ends.
+    /// Its merchant has used up its share: wait until one of its requests ends.
     Merchant,
-    /// No place is free: until any request ends.
+    /// The pool is full: wait until any request ends.
     Pool,
 }
 
@@ -76,7 +76,7 @@ impl Slot {
         Self { slots, merchant, endpoint, pool, capped, bytes, stage: Stage::Queued }
     }
 
-    /// Takes a place for the request, which begins at `now`.
+    /// Takes capacity for the request, which begins at `now`.
     ///
     /// # Errors
     /// What to wait for.
@@ -100,7 +100,7 @@ impl Slot {
         Ok(())
     }
 
-    /// The request has taken [`SLOW_AFTER`].
+    /// Marks the request as slow, when it has taken [`SLOW_AFTER`].
     pub fn turn_slow(&mut self) {
         let mut state = self.slots.state();
         if let Some(of) = state.endpoints.get_mut(&self.endpoint) {
@@ -112,7 +112,8 @@ impl Slot {
         }
     }
 
-    /// The attempt has ended: its place is the next one's. Its endpoint still counts it until the outcome is written.
+    /// Notes that the attempt has ended: its capacity is free for the next one. Its endpoint still counts it until
+    /// the outcome is written.
     pub fn ended(&mut self, ended: &AttemptEnd) {
         let Stage::InFlight { began, in_flight_then } = self.stage else { return };
         self.stage = Stage::Unsettled;

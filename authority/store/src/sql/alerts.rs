@@ -1,4 +1,5 @@
-//! Alerts. The operator's stand under a merchant that does not exist, so that one unique index serves both owners.
+//! Alerts. The operator's alerts are stored under a merchant id that does not exist, so that one unique index serves
+//! both owners.
 
 use async_trait::async_trait;
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
@@ -156,7 +157,8 @@ impl Alerts for Session<'_> {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        // The newest failure first: who catches up begins with the oldest, so that this looks at one row until the end.
+        // Newest failure first: an endpoint that catches up starts with the oldest, so this reads one row until the
+        // end.
         sqlx::query(
             "UPDATE alerts SET closed_at = $4 WHERE subject = $1 AND code = $2 AND closed_at IS NULL AND NOT EXISTS ( \
                  SELECT 1 FROM deliveries f WHERE f.endpoint_id = $1 AND f.status = 'failed' AND f.failed_at >= $3 \

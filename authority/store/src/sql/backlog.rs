@@ -1,9 +1,9 @@
-//! How much waits, counted no further than is worth the cost: of each endpoint so many and no more.
+//! Backlog counts, with a limit per endpoint that bounds their cost.
 //!
-//! The endpoints that have unfinished work are stepped through by the index alone, as taking leases does. So a backlog of
-//! millions costs the same as one of [`COUNTED_MAX`].
+//! The endpoints that have unfinished work are found by index steps alone, as for leases. So a backlog of millions
+//! costs the same as one of [`COUNTED_MAX`].
 
-/// Deliveries that are counted of one endpoint; the oldest is looked for among as many, those due first.
+/// The most deliveries that are counted per endpoint. The oldest is looked for among as many, those due first.
 pub(super) const COUNTED_MAX: i64 = 10_000;
 
 /// The endpoints that have unfinished work, the last row null. Opens the statement.

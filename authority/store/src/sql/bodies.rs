@@ -58,8 +58,8 @@ pub(super) async fn text(
         .await?)
 }
 
-/// The beginning of a page of a tenant's list, newest first, before the place `before`. Filters are added to it; then
-/// [`page`] reads it.
+/// The start of the query for a page of a tenant's list, newest first, before position `before`. Filters are added to
+/// it; then [`page`] reads it.
 pub(super) fn page_of(table: &'static str, tenant: &Tenant, before: Option<i64>) -> QueryBuilder<Db> {
     let mut query = QueryBuilder::<Db>::new("SELECT created_sequence, body FROM ");
     query.push(table).push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
@@ -79,7 +79,7 @@ pub(super) fn push_created(query: &mut QueryBuilder<Db>, from: Option<Timestamp>
     }
 }
 
-/// Up to `limit` records of a page, as far as it has room, as stored text, each with its place.
+/// Up to `limit` records of a page, as far as they fit, as stored text, each with its position.
 pub(super) async fn page(
     conn: &mut DbConnection,
     mut query: QueryBuilder<Db>,
@@ -89,14 +89,14 @@ pub(super) async fn page(
     placed_texts(query.build().fetch(conn)).await
 }
 
-/// A record that remembers the key it was made under; the row has `body` and `idempotency_fingerprint`.
+/// A record with the key it was made under; the row has `body` and `idempotency_fingerprint`.
 pub(super) fn made_under_key<T: DeserializeOwned>(row: &DbRow) -> Result<MadeUnderKey<T>, StoreError> {
     let body: String = row.try_get("body")?;
     let fingerprint = row.try_get("idempotency_fingerprint")?;
     Ok(MadeUnderKey { record: serde_json::from_str(&body)?, fingerprint })
 }
 
-/// Whose the record of a row is that was found without a tenant; the row has `merchant_id` and `livemode`.
+/// The tenant of a record that was found without one; the row has `merchant_id` and `livemode`.
 pub(super) fn tenant(row: &DbRow) -> Result<Tenant, StoreError> {
     let merchant_id = MerchantId::from_store(row.try_get("merchant_id")?);
     Ok(Tenant { merchant_id, livemode: row.try_get("livemode")? })

@@ -18,7 +18,7 @@ const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c
      c.revoked_at, c.resource_version, c.created_at, c.updated_at, i.slug AS inviter_slug, p.slug AS partner_slug, \
      si.label AS inviter_label, sp.label AS partner_label";
 
-/// Who the two are, and what each of them calls the connection.
+/// The two merchants, and what each of them calls the connection.
 const SIDES: &str = " JOIN merchants i ON i.id = c.inviter_id LEFT JOIN merchants p ON p.id = c.partner_id \
      LEFT JOIN partner_connection_sides si ON si.merchant_id = c.inviter_id AND si.livemode = c.livemode \
          AND si.connection_id = c.id \
@@ -80,7 +80,7 @@ impl Connections for Session<'_> {
         tenant: &Tenant,
         other: &MerchantId,
     ) -> Result<Option<ConnectionId>, StoreError> {
-        // In the words of the unique index, so that it is found there.
+        // Ordered as in the unique index, so that the index is used.
         let (first, second) = match tenant.merchant_id < *other {
             true => (&tenant.merchant_id, other),
             false => (other, &tenant.merchant_id),

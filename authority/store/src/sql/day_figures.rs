@@ -1,7 +1,8 @@
-//! What was tried and given up lately, counted as it happens: a row per endpoint and five minutes, and one of everybody.
+//! Recent attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and one for
+//! all endpoints.
 //!
-//! So the figures of a day cost a few hundred rows however much was sent in it. The window they speak of begins with the
-//! five minutes that the day began in. Housekeeping removes what is older.
+//! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
+//! minutes in which the day began. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,10 @@ use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{SettledAs, Settlement};
 
-/// Milliseconds that one row speaks of.
+/// Milliseconds that one row covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
 
-/// The row of everybody; ids of endpoints begin with `we_`.
+/// The key of the row for all endpoints; ids of endpoints begin with `we_`.
 const EVERYBODY: &str = "";
 
 static FIGURES: Table = Table {
@@ -61,7 +62,7 @@ impl Session<'_> {
         }
     }
 
-    /// What was counted of an endpoint since `since`; of everybody without one.
+    /// The counts of an endpoint since `since`; of all endpoints without one.
     pub(super) async fn counted_since(
         &mut self,
         endpoint: Option<&EndpointId>,

@@ -1,4 +1,4 @@
-//! Deliveries, attempts and the health they give an endpoint.
+//! Deliveries, attempts, and the health of an endpoint that follows from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ use crate::ports::{
     instance_of,
 };
 
-/// New deliveries. The places of an endpoint's deliveries go on from its last one; the statement sees none of its own
-/// rows.
+/// New deliveries. The position of each continues from the endpoint's last delivery; the statement does not see its
+/// own rows.
 static DELIVERIES: Table = Table {
     place: TableOrder::Delivery,
     touches: Touches::Any,
@@ -44,7 +44,7 @@ static DELIVERIES: Table = Table {
              WHERE d.endpoint_id = v.column7) + v.column12",
     ),
     rest: "",
-    // By their endpoint.
+    // Numbered per endpoint: its id has index 6.
     together: Together::Numbered(6),
 };
 
@@ -221,7 +221,7 @@ impl Deliveries for Session<'_> {
                 .push_bind(at)
                 .push_bind(put_off);
         });
-        // Who holds a delivery is judged by the write itself.
+        // The write itself checks that the lease token is still the holder's.
         query.push(
             ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 RETURNING id",
         );
@@ -276,8 +276,8 @@ impl Session<'_> {
         rows.iter().map(|row| leased(row, &secrets, lease)).collect()
     }
 
-    /// At most one settlement for each delivery: a batch may bring the outcomes of its former and of its present holder,
-    /// and only the latter counts. That is rare enough to be asked for only then.
+    /// At most one settlement for each delivery. A batch may hold outcomes of a delivery's former and its present
+    /// holder; only the latter counts. That is rare, so the database is asked only when it happens.
     async fn one_each<'s>(
         &mut self,
         settlements: &'s [Settlement],
@@ -300,8 +300,8 @@ impl Session<'_> {
         Ok(settlements.iter().filter(is_held).collect())
     }
 
-    /// Cancels those of `ids` that came back from their holder to wait for an endpoint that was disabled or deleted
-    /// meanwhile (contract 7.5); when it was, they were in flight.
+    /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
+    /// (contract 7.5); at that time they were in flight.
     async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
@@ -346,7 +346,7 @@ impl Session<'_> {
     }
 }
 
-/// The columns that tell how many requests the endpoint `e` of the merchant `m` may have, as [`bounds_of`] reads them.
+/// The columns for how many requests the endpoint `e` of the merchant `m` may have, as [`bounds_of`] reads them.
 pub(super) fn push_bounds(query: &mut QueryBuilder<Db>, now: Timestamp, token: &str) {
     query
         .push(
@@ -361,7 +361,7 @@ pub(super) fn push_bounds(query: &mut QueryBuilder<Db>, now: Timestamp, token: &
         .push(") AS others");
 }
 
-/// What those columns say; `default` is the `max_in_flight` where nothing is set.
+/// Reads those columns; `default` is the `max_in_flight` where nothing is set.
 pub(super) fn bounds_of(row: &DbRow, default: i64) -> Result<Bounds, StoreError> {
     let (own, merchants): (Option<i64>, Option<i64>) =
         (row.try_get("own_max")?, row.try_get("merchants_max")?);
@@ -380,7 +380,7 @@ fn leased(row: &DbRow, secrets: &[DbRow], lease: &Lease) -> Result<LeasedDeliver
     let endpoint_id: String = row.try_get("endpoint_id")?;
     let mut usable = Vec::new();
     let max_in_flight = lease.max_in_flight;
-    // One without a secret is sent to nobody: its attempt fails.
+    // An endpoint without a secret gets nothing: the attempt fails.
     let mut bounds = Bounds { capped: true, max_in_flight, ceiling: max_in_flight, share_percent: None };
     for secret in secrets {
         if secret.try_get::<&str, _>("endpoint_id")? == endpoint_id {

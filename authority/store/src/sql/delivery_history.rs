@@ -45,8 +45,8 @@ impl DeliveryHistory for Session<'_> {
         if let Some(to) = filter.created_to {
             query.push(" AND created_at < ").push_bind(to.as_ms());
         }
-        // The few deliveries of one event are found by the event and then sorted; in the order of all of the endpoint's
-        // they would be looked for one by one.
+        // The few deliveries of one event are found by the event and then sorted. In the order of all the endpoint's
+        // deliveries they would be looked for one by one.
         let order = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
         query.push(" ORDER BY ").push(order).push(" DESC LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;

@@ -1,4 +1,5 @@
-//! What attempts make of an endpoint, and what becomes of the deliveries that wait for one that gets no more.
+//! How attempts change an endpoint's condition, and how the pending deliveries of a disabled or deleted endpoint are
+//! cancelled.
 
 use async_trait::async_trait;
 use authority_domain::delivery::outcome::FailureReason;
@@ -32,12 +33,12 @@ impl EndpointHealth for Session<'_> {
         query.push(" WHERE TRUE");
         push_in(&mut query, "id", &ids);
         query.push(" ORDER BY id").push(LOCK_ROWS);
-        // Endpoints never wait.
+        // Endpoint rows are never buffered.
         query.build().fetch_all(self.conn.about(&[]).await?).await?.iter().map(condition_of).collect()
     }
 
     async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError> {
-        // Two blanks between three events: as many as are kept, and as many as disable.
+        // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
         let mut query = QueryBuilder::<Db>::new(CONDITION);
         query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
         query.push_bind(overdue.failing_before.max(overdue.disabled_before).as_ms());
@@ -117,7 +118,7 @@ impl EndpointHealth for Session<'_> {
     }
 
     async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {
-        // CROSS JOIN keeps SQLite from beginning with all that waits.
+        // CROSS JOIN keeps SQLite from starting with all pending deliveries.
         let stranded: Vec<(String, bool)> = sqlx::query_as(
             "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
              WHERE e.status = 'disabled' AND d.endpoint_id = e.id AND d.status = 'pending' \

@@ -15,7 +15,7 @@ use super::{Db, Session, push_in};
 use crate::StoreError;
 use crate::ports::{Events, StreamPosition, StreamRange};
 
-/// The counter of a stream, moved on from where it was read.
+/// The counter of a stream, advanced from the value that was read.
 static STREAMS: Table = Table {
     place: TableOrder::Stream,
     touches: Touches::Each("stream"),

@@ -1,4 +1,4 @@
-//! Which order a merchant's system means.
+//! The names of orders in merchants' own systems.
 
 use async_trait::async_trait;
 use authority_domain::order::external_references::{ExternalName, SystemName};

@@ -1,4 +1,4 @@
-//! Figures over everything.
+//! Figures over the whole database.
 
 use async_trait::async_trait;
 use authority_domain::time::Timestamp;
@@ -9,7 +9,7 @@ use super::{Db, Session, known_version};
 use crate::StoreError;
 use crate::ports::{Figures, QueueFigures};
 
-/// What the probe of writing writes.
+/// The number of bytes that the write probe writes.
 const PROBE_BYTES: usize = 64 * 1024;
 
 #[async_trait]
@@ -38,7 +38,7 @@ impl Figures for Session<'_> {
     }
 
     async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        // Steps through the endpoints that have unfinished work, by the index alone, as taking leases does.
+        // Finds the endpoints that have unfinished work by index steps alone, as for leases.
         let oldest: Option<i64> = sqlx::query_scalar(
             "WITH RECURSIVE waiting (endpoint_id) AS ( \
                  SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \

@@ -1,6 +1,6 @@
-//! The figures of integration health: what waits is counted in the work list, up to a bound; what was attempted in the
-//! last day was counted as it happened; latencies are a sample of the newest attempts. None of it grows with what is
-//! finished, nor with what a day brings.
+//! The figures of integration health: the backlog is counted in the work list, up to a limit; the attempts of the
+//! last day were counted as they happened; latencies are a sample of the newest attempts. The cost grows neither with
+//! finished work nor with the work of a day.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Session<'_> {
             .await?;
         for row in rows {
             let endpoint = EndpointId::from_store(row.try_get("endpoint_id")?);
-            // One that was made since the figures before were read has nothing to tell yet.
+            // An endpoint made since the earlier figures were read has no figures yet.
             let Some(figures) = figures.get_mut(&endpoint) else { continue };
             figures.pending = row.try_get("pending")?;
             figures.due = row.try_get("due")?;

@@ -1,4 +1,4 @@
-//! The audit's reads. Every page goes by a key that an index has, and holds at most what it is told.
+//! The audit's reads. Every page goes by an indexed key, and holds at most the given number of rows.
 
 use std::collections::BTreeMap;
 

@@ -103,8 +103,8 @@ async fn bodies(
     let mut query = QueryBuilder::<Db>::new("SELECT order_number, body FROM ");
     query.push(table);
     of_orders(&mut query, tenant, orders);
-    // An expression, so that SQLite finds the orders by their numbers and does not walk through the whole list, which is in
-    // this order.
+    // An expression, so that SQLite finds the orders by their numbers and does not walk through the whole list, which
+    // is in this order.
     query.push(" ORDER BY created_sequence + 0");
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in query.build().fetch_all(conn).await? {

@@ -1,4 +1,4 @@
-//! Shares with what their copies are compared with, for the audit.
+//! Shares with the data that their copies are compared with, for the audit.
 
 use authority_domain::invariants::StoredShare;
 use authority_domain::partner::share::ShareStatus;
@@ -55,8 +55,8 @@ fn share(row: &DbRow) -> Result<StoredShare, StoreError> {
     })
 }
 
-/// Up to `limit` ids of shares by which the tenant sees orders, made after the sequence `made_after` of its stream, that
-/// no event of the stream tells of.
+/// Up to `limit` ids of shares by which the tenant sees orders, made after the sequence `made_after` of its stream,
+/// that have no event in the stream.
 pub(super) async fn untold(
     conn: &mut DbConnection,
     tenant: &Tenant,
@@ -77,7 +77,7 @@ pub(super) async fn untold(
     .await?)
 }
 
-/// How many active shares the tenant's stream says that it has, and how many there are.
+/// The number of active shares according to the tenant's stream, and the true number.
 pub(super) async fn counted(conn: &mut DbConnection, tenant: &Tenant) -> Result<(i64, i64), StoreError> {
     Ok(sqlx::query_as(
         "SELECT COALESCE((SELECT active_shares FROM streams WHERE merchant_id = $1 AND livemode = $2), 0), \

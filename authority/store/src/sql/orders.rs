@@ -53,7 +53,7 @@ static ORDERS: Table = Table {
     together: Together::Apart,
 };
 
-/// The counter of generated numbers, moved on from where it was read; it begins at [`NUMBERS_START_ABOVE`].
+/// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].
 static ORDER_COUNTERS: Table = Table {
     place: TableOrder::OrderCounter,
     touches: Touches::Each("counter of orders"),
@@ -66,7 +66,7 @@ static ORDER_COUNTERS: Table = Table {
     together: Together::Merged,
 };
 
-/// What is done of an order's line.
+/// The progress of an order's line.
 static ORDER_LINES: Table = Table {
     place: TableOrder::OrderLine,
     touches: Touches::Any,
@@ -80,12 +80,12 @@ static ORDER_LINES: Table = Table {
     together: Together::Apart,
 };
 
-/// A page of the feed of changed orders: one order per row, where its last change put it.
+/// A page of the feed of changed orders: one row per order, at the position of its last change.
 pub(super) const ORDERS_CHANGED: &str = "SELECT order_number, last_sequence, resource_version, updated_at, body FROM orders \
      WHERE merchant_id = $1 AND livemode = $2 AND last_sequence > $3 ORDER BY last_sequence LIMIT $4";
 
 impl Session<'_> {
-    /// Where the counter of generated numbers stands, and whether an order has the next number.
+    /// The value of the counter of generated numbers, and whether an order has the next number.
     async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool), StoreError> {
         let found: (i64, bool) = sqlx::query_as(
             "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
@@ -103,7 +103,7 @@ impl Session<'_> {
         Ok(found)
     }
 
-    /// Whether an order has this number; `stored` is what the database said of it, if it was asked.
+    /// Whether an order has this number; `stored` is the database's answer, if it was asked.
     async fn order_number_taken(
         &mut self,
         tenant: &Tenant,
@@ -139,7 +139,7 @@ impl Orders for Session<'_> {
         };
         let mut number = from + 1;
         let mut taken = taken;
-        // An operator may have taken it by hand.
+        // An operator may have used the number by hand.
         while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
             number += 1;
         }
@@ -367,12 +367,12 @@ impl Orders for Session<'_> {
     }
 }
 
-/// What a tenant's counter of generated numbers waits under.
+/// The key under which a tenant's counter of generated numbers is buffered.
 pub(super) fn counter_waits_under(tenant: &Tenant) -> String {
     format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 
-/// What an order waits under.
+/// The key under which an order is buffered.
 fn waits_under(merchant: &MerchantId, livemode: bool, number: &str) -> String {
     format!("order/{merchant}/{livemode}/{number}")
 }

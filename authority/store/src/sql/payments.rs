@@ -16,7 +16,7 @@ use super::{Db, DbRow, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, SequenceRange};
 
-/// A version of a payment. Its `amount_refund_pending` is judged and not written: a new payment has none.
+/// A version of a payment. Its `amount_refund_pending` is checked and not written: a new payment has none.
 static PAYMENTS: Table = Table {
     place: TableOrder::Payment,
     touches: Touches::Each("payment"),
@@ -67,7 +67,7 @@ static PROCESSOR_REPORTS: Table = Table {
     together: Together::Apart,
 };
 
-/// What a message waits under.
+/// The key under which a message is buffered.
 fn report_key(message: &MessageId) -> String {
     let MessageId { tenant, processor, kind, event_id } = message;
     format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
@@ -83,7 +83,7 @@ fn push_late(query: &mut QueryBuilder<Db>, late: Option<bool>) {
 }
 
 impl Session<'_> {
-    /// Remembers what was found around a payment.
+    /// Caches the records that were read with a payment.
     fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
         if self.conn.remembered.merchant(&tenant.merchant_id).is_none() {
             self.conn.note_merchant(&serde_json::from_str(row.try_get(6)?)?);
@@ -116,8 +116,8 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
-        // Whoever looks for a payment that a processor has told of goes on with its merchant, its checkout and, when that
-        // is completed, the next order number.
+        // A job that looks for the payment in a processor's report reads next its merchant, its checkout and, when
+        // that is completed, the next order number.
         let row = sqlx::query(
             "SELECT p.merchant_id, p.livemode, p.body, p.checkout_id, c.body, c.subscription_terms, m.body, o.last_number \
              FROM payments p JOIN merchants m ON m.id = p.merchant_id \

@@ -1,9 +1,10 @@
-//! What the jobs that wait together will ask for first, asked at once.
+//! Prefetch: what the queued jobs will read first is read for all of them at once.
 //!
-//! Every writing request asks the same questions: whether its idempotency key is known, what merchant it is about, and
-//! where that merchant's stream stands. For many requests that share a transaction the answers are fetched by one statement
-//! each and remembered ([`super::transaction_cache`]); a job that finds nothing remembered asks for itself, so nothing depends on
-//! this. On PostgreSQL a stream by itself cost each job a round trip, half of a transaction's time.
+//! Every writing request asks the same questions: whether its idempotency key is known, which merchant it is about,
+//! and where that merchant's stream stands. For requests that share a transaction, one statement per question fetches
+//! all answers, and the transaction caches them ([`super::transaction_cache`]). A job that finds nothing in the cache
+//! runs the query itself, so no result depends on the prefetch. On PostgreSQL, reading one stream cost each job a
+//! round trip, half of a transaction's time.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,11 +18,11 @@ use super::{Db, Session, streams};
 use crate::StoreError;
 use crate::ports::Prefetch;
 
-/// Fewer jobs than this ask for themselves.
+/// With fewer jobs than this, each runs its own queries.
 const WORTH_IT: usize = 2;
 
 impl Session<'_> {
-    /// Remembers what `jobs` will ask for.
+    /// Caches what `jobs` will ask for.
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         self.merchants_ahead(jobs).await?;
         self.keys_ahead(jobs).await?;
@@ -59,7 +60,7 @@ impl Session<'_> {
         query.push(")");
         let bodies: Vec<String> = query.build_query_scalar().fetch_all(self.conn.about(&[]).await?).await?;
         for body in bodies {
-            // Whoever asks for one that cannot be read is told so.
+            // A merchant that cannot be read is not cached: the job that asks for it gets the error.
             if let Ok(merchant) = serde_json::from_str::<Merchant>(&body) {
                 self.conn.note_merchant(&merchant);
             }
@@ -112,7 +113,7 @@ impl Session<'_> {
     }
 }
 
-/// As many as the next power of two, the last one again and again: few texts for the database to keep.
+/// Repeats the last item until the count is a power of two, so that the database keeps few statement texts.
 pub(super) fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
     let missing = all.len().next_power_of_two() - all.len();
     all.iter().chain(all.last().into_iter().cycle().take(missing))

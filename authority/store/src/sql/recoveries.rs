@@ -191,7 +191,8 @@ impl Session<'_> {
         if missed.is_empty() {
             return Ok(BTreeSet::new());
         }
-        // Each is looked up by itself: a planner without statistics reads all that the endpoint ever got instead.
+        // Each event is looked up by itself: a planner without statistics would read all deliveries of the endpoint
+        // instead.
         let mut query = QueryBuilder::<Db>::new("WITH v (id) AS (VALUES ");
         let mut list = query.separated(", ");
         for (_, missed) in missed {
@@ -209,7 +210,7 @@ impl Session<'_> {
         Ok(arrived.into_iter().collect())
     }
 
-    /// Cancels what waits for its next attempt; what is being sent right now is settled by its holder.
+    /// Cancels deliveries that wait for their next attempt; one in flight is settled by its holder.
     async fn take_the_place_of_what_waits(
         &mut self,
         job: &RecoveryJob,

@@ -1,4 +1,4 @@
-//! Refunds, and what they reserve of their payments.
+//! Refunds, and the amounts that they reserve of their payments.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Refunds for Session<'_> {
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<BTreeMap<PaymentId, Money>, StoreError> {
-        // Added up here: for the sake of groups SQLite would rather walk through all refunds by payment.
+        // Added up here: with GROUP BY, SQLite would walk through all refunds by payment.
         let open: Vec<(String, Money)> = sqlx::query_as(
             "SELECT payment_id, amount FROM refunds \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND status IN ('requested', 'processing')",
@@ -204,8 +204,8 @@ impl Refunds for Session<'_> {
     }
 }
 
-/// Sums the open refunds of the payment anew, from their rows: whatever a use case computed, the schema's rule (I2)
-/// judges what is stored.
+/// Recomputes the sum of the payment's open refunds from their rows: whatever a use case computed, the schema's rule
+/// (I2) checks what is stored.
 async fn reserve(conn: &mut DbConnection, merchant: &MerchantId, refund: &Refund) -> Result<(), StoreError> {
     let done = sqlx::query(
         "UPDATE payments SET amount_refund_pending = ( \

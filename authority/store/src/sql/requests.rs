@@ -11,7 +11,7 @@ use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
-/// How a scope is written: merchant ids begin with `mer_`, so the operator's scopes are nobody's.
+/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant.
 pub(super) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
     match scope {
         KeyScope::Merchant(tenant) => (Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode),
@@ -22,7 +22,7 @@ pub(super) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
     }
 }
 
-/// The answer to a request that has a key. One that has expired makes room.
+/// The answer to a request that has a key. An expired one is replaced.
 static IDEMPOTENCY: Table = Table {
     place: TableOrder::Idempotency,
     touches: Touches::Each("idempotency record"),
@@ -52,7 +52,7 @@ fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32], StoreError> {
     stored.try_into().map_err(broken)
 }
 
-/// What the answer under a key waits under.
+/// The key under which an answer is buffered.
 pub(super) fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
     format!("key/{merchant_id}/{livemode}/{key}")
 }

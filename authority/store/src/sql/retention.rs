@@ -1,5 +1,5 @@
-//! Removing what is older than the retention. What belongs to an event is named row by row, never by a condition that a
-//! planner could answer by a pass over a whole table.
+//! Removing what is older than the retention. The rows of an event are named one by one, never by a condition that a
+//! planner could answer by scanning a whole table.
 
 use async_trait::async_trait;
 use authority_domain::id::{EventId, MerchantId};

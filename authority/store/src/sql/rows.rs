@@ -1,19 +1,20 @@
-//! Rows that are written together: what a table needs to know so that the rows of many jobs can be sent as one
+//! Rows that are written together: what each table declares so that the rows of many jobs can be sent as one
 //! statement.
 //!
-//! The text of the statement is the same however many rows it carries on PostgreSQL (columns travel as arrays), and one
-//! of a few on SQLite, so that it is prepared once. What a row must find in the database for its write to count stands
-//! in the table's own words ([`Table::rest`]); how many rows counted is compared with how many were sent.
+//! On PostgreSQL the text of the statement is the same for any number of rows, because columns are sent as arrays. On
+//! SQLite there are a few texts, for a few numbers of rows. So each text is prepared once. The condition under which
+//! a row's write counts is part of the table's SQL ([`Table::rest`]). The number of rows touched is compared with the
+//! number of rows sent.
 
 use std::collections::{BTreeMap, HashMap};
 
 /// How many rows a write must touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touches {
-    /// Each of them, called by this name. Else the version before it is not the one that was read, or the row is
-    /// another tenant's, and the job cannot be committed.
+    /// Every row that is sent; the string names the record in errors. If one is not touched, its previous version is
+    /// not the one that was read, or the row is another tenant's, and the job cannot be committed.
     Each(&'static str),
-    /// Whatever there is.
+    /// Any number.
     Any,
 }
 
@@ -44,34 +45,35 @@ pub(crate) enum Kind {
     Bytes,
 }
 
-/// A table whose rows may wait.
+/// A table whose rows may be buffered.
 pub(crate) struct Table {
     pub(super) place: TableOrder,
     pub(super) touches: Touches,
     /// `INSERT INTO … (…)`, the columns as [`Table::select`] gives them.
     pub(super) into: &'static str,
-    /// What a row is made of.
+    /// The types of a row's columns.
     pub(super) columns: &'static [Kind],
-    /// What is made of a row `v (column1, …)`; `None`: it is written as it is.
+    /// The expressions to insert for a row `v (column1, …)`. `None` inserts the row as it is.
     pub(super) select: Option<&'static str>,
-    /// What follows: `WHERE TRUE ON CONFLICT …` with `select`, ` ON CONFLICT …` without.
+    /// The end of the statement: `WHERE TRUE ON CONFLICT …` with `select`, ` ON CONFLICT …` without.
     pub(super) rest: &'static str,
-    /// How rows of the same key get along in one statement.
+    /// How rows with the same key are combined in one statement.
     pub(super) together: Together,
 }
 
-/// How rows get along in one statement, which sees the rows as they were before it.
+/// How rows with the same key are combined in one statement. A statement sees the rows as they were before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Together {
-    /// A second row of the same key waits for the statement after.
+    /// A second row with the same key goes into the next statement.
     Apart,
-    /// A counter: the second row is the first one moved on. Its last column, what it goes on from, stays the first one's.
+    /// A counter: the second row replaces the first, but keeps the first start, which is the last column.
     Merged,
-    /// Every row gets, as one more column, the how-manieth of the statement it is with the same value in this column.
+    /// Every row gets one more column: its 1-based index among the statement's rows with the same value in this
+    /// column.
     Numbered(usize),
 }
 
-/// What stands in a column.
+/// The value of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(Option<String>),
@@ -128,12 +130,12 @@ impl From<&[u8]> for Value {
     }
 }
 
-/// A row that waits.
+/// A buffered row.
 pub(crate) struct Row {
-    /// The job that wrote it, by its place in the transaction.
+    /// The index in the transaction of the job that wrote it.
     pub(super) job: usize,
     pub(super) table: &'static Table,
-    /// What a read must name to see it; the first is the row's own.
+    /// The keys that a read must name to see it. The first is the row's own.
     pub(super) keys: Vec<String>,
     pub(super) values: Vec<Value>,
 }
@@ -147,7 +149,7 @@ pub(super) struct Group<'r> {
 /// A row as it is sent.
 pub(super) struct Line<'r> {
     values: &'r [Value],
-    /// What follows them.
+    /// A value that follows them, or replaces the last one.
     end: Option<Value>,
 }
 
@@ -157,7 +159,7 @@ impl<'r> Line<'r> {
         self.values.iter().chain(&self.end)
     }
 
-    /// This row moved on: `later` goes on from where it went on from.
+    /// Merges `later` into this row: the later values, but keeps the first start.
     fn moved_on(&mut self, later: &'r [Value]) {
         let from = self.end.take().or_else(|| self.values.last().cloned());
         self.values = later.split_last().map_or(later, |(_, values)| values);
@@ -197,7 +199,7 @@ pub(super) fn steps(rows: &[Row]) -> Vec<Vec<Group<'_>>> {
 #[derive(Default)]
 struct Step<'r> {
     groups: BTreeMap<TableOrder, Group<'r>>,
-    /// Where in its group the row of a key stands.
+    /// The index in its group of the row with this key.
     places: HashMap<(TableOrder, &'r str), usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What is sealed: signing secrets and the answers that showed one.
+//! Sealed values: signing secrets and the answers that showed one.
 
 use async_trait::async_trait;
 use authority_domain::id::EndpointId;
@@ -52,7 +52,7 @@ impl Sealed for Session<'_> {
         after: Option<&AnswerPosition>,
         limit: i64,
     ) -> Result<Vec<(AnswerPosition, String)>, StoreError> {
-        // Quotes inside a body are escaped, so that this finds the member itself and nothing else.
+        // Quotes inside a body are escaped, so this finds only the member itself.
         let mut query = QueryBuilder::<Db>::new(
             "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
         );

@@ -1,4 +1,4 @@
-//! What the ports of every database stand on: one connection, and the small pieces that statements share.
+//! The base of the ports of every database: one connection, and the small pieces that statements share.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::writer::CommitEffects;
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
 pub(crate) struct Session<'c> {
     pub(crate) conn: &'c mut DbConnection,
-    /// What is to be told after the commit and not before.
+    /// The effects to publish after the commit and not before.
     pub(crate) made: CommitEffects,
     /// What the job wrote, for the audit log.
     pub(crate) written: Vec<Written>,
     /// The dispatcher of this instance.
     pub(super) desk: Option<Arc<DispatchHandle>>,
-    /// Endpoints with due deliveries of this job that nobody has looked at yet, and the job's time.
+    /// Endpoints with due deliveries of this job whose capacity has not been checked yet, and the job's time.
     unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
-    /// Deliveries that go as probes where their endpoints are held back.
+    /// Deliveries that go as probes if their endpoints are held back.
     probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
 }
 
@@ -68,14 +68,16 @@ impl HandOff for Session<'_> {
 }
 
 impl Session<'_> {
-    /// This endpoint changes: what waits in the dispatcher's queue was leased for what it was before.
+    /// Recalls the deliveries in the dispatcher's queue for this endpoint: they were leased for the endpoint as it
+    /// was before the change.
     pub(super) fn recall(&mut self, endpoint: &EndpointId) {
         if self.desk.is_some() {
             self.made.recalled.push(endpoint.clone());
         }
     }
 
-    /// A delivery to this endpoint is due that nobody holds: for want of room, or because nobody has asked.
+    /// Notes a due delivery to this endpoint that nobody holds, either for lack of capacity or because capacity has
+    /// not been checked.
     pub(super) fn leave_behind(&mut self, endpoint: &EndpointId) {
         if let Some(desk) = &self.desk {
             desk.slots.leave_behind(endpoint);
@@ -83,7 +85,7 @@ impl Session<'_> {
         }
     }
 
-    /// The same, where there may be room: it is claimed at the end of the job.
+    /// The same where there may be capacity: the delivery is claimed at the end of the job.
     pub(super) fn ask_for_room(&mut self, endpoint: &EndpointId, now: Timestamp) {
         self.leave_behind(endpoint);
         if self.desk.is_some() {
@@ -94,17 +96,17 @@ impl Session<'_> {
     }
 }
 
-/// A write that must touch one row touched none: the version before it is not the one that was read, or the row is
-/// another tenant's. The transaction cannot go on.
+/// Checks a write that must touch one row. If it touched none, the previous version is not the one that was read, or
+/// the row is another tenant's, and the transaction cannot continue.
 pub(super) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
     if touched == 1 {
         Ok(())
     } else {
-        Err(StoreError::Broken(format!("the {what} was written by nobody or by others")))
+        Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
     }
 }
 
-/// Adds `AND column IN (…)` when there is something to be in.
+/// Adds `AND column IN (…)` unless `values` is empty.
 pub(super) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
     if values.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Shares of orders. Their rows never wait, so that whoever reads them in a transaction sees them
+//! Shares of orders. Their rows are never buffered, so every read in a transaction sees them
 //! ([`super::write_buffer`]).
 
 use async_trait::async_trait;
@@ -24,7 +24,7 @@ const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_
 const FROM: &str = " FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
      JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id";
 
-/// What is not shared any more is not there: neither the share nor its connection has ended.
+/// Only active shares are visible: neither the share nor its connection has ended.
 const ACTIVE: &str = " AND s.status = 'active' AND c.status = 'accepted'";
 
 #[async_trait]
@@ -206,8 +206,9 @@ impl Shares for Session<'_> {
 }
 
 impl Session<'_> {
-    /// The orders, as they were found, with their parcels, up to the first that a page has no room for. The parcels are
-    /// asked for under the same conditions: what was taken back between the two statements comes without any.
+    /// The orders, as they were found, with their parcels, up to the first that does not fit on the page. The parcels
+    /// are read under the same conditions: an order whose share was revoked between the two statements comes without
+    /// any.
     async fn with_parcels(
         &mut self,
         tenant: &Tenant,
@@ -256,8 +257,8 @@ fn selected(columns: &'static str) -> QueryBuilder<Db> {
     query
 }
 
-/// What rows are found by. SQLite takes the index of the partner's places although a row is named by its id, and walks
-/// over all that is shared with the partner; it does not where the column is part of an expression.
+/// How rows are found. SQLite uses the index of the partner's positions even if a row is named by its id, and walks
+/// over everything that is shared with the partner. It does not where the column is part of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Partner,
@@ -273,7 +274,7 @@ impl By {
     }
 }
 
-/// What is shared with the tenant, up to its conditions.
+/// The start of the query for the orders shared with the tenant, without its conditions.
 fn seen_orders(tenant: &Tenant, by: By) -> QueryBuilder<Db> {
     let mut query = QueryBuilder::<Db>::new("SELECT ");
     query.push(COLUMNS).push(", r.body AS order_body").push(FROM);

@@ -1,9 +1,10 @@
-//! Where streams stand, and who is to hear of their events.
+//! The positions of streams, and the subscribers of their events.
 //!
-//! One statement reads any number of streams: that of a job that asks for itself, or those of all jobs that wait together
-//! ([`super::prefetch`]). Where this instance may send, it also says what sending takes: every endpoint once for each usable
-//! secret, what is in flight to it, and whether it is behind, that is, whether a due delivery waits that nobody holds.
-//! Both are read from indexes of what is pending, and stop at the first that is found.
+//! One statement reads any number of streams: the one that a job reads for itself, or those of all queued jobs
+//! ([`super::prefetch`]). Where this instance may send, the statement also reads what sending needs: every endpoint
+//! once for each usable secret, the number of deliveries in flight to it, and whether it is behind, that is, whether
+//! it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter stops at the
+//! first that is found.
 
 use std::collections::HashMap;
 
@@ -23,13 +24,13 @@ use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::ports::{Bounds, DispatchTarget, Endpoints, Subscriber};
 
-/// What a stream's counter waits under.
+/// The key under which a stream's counter is buffered.
 pub(super) fn waits_under(tenant: &Tenant) -> String {
     format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 
 impl Session<'_> {
-    /// Reads where a stream stands and who wants to hear of it.
+    /// Reads the position of a stream and its subscribers.
     pub(super) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream, StoreError> {
         let stream = match self.streams(&[tenant], now).await?.remove(tenant) {
             Some(stream) => stream,
@@ -73,7 +74,8 @@ impl Session<'_> {
     }
 }
 
-/// What is asked about these streams; with a dispatcher and a time, also how it reaches their endpoints then.
+/// The query for these streams; with a dispatcher and a time, it also reads how the dispatcher reaches their
+/// endpoints then.
 fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)>) -> QueryBuilder<Db> {
     let operator = Tenant::operator();
     let mut query = QueryBuilder::<Db>::new(
@@ -141,8 +143,8 @@ fn same_stream(a: &DbRow, b: &DbRow) -> bool {
     of(a) == of(b)
 }
 
-/// A stream without endpoints has one row that names none. With a dispatcher, an endpoint has a row for each of its
-/// secrets, which tells how it is reached.
+/// The subscribers in the rows of one stream. A stream without endpoints has one row that names none. With a
+/// dispatcher, an endpoint has a row for each of its secrets, which shows how it is reached.
 fn subscribers(
     rows: &[DbRow],
     tenant: &Tenant,

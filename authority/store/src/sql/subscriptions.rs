@@ -1,4 +1,4 @@
-//! Subscriptions, and the terms that checkouts bring.
+//! Subscriptions, and the terms that checkouts agree on.
 
 use async_trait::async_trait;
 use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};

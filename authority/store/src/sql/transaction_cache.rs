@@ -1,12 +1,13 @@
-//! What a transaction that writes has read and will find again: merchants, streams, counters, and the checkouts of
+//! What a write transaction has read and need not read again: merchants, streams, counters, and the checkouts of
 //! payments.
 //!
-//! It holds the writers' turn, so that what was read stays true until its end, but for what its own jobs write. A
-//! stream's counter moves here with every job that takes places of it, and back when the job is undone. Any other
-//! statement that may write makes the transaction forget everything, and so does a job that is undone behind one.
+//! The transaction holds the writer lock, so what it has read stays true until its end, except for what its own jobs
+//! write. The cached counter of a stream advances with every job that takes sequence numbers, and goes back when the
+//! job is undone. Any other statement that may write clears the whole cache. So does undoing a job that ran such a
+//! statement.
 //!
-//! The room of an endpoint moves likewise: with every delivery that a job takes a place for. It is kept apart from the
-//! streams, because the platform's endpoint hears of all of them.
+//! The free capacity of an endpoint is updated likewise, with every delivery that a job takes capacity for. It is
+//! cached apart from the streams, because the platform's endpoint subscribes to all of them.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ pub(super) struct Stream {
     pub(super) last_sequence: i64,
     /// Milliseconds since the Unix epoch.
     pub(super) last_created_at: i64,
-    /// How many active shares its owner has, those of connections that have just been ended among them.
+    /// How many active shares its owner has, including those of connections that have just been ended.
     pub(super) active_shares: i64,
     pub(super) subscribers: Vec<Subscriber>,
 }
@@ -31,7 +32,7 @@ pub(super) struct Stream {
 pub(super) struct FoundCheckout {
     pub(super) tenant: Tenant,
     pub(super) body: String,
-    /// Of the subscription that it begins.
+    /// The terms of the subscription that it begins.
     pub(super) terms: Option<String>,
 }
 
@@ -43,20 +44,20 @@ pub(super) struct FoundKey {
     pub(super) expires_at: i64,
 }
 
-/// What was read.
+/// The cached reads.
 #[derive(Default)]
 pub(super) struct TransactionCache {
     merchants: HashMap<MerchantId, Merchant>,
     streams: HashMap<Tenant, Stream>,
     /// By their ids.
     checkouts: HashMap<String, FoundCheckout>,
-    /// By what they wait under; `None`: there is no such key.
+    /// By the key that they are buffered under. `None`: there is no such record.
     keys: HashMap<String, Option<FoundKey>>,
     /// The last generated order numbers.
     counters: HashMap<Tenant, i64>,
-    /// What room endpoints have.
+    /// The free capacity of endpoints.
     rooms: HashMap<EndpointId, i64>,
-    /// What the running job moved, as it was before.
+    /// The values that the running job changed, as they were before.
     moved: Vec<Moved>,
 }
 
@@ -91,7 +92,7 @@ impl TransactionCache {
         self.checkouts.insert(id, found);
     }
 
-    /// What is known of an idempotency key.
+    /// What is cached for an idempotency key; the outer `None` when nothing is.
     pub(super) fn key(&self, key: &str) -> Option<Option<&FoundKey>> {
         self.keys.get(key).map(Option::as_ref)
     }
@@ -100,7 +101,7 @@ impl TransactionCache {
         self.keys.insert(key, found);
     }
 
-    /// A record is being written.
+    /// Drops a record that is being written.
     pub(super) fn forget(&mut self, key: &str) {
         self.checkouts.remove(key);
         self.keys.remove(key);
@@ -114,7 +115,7 @@ impl TransactionCache {
         self.counters.insert(tenant.clone(), last_number);
     }
 
-    /// The running job has taken places of a stream.
+    /// Notes that the running job has taken sequence numbers of a stream.
     pub(super) fn move_stream(&mut self, tenant: &Tenant, last_sequence: i64, last_created_at: i64) {
         if let Some(stream) = self.streams.get_mut(tenant) {
             self.moved.push(Moved::Stream {
@@ -125,7 +126,7 @@ impl TransactionCache {
         }
     }
 
-    /// The running job has taken an order number.
+    /// Notes that the running job has taken an order number.
     pub(super) fn move_counter(&mut self, tenant: &Tenant, number: i64) {
         if let Some(counter) = self.counters.get_mut(tenant) {
             let last_number = std::mem::replace(counter, number);
@@ -133,7 +134,7 @@ impl TransactionCache {
         }
     }
 
-    /// What the jobs of this transaction left of the room that was read.
+    /// Replaces the capacity that was read by what the jobs of this transaction left of it.
     pub(super) fn room_as_it_is_now(&mut self, subscribers: &mut [Subscriber]) {
         for subscriber in subscribers {
             if let Some(reach) = &mut subscriber.reach {
@@ -142,13 +143,14 @@ impl TransactionCache {
         }
     }
 
-    /// The running job takes a place of this endpoint.
+    /// Notes that the running job takes one unit of this endpoint's capacity.
     pub(super) fn fill_place(&mut self, endpoint: &EndpointId) {
         let room = self.rooms.get(endpoint).copied().unwrap_or(0);
         self.leave_room(endpoint, room - 1);
     }
 
-    /// The running job leaves a delivery waiting for this endpoint, which goes before any other.
+    /// Notes that the running job leaves a due delivery of this endpoint without a holder. That delivery goes before
+    /// any other, so no capacity is left.
     pub(super) fn fill_up(&mut self, endpoint: &EndpointId) {
         self.leave_room(endpoint, 0);
     }
@@ -159,12 +161,12 @@ impl TransactionCache {
         }
     }
 
-    /// The running job's writes stay.
+    /// Ends a job whose writes stay.
     pub(super) fn keep(&mut self) {
         self.moved.clear();
     }
 
-    /// The running job's writes go.
+    /// Ends a job whose writes are undone.
     pub(super) fn undo(&mut self) {
         for moved in std::mem::take(&mut self.moved).into_iter().rev() {
             match moved {

@@ -1,7 +1,7 @@
-//! What an endpoint wants and has not got, found by walking the stream.
+//! The events that an endpoint wants and has not received, found by walking the stream.
 //!
-//! Whether an event has arrived is asked of the index of its deliveries, event by event, inside the stretch that the
-//! caller names. It is asked as a scalar subquery, which no planner turns into a pass over all the endpoint ever got.
+//! The index of its deliveries shows whether an event has arrived, event by event, inside the stretch that the caller
+//! names. The lookup is a scalar subquery, which no planner turns into a scan of all the endpoint's deliveries.
 
 use async_trait::async_trait;
 use authority_domain::delivery::DeliveryStatus;
@@ -16,7 +16,7 @@ use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Missed, Stretch, Undelivered};
 
-/// A test event tells of its endpoint.
+/// A test event is about its endpoint.
 const TEST: &str = "webhook.test";
 
 #[async_trait]
@@ -38,7 +38,8 @@ impl Undelivered for Session<'_> {
     }
 
     async fn sequence_at(&mut self, tenant: &Tenant, time: Timestamp) -> Result<i64, StoreError> {
-        // Times never decrease along the stream and sequences have no gaps, so the place is found by halving.
+        // Times never decrease along the stream and sequences have no gaps, so the sequence is found by binary
+        // search.
         Ok(sqlx::query_scalar(
             "WITH RECURSIVE search (low, high) AS ( \
                  SELECT COALESCE(MIN(sequence), 1), COALESCE((SELECT last_sequence FROM streams \

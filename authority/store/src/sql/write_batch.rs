@@ -1,12 +1,14 @@
-//! A transaction that writes: the jobs that share it, what of theirs waits, and the savepoint that keeps them apart.
+//! A transaction that writes: the jobs that share it, their buffered rows, and the savepoint that keeps the jobs
+//! apart.
 //!
-//! The savepoint stands behind everything of other jobs that was sent. It is set anew when a job is about to send
-//! something and others' writes were sent since: so whatever a job sends can be undone alone, and a job whose rows all
-//! wait costs no savepoint at all; undoing it is forgetting them.
+//! The savepoint comes after everything that was sent for other jobs. It is set again when a job is about to send
+//! something and writes of other jobs were sent since. So whatever a job sends can be undone alone. A job whose rows
+//! are all still buffered costs no savepoint: to undo it is to drop its rows.
 //!
-//! The waiting rows of jobs that have ended are sent together. When the database has something to say against them, they
-//! are undone and sent again, job by job, each behind its savepoint and in their order: the guilty one is told so at the
-//! commit, and with it those that built on it, whose conditional writes now touch nothing. Nobody else is harmed.
+//! The buffered rows of jobs that have ended are sent together. If the database refuses them, they are undone and
+//! sent again job by job, in order, each behind its own savepoint. The job at fault gets the error at the commit. So
+//! do the jobs that built on its writes, because their conditional writes now touch nothing. No other job is
+//! affected.
 
 use sqlx::Error;
 
@@ -16,25 +18,26 @@ use super::write_buffer::Connection;
 use crate::StoreError;
 use crate::writer::Ran;
 
-/// From one job to the next. On PostgreSQL the release fails in a transaction that an error has ended.
+/// Moves the savepoint from one job to the next. On PostgreSQL the release fails in a transaction that an error has
+/// ended.
 const NEXT: &str = "RELEASE SAVEPOINT job; SAVEPOINT job";
 const UNDO: &str = "ROLLBACK TO SAVEPOINT job";
 
-/// Rows that may wait when a job has ended; beyond it they are sent.
+/// Rows that may stay buffered when a job has ended; beyond this number they are sent.
 const WAITING_MAX: usize = 4096;
 
-/// The state of the transaction. It begins behind a savepoint called `job`.
+/// The state of a transaction, which begins with a savepoint called `job`.
 #[derive(Default)]
 pub(crate) struct WriteBatch {
-    /// The running job, by its place in the transaction.
+    /// The index of the running job in the transaction.
     job: usize,
-    /// How many of the waiting rows are those of jobs that have ended.
+    /// How many of the buffered rows belong to jobs that have ended.
     ended: usize,
-    /// Since the savepoint, writes of jobs that have ended were sent.
+    /// Writes of jobs that have ended were sent since the savepoint.
     kept: bool,
     /// The running job has sent something.
     asked: bool,
-    /// It may have changed something.
+    /// The running job may have changed something.
     wrote: bool,
     /// The transaction cannot be committed.
     lost: bool,
@@ -61,7 +64,7 @@ impl Connection {
         self.turn = None;
     }
 
-    /// Begins the `job`-th job of the transaction.
+    /// Begins the job with index `job` in the transaction.
     pub(crate) fn begin_job(&mut self, job: usize) {
         let ended = self.waiting.rows.len();
         if let Some(turn) = &mut self.turn {
@@ -76,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// Ends a look at what jobs will ask for. When the database says no to it, a job's own question shows whose it is.
+    /// Ends a prefetch. After an error the jobs run their own queries, which show whose fault it is.
     pub(crate) async fn end_look(&mut self, seen: Result<(), StoreError>) -> Result<(), Error> {
         if let Err(error) = seen {
             tracing::warn!(error = %error, "what waiting jobs will ask for could not be read at once");
@@ -99,7 +102,7 @@ impl Connection {
         Ok(if lost { Ran::Abort } else { ran })
     }
 
-    /// A job of which something was sent is sent whole, while it can still be undone whole.
+    /// Keeps a job. If one of its writes was sent, sends the rest too, while the whole job can still be undone.
     async fn keep(&mut self) -> Result<Ran, StoreError> {
         if self.turn.as_ref().is_some_and(|turn| turn.wrote)
             && let Err(error) = self.settle().await
@@ -136,7 +139,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The running job ends with this error, whatever it answered.
+    /// Records that the running job ends with this error, whatever its result was.
     fn fail(&mut self, error: StoreError) {
         if let Some(turn) = &mut self.turn {
             let job = turn.job;
@@ -144,13 +147,14 @@ impl Connection {
         }
     }
 
-    /// Sends what still waits, before the commit. Tells which jobs failed by it: nothing of them is in the transaction.
+    /// Sends what is still buffered, before the commit. Returns the jobs that failed by it; none of their writes are
+    /// in the transaction.
     pub(crate) async fn finish(&mut self) -> Result<Vec<(usize, StoreError)>, StoreError> {
         self.send_ended().await?;
         Ok(self.turn.as_mut().map(|turn| std::mem::take(&mut turn.failed)).unwrap_or_default())
     }
 
-    /// The running job may change anything with the statement that follows.
+    /// Notes that the next statement of the running job may change anything.
     pub(super) fn writes(&mut self) {
         if let Some(turn) = &mut self.turn {
             turn.wrote = true;
@@ -158,7 +162,7 @@ impl Connection {
         }
     }
 
-    /// Whatever the running job sends now can be undone alone.
+    /// Sets the savepoint where necessary, so that whatever the running job sends now can be undone alone.
     pub(super) async fn ready(&mut self) -> Result<(), Error> {
         if self.turn.as_ref().is_some_and(|turn| turn.kept) {
             batch::control(self.raw(), NEXT).await?;
@@ -170,7 +174,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends all that waits, the running job's writes behind the savepoint.
+    /// Sends all buffered rows, those of the running job behind the savepoint.
     pub(super) async fn settle(&mut self) -> Result<(), Error> {
         let Some(ended) = self.turn.as_ref().map(|turn| turn.ended) else { return Ok(()) };
         if ended > 0 {
@@ -195,7 +199,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the first `count` waiting rows, of jobs that have ended.
+    /// Sends the first `count` buffered rows, which belong to jobs that have ended.
     async fn send(&mut self, count: usize) -> Result<(), Error> {
         let rows = self.waiting.take(count);
         if self.turn.as_ref().is_some_and(|turn| turn.kept) {
@@ -214,7 +218,7 @@ impl Connection {
         sent
     }
 
-    /// Sends refused rows again, those of one job at a time.
+    /// Sends refused rows again, one job at a time.
     async fn send_each(&mut self, rows: Vec<Row>, refused: Error) -> Result<(), Error> {
         self.remembered.clear();
         batch::control(self.raw(), UNDO).await?;
@@ -245,7 +249,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends rows, each table's as one statement.
+    /// Sends rows, one statement per table.
     async fn send_rows(&mut self, rows: &[Row]) -> Result<(), Error> {
         for step in steps(rows) {
             let wanted: Vec<_> = step.iter().map(|group| (group.table.touches, group.lines.len())).collect();
@@ -254,7 +258,7 @@ impl Connection {
                 if let Touches::Each(what) = touches
                     && u64::try_from(rows) != Ok(touched)
                 {
-                    let story = format!("the {what} was written by nobody or by others");
+                    let story = format!("the {what}: expected one row, found a version or tenant mismatch");
                     return Err(Error::Decode(story.into()));
                 }
             }

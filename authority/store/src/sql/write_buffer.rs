@@ -1,14 +1,14 @@
-//! A connection whose writes wait for one another and travel together.
+//! A connection that buffers its writes and sends them in batches.
 //!
-//! What a job costs is the number of times it talks to its database: on PostgreSQL a round trip, during which nobody
-//! else writes; on SQLite a step to the thread that the driver keeps for the connection. Rows that are only written
-//! need no answer before the transaction's end, so they wait ([`Connection::buffer`]), those of one job beside those of
-//! the jobs before it, and are sent as one statement per table ([`super::write_batch`]): before a statement that could see
-//! them, and at the commit.
+//! The cost of a job is the number of times it talks to its database: on PostgreSQL a round trip, during which no
+//! other transaction writes; on SQLite a hop to the thread that the driver keeps for the connection. A row that is
+//! only written needs no answer before the end of the transaction, so it is buffered ([`Connection::buffer`])
+//! together with the rows of earlier jobs. Buffered rows are sent as one statement per table
+//! ([`super::write_batch`]): before a statement that could see them, and at the commit.
 //!
-//! Who reads says about what ([`Connection::about`]), by the keys that the rows wait under, and sends nothing while none
-//! of them waits. Every statement that does not say so sends all that waits before itself. So nobody can see that a row
-//! had waited, except in this: what the database has to say against it is said later, at the latest at the commit.
+//! A read names the keys that it depends on ([`Connection::about`]). While no row is buffered under these keys, it
+//! sends nothing. Every statement that names no keys first sends all buffered rows. So no statement can tell that a
+//! row was buffered, with one exception: errors of the database are reported later, at the latest at the commit.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -26,17 +26,17 @@ use super::transaction_cache::{FoundCheckout, FoundKey, Stream, TransactionCache
 use super::write_batch::WriteBatch;
 use super::{Db, RawConnection};
 
-/// One connection, with the writes that wait for it.
+/// One connection and its buffered writes.
 pub(crate) struct Connection {
     raw: Raw,
     pub(super) waiting: WriteBuffer,
-    /// The transaction of a connection that writes.
+    /// The open transaction, on a connection that writes.
     pub(super) turn: Option<WriteBatch>,
-    /// What this transaction has read and will find again.
+    /// What this transaction has read and need not read again.
     pub(super) remembered: TransactionCache,
 }
 
-/// Rows that wait, in the order of jobs.
+/// Buffered rows, in the order of jobs.
 #[derive(Default)]
 pub(super) struct WriteBuffer {
     pub(super) rows: Vec<Row>,
@@ -57,7 +57,7 @@ impl WriteBuffer {
         taken
     }
 
-    /// Forgets all but the first `count` rows.
+    /// Drops all but the first `count` rows.
     pub(super) fn truncate(&mut self, count: usize) {
         if self.rows.len() > count {
             self.rows.truncate(count);
@@ -94,7 +94,7 @@ impl Connection {
         Self { raw, waiting: WriteBuffer::default(), turn: None, remembered: TransactionCache::default() }
     }
 
-    /// The connection itself, past what waits.
+    /// The connection itself, without regard to buffered rows.
     pub(crate) fn raw(&mut self) -> &mut RawConnection {
         match &mut self.raw {
             Raw::Own(own) => own,
@@ -102,7 +102,7 @@ impl Connection {
         }
     }
 
-    /// Closes a connection of one's own; one of a pool goes back to it.
+    /// Closes the connection; one that belongs to a pool returns to it.
     pub(crate) async fn close(self) -> Result<(), Error> {
         match self.raw {
             Raw::Own(own) => own.close().await,
@@ -110,8 +110,8 @@ impl Connection {
         }
     }
 
-    /// Lets a row of `table` wait. `keys` are what a read must be about to see it ([`Connection::about`]); the first is
-    /// the row's own name in its table, where it has one.
+    /// Buffers a row of `table`. `keys` are the keys that a read must name to see it ([`Connection::about`]). The
+    /// first is the row's own key in its table, if it has one.
     pub(crate) fn buffer<const N: usize>(
         &mut self,
         table: &'static Table,
@@ -126,50 +126,50 @@ impl Connection {
         self.waiting.push(Row { job, table, keys, values: values.into() });
     }
 
-    /// Remembers a merchant, in a transaction that writes: elsewhere it may be another one at the next look.
+    /// Caches a merchant, in a transaction that writes. Elsewhere the next read may find another version.
     pub(super) fn note_merchant(&mut self, merchant: &Merchant) {
         if self.turn.is_some() {
             self.remembered.note_merchant(merchant);
         }
     }
 
-    /// Remembers a stream, likewise.
+    /// Caches a stream, likewise.
     pub(super) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
         if self.turn.is_some() {
             self.remembered.note_stream(tenant, stream);
         }
     }
 
-    /// Remembers a checkout, unless there is a newer version of it.
+    /// Caches a checkout, unless a newer version of it is buffered.
     pub(super) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
         if self.turn.is_some() && !self.waits(&id) {
             self.remembered.note_checkout(id, found);
         }
     }
 
-    /// Remembers what there is under an idempotency key.
+    /// Caches what is stored under an idempotency key.
     pub(super) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
         if self.turn.is_some() && !self.waits(&key) {
             self.remembered.note_key(key, found);
         }
     }
 
-    /// Remembers a counter of order numbers, which waits under `key` when it was moved.
+    /// Caches a counter of order numbers. After an increment the counter's row is buffered under `key`.
     pub(super) fn note_counter(&mut self, tenant: &Tenant, key: &str, last_number: i64) {
         if self.turn.is_some() && !self.waits(key) {
             self.remembered.note_counter(tenant, last_number);
         }
     }
 
-    /// Whether a row waits under this key.
+    /// Whether a row is buffered under this key.
     pub(super) fn waits(&self, key: &str) -> bool {
         self.waiting.keys.contains(key)
     }
 
-    /// The connection, for a read that sees nothing but rows of these keys and rows that never wait.
+    /// The connection, for a read that sees only rows with these keys and rows that are never buffered.
     ///
     /// # Errors
-    /// What the database has to say against what waited under one of them.
+    /// The database's error for rows that were buffered under one of the keys.
     pub(crate) async fn about(&mut self, keys: &[String]) -> Result<&mut RawConnection, Error> {
         if keys.iter().any(|key| self.waits(key)) {
             self.settle().await?;

@@ -1,12 +1,12 @@
-//! Writes that travel together, on SQLite: one statement per table with many rows. The driver prepares a text once and
-//! keeps it, so the number of rows in one is among a few, and what is left over goes in smaller ones.
+//! Batched writes on SQLite: one statement per table with many rows. The driver prepares a text once and keeps it, so
+//! a statement has one of a few numbers of rows, and the rest goes into smaller statements.
 
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Error, SqliteConnection};
 
 use super::rows::{Group, Line, Table, Value, number};
 
-/// How many rows a statement may have, largest first.
+/// The numbers of rows that a statement may have, largest first.
 const ROWS: [usize; 4] = [64, 16, 4, 1];
 
 /// Runs statements without parameters.
@@ -15,7 +15,7 @@ pub(super) async fn control(conn: &mut SqliteConnection, statements: &'static st
     Ok(())
 }
 
-/// Sends the groups in their order; tells how many rows each touched.
+/// Sends the groups in order; returns how many rows each touched.
 pub(super) async fn send(conn: &mut SqliteConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
     let mut touched = Vec::with_capacity(groups.len());
     for Group { table, mut lines } in groups {

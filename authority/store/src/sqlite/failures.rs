@@ -1,7 +1,7 @@
-//! A database that says no: one that may not grow, and one that another process has locked.
+//! A database that refuses writes: one that may not grow, and one that another process has locked.
 //!
-//! `max_page_count` makes SQLite say "full" on any machine, as a full disk does (`tests/conformance/sqlite/full_disk.rs` fills
-//! one where it may mount it).
+//! `max_page_count` makes SQLite report "full" on any machine, as a full disk does
+//! (`tests/conformance/sqlite/full_disk.rs` fills a disk where it may mount one).
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::ports::Tx;
 use crate::store::Access;
 use crate::writer::{CommitListeners, TypedJob, Writer, WritingConnection};
 
-/// Pages that may still be added: room for a dozen merchants of [`merchant`].
+/// Pages that may still be added: enough for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
 
 /// A merchant that takes three pages.
@@ -42,7 +42,7 @@ fn merchant(n: usize) -> Merchant {
     }
 }
 
-/// Makes the tables. Closed, not dropped: a connection that goes in the background may still hold a lock.
+/// Creates the tables. The connection is closed, not dropped: one that ends in the background may still hold a lock.
 async fn migrate(path: &Path) {
     Box::new(super::open(path, Access::Shared).await.unwrap().writing).close().await;
 }
@@ -70,7 +70,7 @@ async fn cramped(path: &Path) -> Writer {
     Writer::start(Box::new(SqliteWriting::new(options, conn)), CommitListeners::default())
 }
 
-/// Submits a job; gives what its answer will come through.
+/// Submits a job; returns the channel of its answer.
 async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<(), StoreError>>
 where
     F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,

@@ -1,8 +1,8 @@
 //! SQLite: one file, one writing process, one writing connection; readers see committed snapshots (contract 8.4).
 //!
-//! WAL with `synchronous=FULL`: a commit that was answered survives a power cut. Writes that wait together share one
-//! fsync (see [`crate::writer`]), so that FULL costs next to nothing under load. A lock file keeps a second `serve`
-//! away from the same database, which is why a starting process may take back every lease it finds.
+//! WAL with `synchronous=FULL`: a commit that was answered survives a power cut. Writes that are queued together
+//! share one fsync (see [`crate::writer`]), so that FULL costs next to nothing under load. A lock file keeps a second
+//! `serve` away from the same database, which is why a starting process may take back every lease it finds.
 
 mod batch;
 mod connection;
@@ -116,12 +116,13 @@ mod write_batch;
 #[path = "../sql/write_buffer.rs"]
 pub(crate) mod write_buffer;
 
-/// Takes due deliveries (T4): of each enabled endpoint the oldest that nobody holds, as many as there is room for; of a
-/// merchant's at most `$6`, or what `$7` says of it; of all these `$5`, where the endpoints of a merchant take turns, and
-/// the merchants. While a hold or its health bounds an endpoint ([`authority_domain::endpoint::hold::cap`]), what all
-/// instances have leased counts; else what `$8` says this instance wants, as far as the instances whose tokens do not
-/// begin with `$9` leave room under the endpoint's `max_in_flight`, by default `$4`. `roomy` has the endpoints that may
-/// get anything; only theirs are looked at, `$10` each.
+/// Leases due deliveries (T4), `$5` in all: from each enabled endpoint the oldest ones that nobody holds, as far as
+/// the endpoint has capacity, and from each merchant at most `$6`, or what `$7` says for that merchant. The endpoints
+/// of a merchant take turns, and so do the merchants. While a hold or its health bounds an endpoint
+/// ([`authority_domain::endpoint::hold::cap`]), the leases of all instances count. Otherwise the capacity is what
+/// this instance wants according to `$8`, as far as the instances whose tokens do not begin with `$9` leave room
+/// under the endpoint's `max_in_flight`, by default `$4`. `roomy` lists the endpoints with capacity; only their
+/// deliveries are read, `$10` of each.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(
@@ -164,22 +165,22 @@ macro_rules! lease_due {
     };
 }
 
-/// Takes due deliveries of whoever has any.
+/// Leases due deliveries of all endpoints.
 pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 
-/// The same of the endpoints in `$11` alone.
+/// Leases due deliveries of the endpoints in `$11` only.
 pub(crate) const LEASE_DUE_AMONG: &str =
     lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), ");
 
-/// What a statement ends with that keeps the rows it read from others. Here nobody else writes.
+/// The end of a statement that locks the rows it read. Empty here, because nobody else writes.
 pub(crate) const LOCK_ROWS: &str = "";
 
 /// The database's own time in milliseconds.
 pub(crate) const NOW_MS: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// The triggers that keep events as they are (T3), by name.
+/// The triggers that prevent changes to events (T3), by name.
 pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_delete"];
 
-/// Which of them are there and not switched off.
+/// Which of them exist and are not switched off.
 pub(crate) const GUARDS_PRESENT: &str =
     "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'events'";

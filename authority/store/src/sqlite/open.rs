@@ -15,15 +15,15 @@ use crate::store::Access;
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Readers for single records, authentication among them, and readers for lists. Apart from one another, so that a
-/// list that has to look far keeps nobody from being let in. Each reader is a thread.
+/// Readers for single records, authentication among them, and readers for lists. They are separate, so that a list
+/// that has to read a lot does not delay authentication. Each reader is a thread.
 const RECORD_READERS: u32 = 4;
 const LIST_READERS: u32 = 4;
 
-/// Rows that a reader reads ahead of whoever takes them. By default 50, which of large records are many megabytes.
+/// Rows that a reader fetches before they are consumed. The default is 50, which is many megabytes for large records.
 const ROWS_AHEAD: usize = 8;
 
-/// How long a request waits for a reader before it is told 503.
+/// How long a request waits for a reader before it gets 503.
 const READER_WAIT: Duration = Duration::from_secs(5);
 
 /// WAL pages before an automatic checkpoint: measured +35 % writes over the default of 1,000.
@@ -49,7 +49,8 @@ pub(crate) struct Sqlite {
 pub(crate) struct ServerLock(File);
 
 impl Drop for ServerLock {
-    /// Said, and not left to the closing of the file: a child process that is just being started has a copy of it.
+    /// Unlocks explicitly: closing the file is not enough, because a child process that is just being started has a
+    /// copy of it.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
@@ -74,7 +75,7 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
-    // What a savepoint would have to undo is kept in memory: by default it is a file that each write goes through.
+    // The data for undoing a savepoint is kept in memory: by default it is a file that each write goes through.
     let writer = options.clone().pragma("cache_size", WRITER_CACHE).pragma("temp_store", "memory");
     let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
@@ -87,16 +88,17 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreErr
     Ok(Sqlite { writing: SqliteWriting::new(writer, conn), record_readers, list_readers, lock })
 }
 
-/// Makes the database's file, for its owner alone, when it is not there. SQLite gives its log and its index the same mode.
+/// Creates the database file, readable by its owner alone, when it does not exist. SQLite gives its log and its index
+/// the same mode.
 pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     match private().truncate(false).open(path) {
-        // What cannot be written may still be read; SQLite says what it needs.
+        // A file that cannot be written may still be read; SQLite reports what it needs.
         Err(error) if error.kind() != std::io::ErrorKind::PermissionDenied => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// How files are made: for nobody but their owner. One that is there keeps its mode.
+/// Files are created for their owner alone. An existing file keeps its mode.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -117,7 +119,7 @@ fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
     }
 }
 
-/// Opens the file at `path` to be looked at, and tells its schema version, 0 when it has none.
+/// Opens the file at `path` for inspection, and returns its schema version, 0 when it has none.
 pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, i64), StoreError> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY_TIMEOUT);
     let cannot_open =

@@ -1,8 +1,8 @@
-//! What the frequent queries cost beside a large history: counted in steps of SQLite's virtual machine, which do not
+//! The cost of the frequent queries with a large history: counted in steps of SQLite's virtual machine, which do not
 //! depend on the machine or its load, and read from the query plan.
 //!
-//! The tables hold one merchant's 50,000 events and orders, 100,000 finished deliveries, 50,000 deliveries that wait
-//! for a dead endpoint, and five for a live one.
+//! The tables hold one merchant's 50,000 events and orders, 100,000 finished deliveries, 50,000 pending deliveries of
+//! a dead endpoint, and five of a live one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -232,13 +232,13 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
     }
 }
 
-/// What the payment adapter asks for every few seconds, and what each page of a merchant's list costs.
+/// The cost of the payment adapter's poll every few seconds, and of each page of a merchant's list.
 #[tokio::test]
 async fn a_work_list_of_refunds_reads_only_what_is_open() {
     let mut large = Large::fill().await;
     for status in [&[RefundStatus::Requested][..], &[RefundStatus::Requested, RefundStatus::Processing]] {
         large.steps();
-        // The rows of this table hold no records, which is what the reader says of the first of them.
+        // The rows of this table hold no records, so the reader fails on the first of them.
         let read = large.session().refunds_everywhere(status, None, 101).await;
         let steps = large.steps();
         assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
@@ -255,7 +255,7 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
     assert!(steps < 500, "{steps} steps");
 }
 
-/// What belongs to one order or one payment is found without a look at the rest, by every use case and in every list.
+/// Records of one order or one payment are found without a look at the rest, by every use case and in every list.
 #[tokio::test]
 async fn what_belongs_to_one_order_is_found_by_itself() {
     let mut large = Large::fill().await;
@@ -281,7 +281,7 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
         assert_eq!(page.len(), 1);
         assert!(steps < 500, "{steps} steps");
     }
-    // The row holds no record, which is what the reader says of it.
+    // The row holds no record, so the reader fails on it.
     let number = OrderNumber::parse("ORD-7").unwrap();
     large.session().payments_of_order(&tenant(), &number).await.unwrap_err();
     let steps = large.steps();
@@ -295,7 +295,8 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
     assert!(steps < 5_000, "{steps} steps");
 }
 
-/// Half of the orders pending, half of as many checkouts open: a batch of what is due costs what it holds.
+/// With half of the orders pending, and half of as many checkouts open, a batch of due work costs as much as it
+/// holds.
 #[tokio::test]
 async fn what_is_due_is_found_beside_what_is_not() {
     let mut large = Large::fill().await;
@@ -359,8 +360,8 @@ async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
     assert!(steps < 5_000, "{steps} steps");
 }
 
-/// A window of the stream costs what the window holds, beside a history in which everything has arrived, and beside one
-/// in which nothing has; a time is found by halving.
+/// A window of the stream costs as much as it holds, whether everything in the history has arrived or nothing has; a
+/// time is found by binary search.
 #[tokio::test]
 async fn what_is_missing_is_looked_for_where_it_is_asked() {
     let mut large = Large::fill().await;
@@ -394,7 +395,7 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
     assert!(steps < 2_000, "{steps} steps");
 }
 
-/// What waiting jobs will ask for is found by its keys, however many keys and streams there are.
+/// The prefetch finds its rows by their keys, however many keys and streams there are.
 #[tokio::test]
 async fn looking_ahead_reads_only_what_is_asked_for() {
     let mut large = Large::fill().await;
@@ -426,7 +427,7 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
     assert!(large.steps() < RESOLUTION.into(), "it was read before");
 }
 
-/// A backlog is counted so far and no further.
+/// A backlog is counted up to its limit and no further.
 #[tokio::test]
 async fn the_figures_of_a_backlog_stop_counting() {
     let mut large = Large::fill().await;

@@ -1,5 +1,5 @@
-//! What partners cost beside a large history: 50,000 orders of one merchant, all of them shared with one partner, and as
-//! many parcels.
+//! The cost of partners with a large history: 50,000 orders of one merchant, all of them shared with one partner, and
+//! as many parcels.
 
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;

@@ -1,5 +1,5 @@
-//! The store on both databases: every case of the conformance suite on real files and on a real server, what only one of
-//! them has, and the receiver's inbox. One program, so that the cases are compiled once.
+//! The store on both databases: every case of the conformance suite on real files and on a real server, what only one
+//! of them has, and the receiver's inbox. One program, so that the cases are compiled once.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod cases;

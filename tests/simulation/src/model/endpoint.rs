@@ -174,8 +174,8 @@ impl Endpoint {
         self.first_failure.filter(|_| enough && self.enabled()).map(|at| at + DISABLED_AFTER_MS)
     }
 
-    /// The outcome of an attempt that began at `started` and ended at `ended` counted. The clock may have stepped: of two
-    /// outcomes the one that ended later, by the wall, is the newer.
+    /// The outcome of an attempt that began at `started` and ended at `ended` counted. The clock may have stepped: of
+    /// two outcomes the one that ended later, by the wall, is the newer.
     pub(crate) fn note(&mut self, event: &str, reply: &Reply, started: i64, ended: i64) {
         if schedule::is_success(reply) {
             self.note_success(started, ended);
@@ -210,8 +210,8 @@ impl Endpoint {
         self.lengthen_hold(reply, started, ended);
     }
 
-    /// Contract 18.4-5. A success that began under the hold ends it, and gives requests back one success at a time; one that
-    /// was in flight when it began ends it at once, unless the receiver had named a time.
+    /// Contract 18.4-5. A success that began under the hold ends it, and gives requests back one success at a time;
+    /// one that was in flight when it began ends it at once, unless the receiver had named a time.
     fn lift(&mut self, started: i64, ended: i64) {
         let began_since = self.hold.since.is_none_or(|since| since <= started);
         let ended_since = self.hold.since.is_none_or(|since| since <= ended);
@@ -227,8 +227,8 @@ impl Endpoint {
         }
     }
 
-    /// Contract 15.6. What was in flight when the hold began adds nothing but what it asks for; what the receiver asks for
-    /// takes the place of the doubled time.
+    /// Contract 15.6. What was in flight when the hold began adds nothing but what it asks for; what the receiver
+    /// asks for takes the place of the doubled time.
     fn lengthen_hold(&mut self, reply: &Reply, started: i64, ended: i64) {
         if !schedule::holds_back(reply) {
             return;

@@ -1,10 +1,10 @@
 //! What the judge believes: the endpoints, events and deliveries as the contract would have them, kept without asking
 //! the product how it decides.
 //!
-//! The rules are written here once more, from the contract: who gets an event (`fan-out`, I12), how an attempt moves its
-//! delivery (`delivery`, `schedule`), and what attempts make of an endpoint (`endpoint`). Where the product throws dice
-//! the model says the bounds and takes over what was thrown. Deliberately absent: the product's code, its words for
-//! classes, and its SQL.
+//! The rules are written here once more, from the contract: who gets an event (`fan-out`, I12), how an attempt moves
+//! its delivery (`delivery`, `schedule`), and what attempts make of an endpoint (`endpoint`). Where the product
+//! throws dice the model says the bounds and takes over what was thrown. Deliberately absent: the product's code, its
+//! words for classes, and its SQL.
 
 pub(crate) mod delivery;
 pub(crate) mod endpoint;

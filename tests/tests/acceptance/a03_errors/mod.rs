@@ -1,5 +1,5 @@
-//! A3: every code of contract 5.2 that today's operations can give: the status, the media type, the facts and headers that
-//! belong to it, and that the refused request had no effect.
+//! A3: every code of contract 5.2 that today's operations can give: the status, the media type, the facts and headers
+//! that belong to it, and that the refused request had no effect.
 
 mod limits;
 mod money;

@@ -40,7 +40,8 @@ async fn a_reader_that_has_the_version_gets_no_body(database: Database) {
     // What is not there, or not allowed, is told all the same.
     let missing = api.call(Method::GET, "/orders/ORD-9").header("if-none-match", "*").send().await;
     missing.refused(404, "not_found");
-    // What an open refund reserves of a payment, and an endpoint's health, change without a version: they are always sent.
+    // What an open refund reserves of a payment, and an endpoint's health, change without a version: they are always
+    // sent.
     let path = format!("/payments/{payment}");
     let before = api.get(&path).await;
     let tag = before.header("etag").unwrap().to_owned();

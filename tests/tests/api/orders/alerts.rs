@@ -69,8 +69,8 @@ async fn a_refused_report_raises_an_alert(database: Database) {
     desk.refuses(call, 404, "not_found", json!({})).await;
 }
 
-/// A report that says other amounts than those recorded is refused though it would change no status; the same again is no
-/// news. Each refusal uses no event of the processor up.
+/// A report that says other amounts than those recorded is refused though it would change no status; the same again
+/// is no news. Each refusal uses no event of the processor up.
 async fn reports_that_disagree_are_refused(database: Database) {
     let mut desk = Desk::open(database).await;
     let payment = desk.merchant.payment(&desk.merchant.checkout().await, "automatic").await;
@@ -126,8 +126,8 @@ async fn reports_that_disagree_are_refused(database: Database) {
     desk.refuses(failed, 409, "processor_conflict", json!({ "current_status": "refunded" })).await;
 }
 
-/// Money that comes after its checkout or its order ended is recorded as late, found on both roots, and given back by the
-/// operator (contract 18.3).
+/// Money that comes after its checkout or its order ended is recorded as late, found on both roots, and given back by
+/// the operator (contract 18.3).
 async fn late_money_is_recorded_found_and_given_back(database: Database) {
     let mut desk = Desk::open(database).await;
     let checkout = desk.merchant.checkout().await;

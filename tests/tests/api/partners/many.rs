@@ -1,5 +1,5 @@
-//! A connection with more shares than one transaction ends: access ends at once, the last events follow, and what happened
-//! to the orders meanwhile is not shown.
+//! A connection with more shares than one transaction ends: access ends at once, the last events follow, and what
+//! happened to the orders meanwhile is not shown.
 
 use std::sync::Arc;
 

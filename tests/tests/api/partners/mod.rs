@@ -1,5 +1,5 @@
-//! Orders that merchants share: what a partner can see against what it may see, and many writers at once (contract 2.14,
-//! 3.10, 8.3).
+//! Orders that merchants share: what a partner can see against what it may see, and many writers at once (contract
+//! 2.14, 3.10, 8.3).
 
 #![allow(
     clippy::expect_used,

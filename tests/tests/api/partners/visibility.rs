@@ -1,5 +1,5 @@
-//! Random shares, revocations and changes of orders: after every few of them each merchant sees by requests, and has heard
-//! in its stream, exactly what the model says.
+//! Random shares, revocations and changes of orders: after every few of them each merchant sees by requests, and has
+//! heard in its stream, exactly what the model says.
 
 use http::Method;
 use rand::rngs::StdRng;

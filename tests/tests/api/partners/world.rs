@@ -1,5 +1,6 @@
-//! A model of who may see what, told apart from the service: it knows what was asked for, reads the owners' own streams and
-//! records, and says what each partner has to have heard and to find. The view is a list of names, not of Rust members.
+//! A model of who may see what, told apart from the service: it knows what was asked for, reads the owners' own
+//! streams and records, and says what each partner has to have heard and to find. The view is a list of names, not of
+//! Rust members.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Eight writers over shared orders of five merchants, through two instances on one PostgreSQL: no deadlock, every stream
-//! gapless, every partner told of everything while it may be told (contract 8.3).
+//! Eight writers over shared orders of five merchants, through two instances on one PostgreSQL: no deadlock, every
+//! stream gapless, every partner told of everything while it may be told (contract 8.3).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -191,7 +191,8 @@ fn follow(last: &mut BTreeMap<String, (i64, bool)>, event: &Value) {
     last.insert(share, now);
 }
 
-/// What the server has counted in this database. Its figures may come a moment late, so the waiting ones are sent first.
+/// What the server has counted in this database. Its figures may come a moment late, so the waiting ones are sent
+/// first.
 async fn deadlocks(database: &str) -> i64 {
     let options: sqlx::postgres::PgConnectOptions = database.parse().unwrap();
     let mut conn = options.connect().await.unwrap();

@@ -1,4 +1,5 @@
-//! The platform's side: it asks for refunds as merchants do, and its payment adapter reports on them (contract 3.6, 6.2).
+//! The platform's side: it asks for refunds as merchants do, and its payment adapter reports on them (contract 3.6,
+//! 6.2).
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};

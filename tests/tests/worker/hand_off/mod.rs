@@ -93,7 +93,8 @@ async fn two_hundred_events_twenty_times_each_through_a_sink_that_fails_twice() 
     }
 }
 
-/// The runtime is killed when everything is recorded and acknowledged, and the sink has been asked and has not answered.
+/// The runtime is killed when everything is recorded and acknowledged, and the sink has been asked and has not
+/// answered.
 #[tokio::test]
 async fn what_was_recorded_when_the_runtime_was_killed_is_handed_off_by_the_next() {
     let gate = Gate::closed();

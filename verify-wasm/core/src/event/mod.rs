@@ -41,8 +41,8 @@ pub struct Envelope<'b> {
     pub text: &'b str,
 }
 
-/// Whether the text can be an event's id, `^evt_[0-9A-Za-z_-]{1,124}$` (contract 10.3). Such a text needs no escaping in
-/// a header, a URL's path or JSON.
+/// Whether the text can be an event's id, `^evt_[0-9A-Za-z_-]{1,124}$` (contract 10.3). Such a text needs no escaping
+/// in a header, a URL's path or JSON.
 #[must_use]
 pub fn is_event_id(text: &str) -> bool {
     rules::is_event_id(text)

@@ -1,14 +1,15 @@
 //! What is read beside a parser is read right: whenever both accept, the reader that is alone accepts too, and reads
-//! the same. A parser like JavaScript's accepts whatever RFC 8259 allows, also lone halves of pairs, numbers of any size
-//! and any depth. Here it is the grammar of this crate, which other tests compare with `serde_json`, over a text in which
-//! the first two are replaced by tame ones; the depth has a test of its own. The package's tests have the real parser.
+//! the same. A parser like JavaScript's accepts whatever RFC 8259 allows, also lone halves of pairs, numbers of any
+//! size and any depth. Here it is the grammar of this crate, which other tests compare with `serde_json`, over a text
+//! in which the first two are replaced by tame ones; the depth has a test of its own. The package's tests have the
+//! real parser.
 
 use proptest::prelude::*;
 use verify_core::event;
 use verify_core::json::{self, Diligence, Duplicates};
 
-/// Whether `JSON.parse` accepts. Numbers beyond the doubles and halves of pairs are replaced by tame ones first: what is
-/// an escape or a number, these tests know because they wrote it.
+/// Whether `JSON.parse` accepts. Numbers beyond the doubles and halves of pairs are replaced by tame ones first: what
+/// is an escape or a number, these tests know because they wrote it.
 fn parses(text: &str) -> bool {
     let mut tame = text.replace("\\ud800", "\\u0041").replace("\\uDFFF", "\\u0041");
     for wild in ["1e999", "-1E+400", "9.9e308"] {

@@ -39,9 +39,9 @@ pub extern "C" fn explain_reserve(length: usize) -> *const u8 {
     address
 }
 
-/// Answers the question that was written, with this tolerance and time in seconds, about a body of so many bytes under this
-/// bound. Returns the answer's length in bytes; 0 when the bytes were no question, or one with a configuration that is
-/// refused.
+/// Answers the question that was written, with this tolerance and time in seconds, about a body of so many bytes
+/// under this bound. Returns the answer's length in bytes; 0 when the bytes were no question, or one with a
+/// configuration that is refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn explain_run(tolerance_seconds: f64, now: f64, body_bytes: f64, body_limit: f64) -> usize {
     let settings = Settings { tolerance_seconds, now, body_bytes, body_limit };

@@ -1,13 +1,14 @@
 //! `explain` in WebAssembly: one question in, one JSON text out, through the module's memory.
 //!
-//! The npm package makes an instance when a developer asks for an explanation, and drops it with the answer. It says how
-//! long the question is ([`explain_reserve`]), writes it to the address it gets, asks ([`explain_run`]), and reads as
-//! many bytes as it is told from where the answer lies ([`explain_address`]). The module imports nothing.
+//! The npm package makes an instance when a developer asks for an explanation, and drops it with the answer. It says
+//! how long the question is ([`explain_reserve`]), writes it to the address it gets, asks ([`explain_run`]), and
+//! reads as many bytes as it is told from where the answer lies ([`explain_address`]). The module imports nothing.
 //!
-//! A question is a sequence of parts, each its length in four bytes, lowest first, and its bytes; all bits set as length
-//! says that there is no such part. First `Service-Timestamp`, `Service-Signature`, `Service-Event-Id` and the body;
-//! then three lists, each a number in four bytes and so many parts: the secrets, the secrets for comparison, and names
-//! and values of header lines in turn. A body above the verifier's bound is not written; its length is told beside.
+//! A question is a sequence of parts, each its length in four bytes, lowest first, and its bytes; all bits set as
+//! length says that there is no such part. First `Service-Timestamp`, `Service-Signature`, `Service-Event-Id` and the
+//! body; then three lists, each a number in four bytes and so many parts: the secrets, the secrets for comparison,
+//! and names and values of header lines in turn. A body above the verifier's bound is not written; its length is told
+//! beside.
 
 #![cfg_attr(target_family = "wasm", no_std)]
 

@@ -49,7 +49,8 @@ fn try_explain(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The delivery, at times signed over what its body was before something changed it, or with what a secret is taken for.
+/// The delivery, at times signed over what its body was before something changed it, or with what a secret is taken
+/// for.
 fn resigned(u: &mut Unstructured<'_>, delivery: &Delivery) -> Result<Joined> {
     let mut joined = delivery.joined();
     let body = joined.body.clone().unwrap_or_default();

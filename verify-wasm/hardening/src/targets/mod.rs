@@ -91,8 +91,8 @@ fn joining(text: &[u8]) {
 ///
 /// # Panics
 ///
-/// A text is taken or refused against the rule, a digest is wrong, a good signature fails, a bad one holds, or more than
-/// three characters of a secret are shown.
+/// A text is taken or refused against the rule, a digest is wrong, a good signature fails, a bad one holds, or more
+/// than three characters of a secret are shown.
 pub fn secrets(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let texts: Vec<_> = text.split('\n').collect();

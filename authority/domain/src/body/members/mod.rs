@@ -27,8 +27,8 @@
 //! # Ok::<(), authority_domain::refusal::Refusal>(())
 //! ```
 //!
-//! The closure always runs to its end, so that the client sees all of its errors at once; where a member is wrong
-//! it is handed a stand-in of the right type, and [`read`] drops whatever was built from stand-ins. Members that
+//! The closure always runs to its end, so that the client sees all of its errors at once; where a member is wrong,
+//! the closure gets a stand-in of the right type, and [`read`] drops the result that was built from it. Members that
 //! the closure did not name are unknown; those it declared not writable get their own code. Deliberately absent:
 //! rules between members and the record; the closure reports the former with [`Members::refuse`], the transition
 //! finds the latter.
@@ -98,7 +98,7 @@ impl<'a> Members<'a> {
     }
 
     /// Reports an error that is not one of a single member's form. `name` is a member of this object, or empty for
-    /// the object itself. A member that is already wrong is not refused twice: what stands in for it says nothing.
+    /// the object itself. A member that is already wrong is not refused twice, because its value is only a stand-in.
     pub fn refuse(&mut self, name: &str, code: MemberCode, detail: impl Into<String>) {
         let pointer = if name.is_empty() { self.pointer.clone() } else { self.pointer_to(name) };
         if !self.errors.list.iter().any(|error| error.pointer == pointer) {
@@ -285,7 +285,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// The item that a reader is shown when it is asked what items it reads.
+/// The item that a reader gets while its schema is built.
 static NO_ITEM: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
 
 /// RFC 6901 section 3: `~` and `/` are escaped.

@@ -1,8 +1,8 @@
 //! Integration health: how events reach a merchant, in one answer (contract 2.12).
 //!
 //! The use case reads endpoints, figures, alerts and the stream; [`IntegrationHealth::of`] puts them together. Two
-//! things are judged here and stored nowhere: that due deliveries wait too long, and what the whole amounts to.
-//! A checkpoint that lags makes nothing worse: how far behind a consumer may be is its own affair.
+//! things are judged here and stored nowhere: whether due deliveries wait too long, and the overall status. A
+//! checkpoint that lags does not worsen the status: each consumer decides for itself how far behind it may be.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -66,7 +66,7 @@ pub struct Observed {
     pub alerts: Vec<Alert>,
     pub latest_sequence: i64,
     pub oldest_retained_sequence: i64,
-    /// `None` for who may not read them.
+    /// `None` when the key may not read them.
     pub checkpoints: Option<Vec<Checkpoint>>,
 }
 
@@ -269,7 +269,8 @@ impl From<Alert> for OpenAlert {
     }
 }
 
-/// An overlap ends by the clock, and with it its alert, before anybody has closed it.
+/// Whether an alert still stands. The alert of an overlap ends with the overlap, by the clock, even before it is
+/// closed in the store.
 fn still_stands(alert: &Alert, endpoints: &[EndpointHealth]) -> bool {
     alert.code != AlertCode::SecretOverlapOpen
         || endpoints.iter().any(|endpoint| {
@@ -277,8 +278,8 @@ fn still_stands(alert: &Alert, endpoints: &[EndpointHealth]) -> bool {
         })
 }
 
-/// The alert of an outbox whose oldest due delivery has waited for too long. It has one id for ever per merchant and
-/// mode, since nothing is stored of it.
+/// The alert of an outbox whose oldest due delivery has waited for too long. It has one permanent id per merchant
+/// and mode, since it is not stored.
 fn late_outbox(observed: &Observed, now: Timestamp) -> Option<OpenAlert> {
     let enabled =
         observed.endpoints.iter().filter(|(endpoint, _)| endpoint.status == EndpointStatus::Enabled);
@@ -303,7 +304,7 @@ fn late_outbox_id(tenant: &Tenant) -> AlertId {
     AlertId::from_store(verify_core::id::encode(AlertId::PREFIX, u128::from_be_bytes(bytes)))
 }
 
-/// The worst of endpoints and alerts; without endpoints there is nothing that could be ill.
+/// The worst status of endpoints and alerts; without endpoints the integration counts as healthy.
 fn status_of(endpoints: &[EndpointHealth], alerts: &[OpenAlert]) -> HealthStatus {
     if endpoints.is_empty() {
         return HealthStatus::Healthy;

@@ -1,4 +1,4 @@
-//! What the answer says of what was observed.
+//! The answer for given observations.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -110,7 +110,7 @@ fn the_worst_of_endpoints_and_alerts_counts() {
     }
     let both = status(vec![of_state(HealthState::Degraded)], raised(Severity::Critical));
     assert_eq!(both, HealthStatus::Failing);
-    // Nothing is sent to a disabled endpoint: how it was before says nothing.
+    // Nothing is sent to a disabled endpoint, so its earlier state does not count.
     let mut disabled = of_state(HealthState::Failing);
     disabled.status = EndpointStatus::Disabled;
     assert_eq!(status(vec![disabled], vec![]), HealthStatus::Healthy);
@@ -160,7 +160,7 @@ fn the_outbox_adds_up_and_is_late_after_five_minutes() {
     assert!(verify_core::id::is_issued("alt", alert.id.as_str()));
     assert_eq!(of(OUTBOX_DELAY_MS + 2).alerts[0].id, alert.id);
     assert_eq!(late.status, HealthStatus::Degraded);
-    // A disabled endpoint's deliveries wait for nobody.
+    // A disabled endpoint's deliveries do not count as waiting too long.
     let mut disabled = endpoint(1);
     disabled.status = EndpointStatus::Disabled;
     let health =

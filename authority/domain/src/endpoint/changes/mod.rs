@@ -1,8 +1,8 @@
-//! What can happen to a webhook endpoint: its merchant changes it, somebody disables or enables it, its secret is
-//! rotated (contract 4.10, 7.5).
+//! The changes of a webhook endpoint: its merchant changes it, it is disabled or enabled, its secret is rotated
+//! (contract 4.10, 7.5).
 //!
-//! Each function takes one version and gives the next, or tells that nothing changes. What goes with it, the waiting
-//! deliveries of a disabled endpoint and the sealed secrets, is written by the use case in the same transaction.
+//! Each function takes one version and returns the next, or says that nothing changes. The use case writes what goes
+//! with it in the same transaction: the waiting deliveries of a disabled endpoint and the sealed secrets.
 //! Deliberately absent: deleting. A deleted endpoint has no next version; the store hides it.
 
 use std::collections::BTreeMap;
@@ -31,14 +31,14 @@ pub struct EndpointPatch {
     pub description: Option<Option<String>>,
     /// `Some(None)` leaves it to the default.
     pub max_in_flight: Option<Option<i64>>,
-    /// Disabled by the merchant, or enabled whoever disabled it.
+    /// Disables the endpoint for the merchant, or enables it no matter why it was disabled.
     pub status: Option<EndpointStatus>,
     /// Entries to set and, where `None`, to remove; `Some(None)` removes them all.
     pub metadata: Option<Option<BTreeMap<String, Option<String>>>>,
 }
 
 impl Endpoint {
-    /// The endpoint after `patch`; `None` when it says what the endpoint is already.
+    /// The endpoint after `patch`; `None` when the patch changes nothing.
     ///
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
@@ -110,7 +110,7 @@ impl Endpoint {
         Ok(next.versioned(now))
     }
 
-    /// The endpoint with its newest secret alone; `None` when it has no other.
+    /// The endpoint with only its newest secret; `None` when it has no other.
     #[must_use]
     pub fn retired(&self, now: Timestamp) -> Option<Self> {
         self.overlap_open_until(now).map(|_| {

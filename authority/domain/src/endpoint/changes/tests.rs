@@ -172,7 +172,7 @@ fn as_many_requests_in_flight_as_the_merchant_may_have() {
         refused.members[0].detail,
         "This merchant's limit max_in_flight is 40; the platform's operator can raise it."
     );
-    // Null leaves it to the default; what is the default already is no change.
+    // Null restores the default; when the default already holds, nothing changes.
     let back = patched(&after, &json!({"max_in_flight": null})).unwrap().unwrap();
     assert_eq!((back.max_in_flight.own, back.max_in_flight.get()), (None, 40));
     assert_eq!(patched(&back, &json!({"max_in_flight": null})).unwrap(), None);

@@ -1,13 +1,13 @@
-//! What attempts make of an endpoint: its health, its back-off, and whether it is to be disabled (contract 7.4, 7.5,
-//! 15.6).
+//! The condition of an endpoint that follows from its attempts: its health, its back-off, and whether it is to be
+//! disabled (contract 7.4, 7.5, 15.6).
 //!
-//! Every attempt that ended is told to the [`Condition`] of its endpoint ([`Condition::note`]), which then says how the
-//! endpoint fares. Time does the rest ([`Condition::passes`]): a day of failures makes it `failing`, and after five
-//! ([`DisablePolicy`]) it is disabled, also when no attempt is due just then.
+//! Every attempt that ended is recorded in the [`Condition`] of its endpoint ([`Condition::note`]). The passing of
+//! time is recorded too ([`Condition::passes`]): a day of failures makes the endpoint `failing`, and after five days
+//! ([`DisablePolicy`]) it is disabled, even when no attempt is due then.
 //!
-//! Attempts are told in the order they ended, as far as that is known. Of one that comes late only what it still can
-//! say counts: a failure from before the last success is forgotten already, and a success from before the last failure
-//! leaves that failure standing.
+//! Attempts are recorded in the order in which they ended, as far as that is known. Of an attempt that is recorded
+//! late, only what is still relevant counts: a failure from before the last success changes nothing, and a success
+//! from before the last failure leaves that failure in force.
 //!
 //! Deliberately absent: the history of attempts. Everything that is decided here is decided from the condition alone.
 
@@ -17,16 +17,16 @@ use crate::endpoint::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, H
 use crate::id::EventId;
 use crate::time::Timestamp;
 
-/// So many different events must have failed before an endpoint is disabled (contract 7.5): one that its receiver
-/// cannot digest is no reason to keep all others from it.
+/// The number of different events that must have failed before an endpoint is disabled (contract 7.5): one event
+/// that its receiver cannot process is no reason to withhold all others.
 pub const DISABLED_AFTER_EVENTS: usize = 3;
 
-/// What is known of an endpoint from the attempts to reach it.
+/// What the attempts to reach an endpoint have shown about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// What merchants see of it.
     pub health: Health,
-    /// When the failures began that no success has ended.
+    /// When the current run of failures began; `None` after a success.
     pub first_failure_at: Option<Timestamp>,
     /// The first [`DISABLED_AFTER_EVENTS`] different events that failed since the last success.
     pub failed_events: Vec<EventId>,
@@ -41,7 +41,7 @@ pub struct EndedAttempt<'a> {
     pub event_id: &'a EventId,
     /// When the attempt began.
     pub started_at: Timestamp,
-    /// When its outcome stood.
+    /// When its outcome was final.
     pub ended_at: Timestamp,
     /// How it ended.
     pub outcome: AttemptOutcome,
@@ -54,7 +54,7 @@ pub struct EndedAttempt<'a> {
 /// When an endpoint that keeps failing is disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisablePolicy {
-    /// So long after the first failure, without a success since, in milliseconds.
+    /// The time after the first failure, without a success since, in milliseconds.
     pub after_ms: i64,
 }
 
@@ -66,7 +66,7 @@ impl Default for DisablePolicy {
 }
 
 impl Condition {
-    /// Takes note of an attempt that has ended.
+    /// Records an attempt that has ended.
     pub fn note(&mut self, ended: &EndedAttempt<'_>) {
         let health = &self.health;
         if health.last_success_at.max(health.last_failure_at).is_none_or(|newest| newest <= ended.ended_at) {
@@ -79,15 +79,15 @@ impl Condition {
         }
     }
 
-    /// Takes note of the time: a day of failures makes an endpoint `failing` (contract 7.5).
+    /// Records that time has passed: a day of failures makes an endpoint `failing` (contract 7.5).
     pub fn passes(&mut self, now: Timestamp) {
         if self.failed_for(FAILING_AFTER_MS, now) {
             self.health.state = HealthState::Failing;
         }
     }
 
-    /// Whether the endpoint is to be disabled at `now` (contract 7.5): no success for so long since the first failure,
-    /// ten failures or more, of three different events or more.
+    /// Whether the endpoint is to be disabled at `now` (contract 7.5): no success for the policy's time since the
+    /// first failure, ten failures or more, of three different events or more.
     #[must_use]
     pub fn has_failed_for_good(&self, policy: DisablePolicy, now: Timestamp) -> bool {
         self.failed_for(policy.after_ms, now) && self.failed_events.len() >= DISABLED_AFTER_EVENTS
@@ -104,12 +104,13 @@ impl Condition {
         health.last_success_at = health.last_success_at.max(Some(at));
         self.hold.lift(started_at, at);
         if known_newer || self.first_failure_at.is_some_and(|first| first > at) {
-            // None of the failures that count is from before it.
+            // All failures that count are later than this success.
             return;
         }
         health.state = HealthState::Healthy;
         self.failed_events.clear();
-        // It comes late: how many of the failures came after it is not known, only that the last one did.
+        // This success is recorded late: how many of the failures came after it is not known, only that the last one
+        // did.
         self.first_failure_at = health.last_failure_at.filter(|last| *last > at);
         health.consecutive_failures = i64::from(self.first_failure_at.is_some());
     }

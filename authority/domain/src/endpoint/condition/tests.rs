@@ -1,4 +1,4 @@
-//! The transitions of contract 7.5, and what holds whatever the order of attempts.
+//! The transitions of contract 7.5, and properties that hold for any order of attempts.
 
 use proptest::prelude::*;
 
@@ -216,7 +216,7 @@ proptest! {
         prop_assert_eq!(condition.hold.step > 0, held);
     }
 
-    /// Whatever came before and in whatever order it is told: a success that ended last leaves nothing behind.
+    /// In whatever order the attempts are recorded, a success that ended last clears everything before it.
     #[test]
     fn after_a_success_an_endpoint_is_healthy(drawn in drawn(), seed in any::<u64>()) {
         let mut told: Vec<(Timestamp, Drawn)> = Vec::new();
@@ -226,7 +226,7 @@ proptest! {
             told.push((now, *one));
         }
         told.push((now.plus_ms(1), (0, 0, 200, 0)));
-        // A shuffle by a simple hash of the place: any order will do.
+        // A shuffle by a simple hash of the index: any order will do.
         let mut keyed: Vec<_> = told.iter().enumerate().collect();
         keyed.sort_by_key(|(nth, _)| seed.wrapping_mul(2 * *nth as u64 + 1).rotate_left(17));
         let mut condition = untried();

@@ -1,23 +1,25 @@
 //! The back-off of a whole endpoint, and when it gets another request (contract 7.4, 15.4, 15.6 and 18.4-5).
 //!
-//! An answer that says "not now" (429, 502, 503, 504), or no answer at all, is about the receiver and not about the one
-//! event that met it: whatever else waits for that endpoint would fare the same. So it begins a [`Hold`]: no request
-//! begins for a second, then one at a time is tried, and each one that fails in this way doubles the time, up to five
-//! minutes, until a success. A receiver that says in `Retry-After` when to come back is taken at its word.
+//! An answer that says "not now" (429, 502, 503, 504), or no answer at all, is about the receiver and not about the
+//! event that was sent: every other delivery to that endpoint would fail in the same way. So it begins a [`Hold`]:
+//! no request begins for a second, then one at a time is tried, and each one that fails in this way doubles the
+//! time, up to five minutes, until a success. If the receiver names a time in `Retry-After`, that time is honoured.
 //!
-//! After a success that began under a hold, requests are given back one success at a time: 1, 2, 4, 8, then as many as
-//! the endpoint may have ([`crate::endpoint::in_flight_limit`]). A success that was in flight when the hold began shows that the
-//! receiver still takes requests: it lifts the hold at once, unless the receiver had named a time.
+//! After a success that began under a hold, the number of requests in flight grows with each success: 1, 2, 4, 8,
+//! then as many as the endpoint may have ([`crate::endpoint::in_flight_limit`]). A success that was in flight when
+//! the hold began shows that the receiver still takes requests: it lifts the hold at once, unless the receiver had
+//! named a time.
 //!
 //! Outcomes arrive in batches, from several instances, and late. Requests that were in flight together and failed
-//! together are one step, since all but the first were begun before the hold; a success lifts the hold unless it ended
-//! before the failure that made it.
+//! together count as one step: the first of them begins the hold, and the others began before it. A success lifts
+//! the hold unless it ended before the failure that caused the hold.
 //!
-//! Before a delivery is leased, [`cap`] says how many requests its endpoint may have at a time while it is held back or
-//! recovering. The claim of the store is the same rule in SQL, and whoever hands a fresh delivery over asks it here.
+//! Before a delivery is leased, [`cap`] says how many requests its endpoint may have at a time while it is held back
+//! or recovering. The store's claim applies the same rule in SQL; the hand-off of a fresh delivery uses this
+//! function.
 //!
-//! Deliberately absent: the waits of a single delivery, which are [`crate::delivery::retry`]'s, and chance: an endpoint is one
-//! receiver, and its first request after a hold is a single one.
+//! Deliberately absent: the waits of a single delivery, which [`crate::delivery::retry`] decides, and jitter: an
+//! endpoint is one receiver, and its first request after a hold is a single one.
 
 use crate::delivery::outcome::AttemptOutcome;
 use crate::delivery::retry::MAX_RETRY_AFTER_MS;
@@ -28,7 +30,7 @@ use crate::time::Timestamp;
 /// The first hold: 1 s, in milliseconds. Each further one is twice as long (contract 15.6).
 pub const FIRST_HOLD_MS: i64 = 1000;
 
-/// The longest hold that is not the receiver's own wish: 5 min, in milliseconds (contract 15.6).
+/// The longest hold that the receiver did not ask for: 5 min, in milliseconds (contract 15.6).
 pub const LONGEST_HOLD_MS: i64 = 5 * 60 * 1000;
 
 /// Successes after a hold until the endpoint may have as many requests as before it: 2, 4 and 8 at a time in between.
@@ -48,26 +50,29 @@ text_enum! {
     }
 }
 
-/// How far an endpoint is held back, as it is stored beside it.
+/// How far an endpoint is held back, as stored beside its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// No request begins before this time.
     pub until: Option<Timestamp>,
-    /// How often the hold was lengthened since the last success. Above 0, one request at a time.
+    /// How often the hold was lengthened since the last success. While above 0, one request at a time may be in
+    /// flight.
     pub step: i64,
-    /// When it was last lengthened, or lifted because the endpoint was changed. What began before says nothing new.
+    /// When it was last lengthened, or lifted because the endpoint was changed. Attempts that began before show
+    /// nothing new.
     pub since: Option<Timestamp>,
-    /// What made it as long as it is; `None` when nothing holds the endpoint back.
+    /// The reason for the present hold; `None` when nothing holds the endpoint back.
     pub reason: Option<HoldReason>,
-    /// The receiver named the time of `until`.
+    /// Whether the receiver named the time in `until`.
     pub asked: bool,
-    /// Successes since the last hold ended, from 1 to [`REGAINED_AFTER`] - 1; 0 when nothing is to be given back.
+    /// Successes since the last hold ended, from 1 to [`REGAINED_AFTER`] - 1; 0 when the number of requests is not
+    /// restricted by recovery.
     pub regained: i64,
 }
 
 impl Hold {
-    /// Takes note of an attempt that says "not now" ([`hold_reason`]). `retry_after_ms` is the wait the receiver asked
-    /// for: honoured exactly, up to 24 h; 0 asks for no hold, and leaves the one there is as it is.
+    /// Records an attempt that says "not now" ([`hold_reason`]). `retry_after_ms` is the wait the receiver asked
+    /// for: honoured exactly, up to 24 h; 0 asks for no hold, and leaves an existing one as it is.
     pub fn lengthen(
         &mut self,
         reason: HoldReason,
@@ -78,7 +83,7 @@ impl Hold {
         let asked = retry_after_ms
             .map(|asked| ended_at.plus_ms(i64::try_from(asked.min(MAX_RETRY_AFTER_MS)).unwrap_or(i64::MAX)));
         if self.until.is_some_and(|until| started_at < until) {
-            // It was in flight when the hold began. Only what it asks for is news.
+            // This attempt was in flight when the hold began. Only the time it asks for is new.
             if asked > self.until {
                 self.until = asked;
                 self.asked = true;
@@ -98,8 +103,8 @@ impl Hold {
         self.regained = 0;
     }
 
-    /// Takes note of a success: the hold is over, unless the success is older than what made it, or was in flight when
-    /// the receiver named a time.
+    /// Records a success: the hold is over, unless the success is older than the failure that caused it, or was in
+    /// flight when the receiver named a time.
     pub fn lift(&mut self, started_at: Timestamp, ended_at: Timestamp) {
         let began_since = self.since.is_none_or(|since| since <= started_at);
         if self.step > 0 {
@@ -116,16 +121,17 @@ impl Hold {
     }
 }
 
-/// The length of the hold after so many steps, in milliseconds: 1 s, 2 s, 4 s, … 5 min.
+/// The length of the hold after this many steps, in milliseconds: 1 s, 2 s, 4 s, … 5 min.
 #[must_use]
 pub fn hold_ms(step: i64) -> i64 {
     let doublings = u32::try_from(step.saturating_sub(1).clamp(0, 30)).unwrap_or(0);
     (FIRST_HOLD_MS << doublings).min(LONGEST_HOLD_MS)
 }
 
-/// Why an attempt that ended so holds its endpoint back; `None` when it does not (contract 15.6). Beside the statuses and
-/// the timeout that the contract names this is everything that ends without a response: a receiver that cannot be
-/// resolved, refuses the connection, has no valid certificate or speaks no HTTP will treat the next event like this one.
+/// Why an attempt with this result holds its endpoint back; `None` when it does not (contract 15.6). Besides the
+/// statuses and the timeout that the contract names, this includes everything that ends without a response: a
+/// receiver that cannot be resolved, refuses the connection, has no valid certificate or does not speak HTTP will
+/// treat the next event like this one.
 #[must_use]
 pub fn hold_reason(outcome: AttemptOutcome, status: Option<u16>) -> Option<HoldReason> {
     match outcome {
@@ -144,8 +150,8 @@ pub fn hold_reason(outcome: AttemptOutcome, status: Option<u16>) -> Option<HoldR
     }
 }
 
-/// The requests that an endpoint may have at a time at `now`, those of all instances together; `None` when neither its
-/// hold nor its health bounds them.
+/// How many requests an endpoint may have in flight at `now`, from all instances together; `None` when neither its
+/// hold nor its health limits them.
 #[must_use]
 pub fn cap(hold: &Hold, health: HealthState, now: Timestamp) -> Option<i64> {
     if hold.until.is_some_and(|until| until > now) {

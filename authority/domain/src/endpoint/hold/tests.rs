@@ -137,7 +137,8 @@ fn after_a_hold_requests_are_given_back_one_success_at_a_time() {
     }
     assert_eq!(caps, [Some(1), Some(2), Some(4), Some(8), None]);
     assert_eq!(hold, Hold::default());
-    // What was in flight when the hold began gives nothing back; the next refusal takes everything again.
+    // An attempt that was in flight when the hold began does not raise the number; the next refusal lowers it to one
+    // again.
     hold.lengthen(HoldReason::Timeout, at(0), at(100), None);
     hold.lift(at(1_100), at(1_200));
     let regaining = hold.clone();
@@ -187,7 +188,7 @@ fn attempts(success: impl Strategy<Value = bool> + Clone) -> impl Strategy<Value
 }
 
 proptest! {
-    /// However many were in flight together, and in whatever order they are told of.
+    /// However many attempts were in flight together, and in whatever order they are recorded.
     #[test]
     fn failures_in_flight_together_are_one_step(mut together in attempts(Just(false)), steps in 0..20_i64) {
         for failure in &mut together {
@@ -213,7 +214,7 @@ proptest! {
         prop_assert_eq!((hold.until, hold.step), (None, 0));
     }
 
-    /// A success that ended before the failure does not end its hold, whenever it is told.
+    /// A success that ended before the failure does not end its hold, whenever it is recorded.
     #[test]
     fn a_success_from_before_lifts_nothing(all in attempts(Just(true)), asked in prop::option::of(1..100_000_u64)) {
         let mut hold = Hold::default();
@@ -237,7 +238,7 @@ proptest! {
         }
     }
 
-    /// One at a time until a success: whoever asks for room in the order of time never gets more than one.
+    /// One at a time until a success: in the order of time, never more than one request is allowed.
     #[test]
     fn a_held_endpoint_never_has_two_requests(gaps in prop::collection::vec((0..400_000_i64, 0..60_000_i64), 1..40)) {
         let (mut hold, mut now) = (Hold::default(), at(0));

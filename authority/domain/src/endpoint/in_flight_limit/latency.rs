@@ -1,6 +1,6 @@
-//! Whether a receiver gets slower: the mean latency of a round beside the lowest of late.
+//! Whether a receiver gets slower: compares the mean latency of a round with the lowest recent one.
 
-/// Latency that rose by less than this says nothing, in milliseconds.
+/// A rise in latency below this is ignored, in milliseconds.
 pub const UNNOTICED_MS: u64 = 25;
 
 /// The lowest latency counts for one to two of these, in milliseconds.

@@ -1,34 +1,39 @@
 //! How many requests one endpoint gets at a time (contract 18.4-8).
 //!
-//! A receiver is served as fast as it can take deliveries, and nobody has told us how fast that is. So every instance
-//! finds out, as TCP finds the room of a path: it begins with [`FIRST_LIMIT`] requests in flight, adds one for each
-//! success while deliveries wait for a place, and halves at once when the receiver shows that it is too much.
+//! A receiver is served as fast as it can take deliveries, and that speed is not known in advance. So every instance
+//! finds it, as TCP finds the capacity of a path: it begins with [`FIRST_LIMIT`] requests in flight, adds one for
+//! each success while deliveries wait for a slot, and halves the limit at once when the receiver shows that it is
+//! too much.
 //!
 //! - **Growth.** One more for each success doubles the limit in one round trip: a receiver that takes 100 ms has 128
-//!   requests half a second later. It grows only while it is what bounds: all places in use, and deliveries waiting.
-//! - **Too much.** 429, 502, 503, 504, a timeout, a refused connection: half of what was in flight. Requests that began
-//!   before the halving belong to the same sign.
-//! - **What was refused.** A number that is refused on the way up is remembered, and the limit stays below it until it is
-//!   time to try again: after [`FIRST_PROBE_MS`], twice as long each time it is refused again, up to
-//!   [`LONGEST_PROBE_MS`]. Where it led to a hold, the wait is at least [`PROBE_COST`] times what that cost. From there
-//!   it grows by one in a round trip. A receiver that says 429 before that time takes fewer than was believed: ever larger
-//!   steps down, up to a quarter. One that refuses in another way what it took before is away: that says nothing of numbers.
-//! - **Latency.** A queue at the receiver shows as latency that rises with the number of requests. The mean of a round
-//!   is compared with the lowest of late: above 1.5 times of that the limit grows no more; above twice it shrinks. Rises
-//!   below [`UNNOTICED_MS`] are noise, this machine's own as often as the receiver's.
+//!   requests half a second later. It grows only while the limit is the bottleneck: all slots in use, and deliveries
+//!   waiting.
+//! - **Too much.** 429, 502, 503, 504, a timeout, a refused connection: half of what was in flight. Failures of
+//!   requests that began before the halving count as the same signal.
+//! - **What was refused.** A number that is refused on the way up is remembered, and the limit stays below it until
+//!   it is time to try again: after [`FIRST_PROBE_MS`], twice as long each time it is refused again, up to
+//!   [`LONGEST_PROBE_MS`]. Where it led to a hold, the wait is at least [`PROBE_COST`] times what that cost. From
+//!   there it grows by one in a round trip. A receiver that says 429 before that time takes fewer than was assumed:
+//!   the steps down grow, up to a quarter. A receiver that refuses in another way what it took before is
+//!   unavailable, which says nothing about its capacity.
+//! - **Latency.** A queue at the receiver shows as latency that rises with the number of requests. The mean of a
+//!   round is compared with the lowest recent mean: above 1.5 times that the limit stops growing; above twice it
+//!   shrinks. Rises below [`UNNOTICED_MS`] are noise, this machine's own as often as the receiver's.
 //!
-//! Chosen among AIMD, Vegas and a gradient by simulation (`tests/in_flight_limit.rs`): additive growth alone took 12 s to
-//! reach what a receiver of 100 ms could take; Vegas alone never saw a receiver that refuses without getting slower.
+//! Chosen among AIMD, Vegas and a gradient by simulation (`tests/in_flight_limit.rs`): additive growth alone took 12
+//! s to reach what a receiver of 100 ms could take; Vegas alone never saw a receiver that refuses without getting
+//! slower.
 //!
-//! The limit is one instance's, in memory; it begins anew with the process. What all instances together may have is the
-//! store's rule, and so is what a hold leaves of it ([`crate::endpoint::hold`]).
+//! Each instance has its own limit, in memory; it starts over with the process. The store decides how many requests
+//! all instances together may have, and how many a hold leaves of them ([`crate::endpoint::hold`]).
 
 mod latency;
 
 pub use latency::UNNOTICED_MS;
 use latency::{Lowest, Slower};
 
-/// The limit of an endpoint that nothing is known of, and the most that a hold gives back step by step.
+/// The limit of an endpoint of which nothing is known, and the most to which the limit returns step by step after a
+/// hold.
 pub const FIRST_LIMIT: u32 = 8;
 
 /// The most that an endpoint may be allowed (contract 18.4-8).
@@ -37,7 +42,7 @@ pub const LARGEST_MAX_IN_FLIGHT: u32 = 256;
 /// What an endpoint is allowed unless something else is set (contract 18.4-8).
 pub const DEFAULT_MAX_IN_FLIGHT: u32 = 128;
 
-/// After a refusal, so long until the limit may reach again what was refused: 10 s, in milliseconds.
+/// The time after a refusal until the limit may reach the refused number again: 10 s, in milliseconds.
 pub const FIRST_PROBE_MS: u64 = 10_000;
 
 /// The longest such wait: 10 min, in milliseconds.
@@ -61,9 +66,9 @@ pub struct InFlightLimit {
     probe_ms: u64,
     /// A limit was found: from now on it grows by one in a round trip.
     found: bool,
-    /// When the limit was halved last. What began before is part of the same sign.
+    /// When the limit was halved last. Failures of requests that began before are part of the same signal.
     halved_at: Option<u64>,
-    /// Held back lately: places are given back one success at a time.
+    /// Held back recently: the limit grows back one success at a time.
     recovering: bool,
     round: Round,
     lowest: Lowest,
@@ -138,7 +143,7 @@ impl InFlightLimit {
         self.round = Round::default();
     }
 
-    /// The receiver has acknowledged. `waiting`: a delivery waits for a place at this endpoint.
+    /// The receiver has acknowledged. `waiting`: a delivery waits for a slot at this endpoint.
     pub fn succeeded(&mut self, request: &Request, waiting: bool) {
         let before_the_sign = self.halved_at.is_some_and(|halved_at| request.began_at < halved_at);
         self.note_taken(request.in_flight_then, before_the_sign);
@@ -173,7 +178,7 @@ impl InFlightLimit {
         if !bound || self.limit >= self.ceiling(request.ended_at) {
             return;
         }
-        // Below what was refused it is known that there is room: as quick as at the beginning.
+        // Below the refused number there is known capacity: the limit grows as quickly as at the beginning.
         if !self.found || self.refused.is_some_and(|refused| self.limit < refused.at - 1) || round_over {
             self.limit += 1;
         }
@@ -198,7 +203,8 @@ impl InFlightLimit {
         self.limit = self.limit.min(self.ceiling(request.ended_at));
     }
 
-    /// What the first refusal of several says: with `at` in flight, when the limit was what `bound` them.
+    /// Learns from the first of several refusals. `at`: the number in flight. `bound`: whether the limit was what
+    /// bounded it.
     fn learn(&mut self, at: u32, now: u64, bound: bool, rate_limited: bool) {
         let believed = self.refused.filter(|refused| now < refused.again_at).map(|refused| refused.at);
         // The number doubles, about, while an answer is under way, and requests overtake each other.
@@ -222,13 +228,14 @@ impl InFlightLimit {
         self.taken = self.taken.min(at.saturating_sub(1));
     }
 
-    /// So many in flight are too many, for so long.
+    /// Records that `at` requests in flight are too many, for `wait_ms`.
     fn remember(&mut self, at: u32, now: u64, wait_ms: u64) {
         self.probe_ms = wait_ms;
         self.refused = Some(Refused { at, since: now, again_at: now + wait_ms, cost_unknown: true });
     }
 
-    /// So many in flight were not too many. What was taken before the last refusal says nothing against it.
+    /// Records that `in_flight` requests were not too many. Requests taken before the last refusal do not contradict
+    /// it.
     fn note_taken(&mut self, in_flight: u32, before_the_sign: bool) {
         self.taken = self.taken.max(in_flight);
         let refutes = |refused: Refused| in_flight > refused.at + refused.at / 4;
@@ -247,7 +254,7 @@ impl InFlightLimit {
         }
     }
 
-    /// The hold is over: the next try is so far away that it costs little.
+    /// The hold is over: puts the next try so far away that it costs little.
     fn note_cost(&mut self, now: u64) {
         if let Some(refused) = self.refused.as_mut().filter(|refused| refused.cost_unknown) {
             let cost_ms = PROBE_COST.saturating_mul(now.saturating_sub(refused.since));

@@ -1,9 +1,9 @@
 //! Checkpoints: how far a consumer says it has come in a feed (contract 2.13, 4.12).
 //!
-//! A consumer processes a page, stores what it made of it, and then acknowledges the page's cursor under its own name.
-//! The checkpoint keeps the cursor, so that the consumer may go on from it after it has lost everything, and the place
-//! it stands for, so that everybody sees how far behind the consumer is. A checkpoint never moves backwards unless its
-//! consumer insists: two processes of one consumer that disagree find out.
+//! A consumer processes a page, stores the result, and then acknowledges the page's cursor under its own name. The
+//! checkpoint keeps the cursor, so that the consumer can continue from it after losing all its state, and the
+//! cursor's position, which shows how far behind the consumer is. A checkpoint never moves backwards unless its
+//! consumer forces it, so two processes of one consumer that disagree notice it.
 //!
 //! Deliberately absent: any effect on what the feeds give. A checkpoint is what its consumer says, and nothing more.
 
@@ -46,7 +46,7 @@ pub struct Acknowledged {
     pub force: bool,
 }
 
-/// A checkpoint as it is stored. What it lags behind depends on the moment: [`Checkpoint::seen_at`].
+/// A checkpoint as it is stored. Its lag depends on the time of reading: [`Checkpoint::seen_at`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Identifies the checkpoint.

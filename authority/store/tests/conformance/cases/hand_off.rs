@@ -48,7 +48,8 @@ pub(crate) fn moment(s: i64) -> Moment {
 }
 
 impl Counter {
-    /// With so many places of each kind, of which a merchant has a quarter, and so many requests at a time for an endpoint.
+    /// With so many places of each kind, of which a merchant has a quarter, and so many requests at a time for an
+    /// endpoint.
     pub(crate) fn put_up(store: &Store, places: usize, max_in_flight: i64) -> Self {
         let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
         let recalled = Arc::new(Mutex::new(Vec::new()));

@@ -209,8 +209,8 @@ pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
     assert_eq!(counter.recalled(), [id]);
 }
 
-/// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand in the
-/// way of what could (contract 18.4-1).
+/// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand
+/// in the way of what could (contract 18.4-1).
 pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &dyn Database) {
     let quick = Shop::open(database).await;
     quick.endpoint(&["*"]).await;

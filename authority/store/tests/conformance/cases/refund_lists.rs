@@ -1,5 +1,5 @@
-//! The lists that refunds and payments stand in: the merchant's own, and the operator's over all merchants (contract 4.5,
-//! 6.2).
+//! The lists that refunds and payments stand in: the merchant's own, and the operator's over all merchants (contract
+//! 4.5, 6.2).
 
 use authority_domain::event::change::Change;
 use authority_domain::id::RefundId;

@@ -1,5 +1,5 @@
-//! The claim takes as much as an endpoint has room for: in SQL the rule of [`authority_domain::endpoint::hold::cap`], and
-//! what other instances leave of its `max_in_flight` (contract 7.4, 15.4, 15.6, 18.4).
+//! The claim takes as much as an endpoint has room for: in SQL the rule of [`authority_domain::endpoint::hold::cap`],
+//! and what other instances leave of its `max_in_flight` (contract 7.4, 15.4, 15.6, 18.4).
 
 use std::collections::BTreeMap;
 
