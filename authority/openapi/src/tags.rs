@@ -79,7 +79,7 @@ fn of_the_operator(tag: &str) -> &'static str {
         "events" => "The events of all merchants.",
         "merchants" => "Those whose business it is, and their settings.",
         "orders" => "Orders of a merchant: taken in, edited, confirmed, cancelled.",
-        "outbox" => "What of all merchants' deliveries waits, and for whom.",
+        "outbox" => "The backlog of all merchants, and for whom it waits.",
         "payments" => "Payments: begun, and what processors report of them.",
         "refunds" => "Refunds of all merchants: what is to be given back, and what processors report of it.",
         "service" => {

@@ -27,8 +27,8 @@ impl IdempotencyKey {
     /// Reads the header; `None` when there is none. One pair of double quotes around the key does not change it.
     ///
     /// # Errors
-    /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII or is
-    /// a quotation mark inside the key.
+    /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII or
+    /// is a quotation mark inside the key.
     pub fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
         let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
         let Some(line) = lines.next() else { return Ok(None) };

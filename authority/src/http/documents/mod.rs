@@ -42,12 +42,9 @@ const LICENCE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/LICENSE.gz"));
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const DOCUMENT: Operation = Operation::get(
-    "/openapi.json",
-    "openapi",
-    "Read this document, the OpenAPI 3.1 description of the API.",
-)
-.answers(&[json("The document.").conditional()]);
+const DOCUMENT: Operation =
+    Operation::get("/openapi.json", "openapi", "Read this document, the OpenAPI 3.1 description of the API.")
+        .answers(&[json("The document.").conditional()]);
 
 const DOCS: Operation = Operation::get("/docs", "docs", "Read the description of the API in a browser.")
     .answers(&[plain(HTML, "The page.")]);

@@ -41,8 +41,8 @@ const RETRY: Operation = Operation::post(
     "Retry a delivery now.",
 )
 .details(
-    "What waits is tried now. What failed or was cancelled is sent once more, as a delivery of its own; the \
-             answer is the delivery that will be sent.",
+    "A pending delivery is tried now. For a failed or cancelled one a new delivery is created; the answer is the \
+     delivery that will be sent.",
 )
 .scopes(&[Scope::WebhooksManage])
 .delivers()

@@ -62,8 +62,8 @@ const ROTATE_SECRET: Operation = Operation::post(
     "Rotate the signing secret of a webhook endpoint.",
 )
 .details(
-    "Deliveries are signed with the new secret first and, while the overlap is open, with the one before it. The new \
-     secret is shown in this answer and never again.",
+    "Deliveries are signed with the new secret first and, during the overlap, also with the previous one. The new \
+     secret is shown only in this answer.",
 )
 .scopes(&[Scope::WebhooksManage])
 .if_match("endpoint")

@@ -15,7 +15,7 @@ use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/events", "events.list", "List events in order, oldest first.")
     .details(
-        "The way to catch up: page with `cursor`, act on each event once, then save the page's cursor. \
+        "To catch up: page with `cursor`, process each event once, then save the page's cursor. \
          `resume_cursor` is on every page; `next_cursor` is absent on the last one.",
     )
     .scopes(&[Scope::EventsRead])
@@ -39,8 +39,8 @@ const REPLAY: Operation = Operation::post(
     "Send an event again.",
 )
 .details(
-    "To the endpoints that are named, or to every enabled one that wants it. The same id and bytes, a fresh \
-             timestamp and signature, and attempts of its own.",
+    "The event goes to the named endpoints, or to every enabled one that wants it, with the same id and bytes, a \
+     new timestamp and signature, and its own attempt budget.",
 )
 .scopes(&[Scope::WebhooksManage])
 .delivers()

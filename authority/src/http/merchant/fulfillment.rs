@@ -18,7 +18,7 @@ const UPDATE: Operation = Operation::patch(
 )
 .details(
     "A target for the whole order, quantities of lines, or a note. Nothing else of an order can be written here: \
-     money and status are the authority's.",
+     the authority decides money and status.",
 )
 .scopes(&[Scope::OrdersWrite])
 .if_match("order")

@@ -36,7 +36,9 @@ const LIST: Operation =
 
 const REVOKE: Operation =
     Operation::post("/order-shares/{share}/revoke", "order_shares.revoke", "Revoke a share.")
-        .details("Only the owner can do this. From then on the partner can read nothing and receives no events through it.")
+        .details(
+            "Only the owner can do this. From then on the partner can read nothing and gets no events by it.",
+        )
         .scopes(&[Scope::PartnersWrite])
         .optional_body("NoMembers", "{}")
         .answers(&[ok("OrderShare", "The share as it ended.")]);

@@ -20,8 +20,8 @@ const REQUEST: Operation = Operation::post(
     "Request a refund of an order.",
 )
 .details(
-    "The money is reserved at once; it is back when `refund.completed` says so. Some captured payment must \
-             have something refundable, whatever the status of the order.",
+    "The money is reserved at once; it has been returned when `refund.completed` reports it. At least one captured \
+     payment must have a refundable amount, whatever the status of the order.",
 )
 .scopes(&[Scope::RefundsWrite])
 .if_match("order")

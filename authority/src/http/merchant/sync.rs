@@ -11,14 +11,17 @@ use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::operation::{self, Operation, feed, ok, page, text};
 use crate::http::routes::Routes;
 
-const ORDERS: Operation =
-    Operation::get("/sync/orders", "sync.orders", "List the changed orders, each as it is now, oldest change first.")
-        .details(
-            "One row per order, at the sequence of the last event about it: an order that changed five times is there \
-             once, and one that changes while somebody pages moves to the end.",
-        )
-        .scopes(&[Scope::SyncRead])
-        .answers(&[feed("OrderChange", "Orders that changed.")]);
+const ORDERS: Operation = Operation::get(
+    "/sync/orders",
+    "sync.orders",
+    "List the changed orders, each as it is now, oldest change first.",
+)
+.details(
+    "One row per order, at the sequence of its last event: an order that changed five times is listed \
+             once, and one that changes while you read pages moves to the end.",
+)
+.scopes(&[Scope::SyncRead])
+.answers(&[feed("OrderChange", "Orders that changed.")]);
 
 const CHECKPOINTS: Operation = Operation::get("/sync/checkpoints", "checkpoints.list", "List checkpoints.")
     .scopes(&[Scope::SyncRead])

@@ -42,15 +42,12 @@ const DISABLE: Operation = Operation::post(
 .body("ReasonRequest", r#"{"reason":"answers with somebody else's data"}"#)
 .answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
 
-const ENABLE: Operation = Operation::post(
-    "/webhook-endpoints/{endpoint}/enable",
-    "endpoints.enable",
-    "Enable a webhook endpoint.",
-)
-.operator(&[OperatorScope::KeysWrite])
-.if_match("endpoint")
-.body("ReasonRequest", r#"{"reason":"mended"}"#)
-.answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
+const ENABLE: Operation =
+    Operation::post("/webhook-endpoints/{endpoint}/enable", "endpoints.enable", "Enable a webhook endpoint.")
+        .operator(&[OperatorScope::KeysWrite])
+        .if_match("endpoint")
+        .body("ReasonRequest", r#"{"reason":"mended"}"#)
+        .answers(&[ok("OperatorEndpoint", "The endpoint as it is now.").tagged()]);
 
 const SINK_GET: Operation = Operation::get("/sink", "sink.get", "Read the platform's own webhook endpoint.")
     .operator(&[OperatorScope::OperatorRead])
@@ -98,10 +95,9 @@ const SINK_ROTATE_SECRET: Operation = Operation::post(
 .answers(&[ok("SinkWithSecret", "The endpoint and its new signing secret.").tagged()])
 .refuses(&[ErrorCode::NotFound, ErrorCode::RotationInProgress]);
 
-const OUTBOX: Operation =
-    Operation::get("/outbox", "outbox.get", "Show the delivery backlog.")
-        .operator(&[OperatorScope::OperatorRead])
-        .answers(&[ok("PlatformOutbox", "The current backlog.")]);
+const OUTBOX: Operation = Operation::get("/outbox", "outbox.get", "Show the delivery backlog.")
+    .operator(&[OperatorScope::OperatorRead])
+    .answers(&[ok("PlatformOutbox", "The current backlog.")]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {

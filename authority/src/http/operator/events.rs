@@ -15,21 +15,25 @@ use crate::http::list_query::{ROWS, event_types, list_request};
 use crate::http::operation::{self, Operation, id, mode, ok, page, text, time};
 use crate::http::routes::Routes;
 
-const LIST: Operation = Operation::get("/events", "events.list", "List events of all merchants, or of one merchant and mode.")
-    .details(
-        "Newest first where everybody's are listed. With `merchant` and `mode`, which are given together, the stream \
-         of these in its order; the other filters go with both.",
-    )
-    .operator(&[OperatorScope::OperatorRead])
-    .query(&[
-        id("merchant", "mer", "Of this merchant; requires `mode`."),
-        mode("mode", "Of this mode; requires `merchant`."),
-        operation::event_types("type", "Of any of these types."),
-        time("created_from", "Created at this time or later."),
-        time("created_to", "Created before this time."),
-        text("resource", "About this record: an order number or an id."),
-    ])
-    .answers(&[page("Event", "Events.")]);
+const LIST: Operation = Operation::get(
+    "/events",
+    "events.list",
+    "List events of all merchants, or of one merchant and mode.",
+)
+.details(
+    "Over all merchants, newest first. With `merchant` and `mode`, which are given together, the events of \
+         that stream in order; the other filters require both.",
+)
+.operator(&[OperatorScope::OperatorRead])
+.query(&[
+    id("merchant", "mer", "Of this merchant; requires `mode`."),
+    mode("mode", "Of this mode; requires `merchant`."),
+    operation::event_types("type", "Of any of these types."),
+    time("created_from", "Created at this time or later."),
+    time("created_to", "Created before this time."),
+    text("resource", "About this record: an order number or an id."),
+])
+.answers(&[page("Event", "Events.")]);
 
 const GET: Operation = Operation::get("/events/{event}", "events.get", "Read an event.")
     .operator(&[OperatorScope::OperatorRead])

@@ -40,8 +40,8 @@ const UPDATE: Operation = Operation::patch(
     "Change a merchant: name, settings, status.",
 )
 .details(
-    "Settings and limits that are not named stay as they are. A limit that is null is the platform's default again; \
-     a change holds on every instance within a second. A closed merchant stays closed.",
+    "Absent settings and limits stay as they are. A null limit restores the platform's default; a change takes \
+     effect on every instance within a second. A closed merchant stays closed.",
 )
 .operator(&[OperatorScope::OperatorWrite])
 .if_match("merchant")

@@ -44,7 +44,10 @@ const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "Check whether 
     .answers(&[plain("text/plain; charset=utf-8", "The process runs.")]);
 
 const READYZ: Operation = Operation::get("/readyz", "readyz", "Check whether the service can do its work.")
-    .details("Not ready while the database is unavailable, rejects writes or has an unexpected schema, or while due deliveries are not sent.")
+    .details(
+        "Not ready while the database is unavailable, rejects writes or has an unexpected schema, or while due \
+         deliveries are not sent.",
+    )
     .answers(&[plain("text/plain; charset=utf-8", "The service is ready.")]);
 
 /// The routes of the operator's listener.

@@ -36,8 +36,8 @@ const REPORT: Operation = Operation::post(
     "Report a processor's event about a payment.",
 )
 .details(
-    "A report that was told before, or is overtaken, changes nothing: `applied` is false. One that contradicts what is \
-         recorded is refused. Money for a payment that was cancelled with its checkout or order is recorded as late.",
+    "A repeated or outdated report changes nothing: `applied` is false. One that contradicts the record \
+     is refused. Money for a payment that was cancelled with its checkout or order is recorded as late.",
 )
 .operator(&[OperatorScope::ProcessorWrite])
 .body("PaymentReportRequest", r#"{"status":"succeeded","processor_event_id":"ch_1-succeeded"}"#)
@@ -63,7 +63,9 @@ const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Re
 
 const REFUND: Operation =
     Operation::post("/payments/{payment}/refunds", "payments.refund", "Request a refund of a payment.")
-        .details("Works for any captured payment. The only way to refund money that arrived too late to create an order.")
+        .details(
+            "For any captured payment; the only way to refund money that came too late to create an order.",
+        )
         .operator(&[OperatorScope::ProcessorWrite])
         .if_match("payment")
         .body("PaymentRefundRequest", r#"{"amount":1500,"reason":"other"}"#)

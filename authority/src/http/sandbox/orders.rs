@@ -20,13 +20,16 @@ const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "I
     .answers(&[created("Order", "The order.").tagged()])
     .refuses(&[ErrorCode::CurrencyMismatch]);
 
-const PAY: Operation =
-    Operation::post("/orders/{order}/pay", "sandbox.orders.pay", "Attempt to pay the amount due of an order.")
-        .sandbox()
-        .if_match("order")
-        .body("PayRequest", r#"{"outcome":"succeeded"}"#)
-        .answers(&[created("Payment", "The payment after the attempt.").tagged()])
-        .refuses(&[ErrorCode::InvalidStateTransition]);
+const PAY: Operation = Operation::post(
+    "/orders/{order}/pay",
+    "sandbox.orders.pay",
+    "Attempt to pay the amount due of an order.",
+)
+.sandbox()
+.if_match("order")
+.body("PayRequest", r#"{"outcome":"succeeded"}"#)
+.answers(&[created("Payment", "The payment after the attempt.").tagged()])
+.refuses(&[ErrorCode::InvalidStateTransition]);
 
 const CANCEL: Operation =
     Operation::post("/orders/{order}/cancel", "sandbox.orders.cancel", "Cancel an order.")

@@ -2,7 +2,7 @@
 //!
 //! The accept loop passes each connection to its own task, in which hyper speaks HTTP/1.1. A peer that sends
 //! nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline. When all slots
-//! are taken, a waiting connection is evicted ([`connections`]), so that idle peers never keep others out.
+//! are taken, a waiting connection is evicted (`connections`), so that idle peers never keep others out.
 //! Connections with a request in progress are never closed for others.
 //!
 //! When told to stop, the server stops accepting, lets requests in flight finish, and closes the rest after a
