@@ -68,7 +68,7 @@ pub(crate) struct Model {
     /// Those that have not ended, and those that can be chosen.
     pub(crate) deliveries: BTreeMap<String, Delivery>,
     pub(crate) ended: DeliveryCounts,
-    /// DeliveryCounts, and not compared with what is stored yet.
+    /// Deliveries that have ended and are not compared with what is stored yet.
     pub(crate) to_compare: BTreeSet<String>,
 }
 

@@ -123,8 +123,8 @@ async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
     page.unwrap().remove(0).1.id
 }
 
-/// SequenceRange that nothing else has.
-const PLACES: SequenceRange = SequenceRange { first: 900, last: 900 };
+/// Sequence numbers that nothing else has.
+const UNUSED_SEQUENCES: SequenceRange = SequenceRange { first: 900, last: 900 };
 
 pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
     let (shop, sale, [other, test]) = stocked(database).await;
@@ -145,13 +145,15 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
         let (store, tenant, stolen) = (&stranger.store, stranger.tenant.clone(), payment);
         let put: Result<(), Refusal> = store
             .write(move |tx: &mut dyn Tx| {
-                Box::pin(async move { Ok(tx.payment_put(&tenant.merchant_id, &stolen, PLACES).await?) })
+                Box::pin(
+                    async move { Ok(tx.payment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES).await?) },
+                )
             })
             .await;
         put.unwrap_err();
         let (tenant, stolen) = (stranger.tenant.clone(), parcel);
         let put: Result<(), StoreError> =
-            job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen, PLACES));
+            job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES));
         put.unwrap_err();
         let (tenant, id) = (stranger.tenant.clone(), shipment.id.clone());
         let kept: Result<(), StoreError> =
