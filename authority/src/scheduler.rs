@@ -1,6 +1,7 @@
 //! The scheduler makes the transitions that are due by time (contract 3.1, 3.4, 6.3). Checkouts expire at
 //! `expires_at`; orders that stay pending longer than their merchant allows are cancelled. With the sandbox on,
-//! refunds of test mode move by themselves if their merchant wants it.
+//! refunds of test mode move by themselves if their merchant wants it, and merchants whose test clock was advanced
+//! have theirs earlier.
 //!
 //! A round goes through everything that is due, a bounded batch at a time, each record in a transaction of its own.
 //! Then it waits until the next checkout expires, at most a minute: nothing that is opened meanwhile can be due
@@ -39,7 +40,7 @@ const SANDBOX_POLL: Duration = Duration::from_millis(250);
 pub async fn keep_time(app: App, sandbox: Sandbox, stop: watch::Receiver<bool>) {
     let playing = async {
         if sandbox == Sandbox::On {
-            keep_sandbox(&app, stop.clone()).await;
+            tokio::join!(keep_sandbox(&app, stop.clone()), keep_clocks(&app, stop.clone()));
         }
     };
     tokio::join!(keep_rounds(&app, stop.clone()), playing);
@@ -53,6 +54,19 @@ async fn keep_sandbox(app: &App, mut stop: watch::Receiver<bool>) {
         }
         tokio::select! {
             () = tokio::time::sleep(SANDBOX_POLL) => {}
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+}
+
+/// Does what the advanced clocks of test merchants have made due, at the start and every minute.
+async fn keep_clocks(app: &App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        if let Err(error) = app.sandbox_clocks_settle(&stop).await {
+            tracing::warn!(%error, "what is due by the sandbox's clocks could not be read; the next round tries again");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(WAIT_MAX) => {}
             changed = stop.changed() => if changed.is_err() { break },
         }
     }
@@ -109,7 +123,7 @@ pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreE
 async fn expire_checkouts(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
     let mut last = None;
     loop {
-        let batch = app.checkouts_due(last, BATCH).await?;
+        let batch = app.checkouts_due(None, app.now(), last, BATCH).await?;
         for due in &batch {
             if *stop.borrow() {
                 return Ok(());
@@ -132,7 +146,7 @@ async fn cancel_orders(
 ) -> Result<(), StoreError> {
     let mut last = None;
     loop {
-        let batch = app.orders_due(tenant, hours, last, BATCH).await?;
+        let batch = app.orders_due(tenant, hours, app.now(), last, BATCH).await?;
         for due in &batch {
             if *stop.borrow() {
                 return Ok(());

@@ -44,7 +44,15 @@ pub enum StartError {
     /// The configuration does not fit the database.
     #[error("{0}")]
     Configuration(String),
-    /// The database cannot be used.
+    /// The database cannot be opened or reached.
+    #[error("the database cannot be used: {database}: {source}")]
+    Open {
+        /// Which database, without its password.
+        database: String,
+        /// Why not.
+        source: StoreError,
+    },
+    /// The opened database cannot be used.
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
     /// A listener cannot be opened.
@@ -244,7 +252,7 @@ impl Service {
 /// Opens the database and makes the use cases, without listeners: also for the commands that need nothing else.
 ///
 /// # Errors
-/// [`StartError::Store`], [`StartError::Configuration`].
+/// [`StartError::Open`], [`StartError::Configuration`].
 pub async fn open_app(
     config: &Config,
     access: Access,
@@ -267,6 +275,7 @@ pub async fn open_app(
         idempotency_retention_ms: retention,
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
         key_use: Arc::default(),
+        settling: Arc::default(),
     })
 }
 
@@ -288,17 +297,21 @@ fn url_rules(config: &Config) -> UrlRules {
 /// Opens the database behind an address that the configuration has accepted.
 ///
 /// # Errors
-/// [`StartError::Store`], [`StartError::Configuration`].
+/// [`StartError::Open`], [`StartError::Configuration`].
 pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<Store, StartError> {
-    Ok(Store::open(&store_url(database_url)?, access).await?)
+    Store::open(&store_url(database_url)?, access).await.map_err(|source| not_opened(database_url, source))
 }
 
 /// Brings the schema of the database behind that address up to date.
 ///
 /// # Errors
-/// [`StartError::Store`], [`StartError::Configuration`].
+/// [`StartError::Open`], [`StartError::Configuration`].
 pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError> {
-    Ok(Store::migrate(&store_url(database_url)?).await?)
+    Store::migrate(&store_url(database_url)?).await.map_err(|source| not_opened(database_url, source))
+}
+
+fn not_opened(database_url: &DatabaseUrl, source: StoreError) -> StartError {
+    StartError::Open { database: database_url.to_string(), source }
 }
 
 /// Parses, for the store, an address that the configuration has accepted.

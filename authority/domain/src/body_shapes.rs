@@ -20,6 +20,7 @@ use crate::order::{FulfillmentRequest, OrderCancelRequest, OrderRequest, no_memb
 use crate::partner::{AcceptRequest, ShareRequest, read_label, read_share_terms};
 use crate::payment::{PaymentReportRequest, PaymentRequest};
 use crate::refund::{RefundReportRequest, RefundRequest};
+use crate::sandbox::clock::ClockRequest;
 use crate::sandbox::requests::{
     OrderPaid, PayRequest, PaymentAdvance, RefundAdvance, SeedRequest, ShipmentAdvance, SubscriptionAdvance,
 };
@@ -124,6 +125,7 @@ fn of_the_sandbox() -> Vec<Shape> {
         shape!("ShipmentAdvance", "Shipment", ShipmentAdvance::read(&body)),
         with(shape!("SubscriptionAdvance", "Subscription", SubscriptionAdvance::read(&body)), to_or_renew),
         shape!("SeedRequest", "", SeedRequest::read(&body)),
+        shape!("ClockRequest", "", ClockRequest::read(&body)),
         with(shape!("SandboxOrderRequest", "Order", OrderRequest::read(&body, now)), with_pay),
     ]
 }

@@ -244,6 +244,31 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
 }
 
 #[test]
+fn a_url_of_a_developers_own_may_have_any_host() {
+    for text in [
+        "http://10.0.0.1/",
+        "http://web:3000/hook?a=b",
+        "https://example.com/",
+        "http://127.0.0.1/",
+        "http://[fd00::1]:81/",
+    ] {
+        let target = TargetUrl::anywhere(text).unwrap();
+        assert_eq!((target.as_str(), target.reach()), (text, NetworkScope::Anywhere));
+    }
+    for (text, refusal) in [
+        ("ftp://example.com/", UrlRefusal::SchemeNotHttps),
+        ("http://user@example.com/", UrlRefusal::Userinfo),
+        ("http://example.com/#a", UrlRefusal::Fragment),
+        ("http://example.com:0/", UrlRefusal::PortForbidden),
+        ("http:///hook", UrlRefusal::NotAbsolute),
+        ("web:3000", UrlRefusal::NotAbsolute),
+        ("http://a b/", UrlRefusal::Malformed),
+    ] {
+        assert_eq!(TargetUrl::anywhere(text), Err(refusal), "{text}");
+    }
+}
+
+#[test]
 fn the_debug_form_shows_no_path_and_no_query() {
     let target = public("https://example.com:8443/hooks/tok_3n?key=s3cret").unwrap();
     assert_eq!(format!("{target:?}"), "TargetUrl(Public, https://example.com:8443)");
@@ -268,6 +293,7 @@ proptest! {
                 NetworkScope::Loopback => {
                     prop_assert!(matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost")));
                 }
+                NetworkScope::Anywhere => prop_assert!(false, "no rules allow that"),
             }
         }
     }

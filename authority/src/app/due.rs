@@ -15,23 +15,25 @@ use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder, Tx};
 
-use super::mutation::on_its_own;
+use super::mutation::{Work, on_its_own};
 use crate::app::{self, App, checkout};
 
 impl App {
-    /// Open checkouts that have expired, by `expires_at`, after `after`; at most `limit`.
+    /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `until`, by that time, after
+    /// `after`; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn checkouts_due(
         &self,
+        of: Option<Tenant>,
+        until: Timestamp,
         after: Option<DueCheckout>,
         limit: i64,
     ) -> Result<Vec<DueCheckout>, StoreError> {
-        let now = self.now();
         self.store
             .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.checkouts_due(now, after.as_ref(), limit).await })
+                Box::pin(async move { tx.checkouts_due(of.as_ref(), until, after.as_ref(), limit).await })
             })
             .await
     }
@@ -52,7 +54,7 @@ impl App {
         on_its_own(self, move |work| {
             Box::pin(async move {
                 let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
-                if !checkout.is_overdue(work.now) {
+                if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
                     return Ok(false);
                 }
                 let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
@@ -73,8 +75,8 @@ impl App {
         self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.pending_limits().await })).await
     }
 
-    /// A tenant's orders that have been pending for `hours` or longer, oldest first, after `after`; at most
-    /// `limit`.
+    /// A tenant's orders that have been pending for `hours` or longer at `time`, oldest first, after `after`; at
+    /// most `limit`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -82,11 +84,12 @@ impl App {
         &self,
         tenant: &Tenant,
         hours: i64,
+        time: Timestamp,
         after: Option<PendingOrder>,
         limit: i64,
     ) -> Result<Vec<PendingOrder>, StoreError> {
         let tenant = tenant.clone();
-        let until = self.now().plus_ms(-order::flow::pending_ms(hours));
+        let until = time.plus_ms(-order::flow::pending_ms(hours));
         self.store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.orders_pending(&tenant, until, after.as_ref(), limit).await })
@@ -105,7 +108,8 @@ impl App {
                 let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
                     return Ok(false);
                 };
-                if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, work.now) {
+                let time = time_for(work, &tenant, order.created_at).await?;
+                if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, time) {
                     return Ok(false);
                 }
                 app::order::changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
@@ -114,4 +118,16 @@ impl App {
         })
         .await
     }
+}
+
+/// What time it is for a record of this tenant: in test mode its developers may have let time pass.
+pub(super) async fn time_for(
+    work: &mut Work<'_>,
+    tenant: &Tenant,
+    created_at: Timestamp,
+) -> Result<Timestamp, Refusal> {
+    if tenant.livemode {
+        return Ok(work.now);
+    }
+    Ok(work.tx.sandbox_clock(&tenant.merchant_id).await?.time_for(created_at, work.now))
 }

@@ -79,6 +79,8 @@ pub struct App {
     pub ready_max_delay_ms: i64,
     /// The keys that were used recently.
     pub key_use: Arc<KeyUse>,
+    /// The merchants whose advanced clocks are being worked off.
+    pub settling: Arc<sandbox::clock::Settling>,
 }
 
 impl fmt::Debug for App {

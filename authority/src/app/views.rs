@@ -10,7 +10,7 @@ use crate::app::{
 };
 
 /// The definitions, with the tag (`object`) that serde writes and the derive does not see.
-pub const TAGS: [(&str, &str); 18] = [
+pub const TAGS: [(&str, &str); 19] = [
     ("ApiKey", "api_key"),
     ("DeletedWebhookEndpoint", "webhook_endpoint"),
     ("EventReplay", "event_replay"),
@@ -24,6 +24,7 @@ pub const TAGS: [(&str, &str); 18] = [
     ("PaymentReportResult", "report_result"),
     ("RecoveryDryRun", "endpoint_recovery"),
     ("RefundReportResult", "report_result"),
+    ("SandboxClock", "sandbox_clock"),
     ("SandboxSeed", "sandbox_seed"),
     ("ShipmentReportResult", "report_result"),
     ("SubscriptionReportResult", "report_result"),
@@ -48,6 +49,7 @@ pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<refund::read::OperatorView<'static>>();
     generator.subschema_for::<refund::reports::ReportResult<'static>>();
     generator.subschema_for::<delivery::replay::Replayed<'static>>();
+    generator.subschema_for::<sandbox::clock::ClockView>();
     generator.subschema_for::<sandbox::seed::Seeded>();
     generator.subschema_for::<shipment::reports::ReportResult<'static>>();
     generator.subschema_for::<subscriptions::ReportResult<'static>>();

@@ -41,6 +41,7 @@ migrations! {
     18 "0018_in_flight",
     19 "0019_money",
     20 "0020_requests",
+    21 "0021_sandbox_clock",
 }
 
 fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {

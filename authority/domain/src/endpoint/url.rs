@@ -45,6 +45,8 @@ pub enum NetworkScope {
     Public,
     /// `127.0.0.1`, `[::1]` or `localhost`; every address behind it must be a loopback address.
     Loopback,
+    /// Any host, with any address. Only [`TargetUrl::anywhere`] makes such a URL; an endpoint never has one.
+    Anywhere,
 }
 
 /// The rules of this process: its policy, and the names it must not deliver to because they are its own.
@@ -171,6 +173,32 @@ impl UrlRules {
 }
 
 impl TargetUrl {
+    /// Reads a URL that the person at this machine chose, for a developer's tool: http or https, any host, any address
+    /// and any port. Never for what a merchant gave.
+    ///
+    /// # Errors
+    ///
+    /// [`UrlRefusal`], the first rule that the text breaks; `SchemeNotHttps` stands for a scheme that is not http
+    /// either.
+    pub fn anywhere(text: &str) -> Result<Self, UrlRefusal> {
+        if text.len() > MAX_URL_BYTES {
+            return Err(UrlRefusal::TooLong);
+        }
+        if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err(UrlRefusal::Malformed);
+        }
+        if raw_authority(text)?.contains('@') {
+            return Err(UrlRefusal::Userinfo);
+        }
+        let url = Url::parse(text).map_err(refusal_of)?;
+        match (url.scheme(), url.fragment(), url.port_or_known_default()) {
+            ("http" | "https", None, Some(1..)) => Ok(Self { url, reach: NetworkScope::Anywhere }),
+            ("http" | "https", None, _) => Err(UrlRefusal::PortForbidden),
+            ("http" | "https", Some(_), _) => Err(UrlRefusal::Fragment),
+            _ => Err(UrlRefusal::SchemeNotHttps),
+        }
+    }
+
     /// The whole URL, normalised. It may carry secrets of the merchant: not for logs.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -1,4 +1,5 @@
-//! The sandbox: request bodies and demonstration data (contract 6.3).
+//! The sandbox: request bodies, demonstration data, and the clock of test merchants (contract 6.3).
 
+pub mod clock;
 pub mod demo_story;
 pub mod requests;

@@ -7,10 +7,12 @@
 
 mod advance;
 mod checkouts;
+pub mod clock;
 mod orders;
 mod payments;
 pub mod refunding;
 pub mod seed;
+mod settle_clock;
 mod sharing;
 mod subscriptions;
 mod telling;

@@ -6,6 +6,7 @@
 
 mod advance;
 mod checkouts;
+mod clock;
 mod orders;
 mod seed;
 
@@ -17,6 +18,7 @@ pub fn routes() -> Routes {
     Routes::new()
         .merge(advance::routes())
         .merge(checkouts::routes())
+        .merge(clock::routes())
         .merge(orders::routes())
         .merge(seed::routes())
         .below("/v1/sandbox")

@@ -40,10 +40,11 @@ pub trait Checkouts {
     /// One checkout and its tenant, as the operator's paths name it.
     async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError>;
 
-    /// Open checkouts of all tenants with `expires_at` at or before `now`, the longest overdue first, at most
-    /// `limit`, starting after `after`.
+    /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `now`, the longest overdue
+    /// first, at most `limit`, starting after `after`.
     async fn checkouts_due(
         &mut self,
+        of: Option<&Tenant>,
         now: Timestamp,
         after: Option<&DueCheckout>,
         limit: i64,

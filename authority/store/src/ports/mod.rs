@@ -33,6 +33,7 @@ mod recoveries;
 mod refunds;
 mod requests;
 mod retention;
+mod sandbox_clock;
 mod sealed;
 mod shares;
 mod shipments;
@@ -74,6 +75,7 @@ pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
 pub use retention::{OldEvent, Retention};
+pub use sandbox_clock::SandboxClocks;
 pub use sealed::{AnswerPosition, Sealed, SecretPosition};
 pub use shares::{SeenOrder, SharePositions, Shares};
 pub use shipments::Shipments;
@@ -121,6 +123,7 @@ pub trait Tx:
     + Refunds
     + Requests
     + Retention
+    + SandboxClocks
     + Sealed
     + Shares
     + Shipments
@@ -157,6 +160,7 @@ impl<T> Tx for T where
         + Refunds
         + Requests
         + Retention
+        + SandboxClocks
         + Sealed
         + Shares
         + Shipments

@@ -5,10 +5,10 @@ use authority_domain::checkout::Checkout;
 use authority_domain::id::{CheckoutId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
 
 use super::rows::{Kind, Table, TableOrder, Together, Touches};
-use super::{Session, bodies};
+use super::{Db, Session, bodies};
 use crate::StoreError;
 use crate::ports::{Checkouts, DueCheckout, SequenceRange};
 
@@ -82,21 +82,24 @@ impl Checkouts for Session<'_> {
 
     async fn checkouts_due(
         &mut self,
+        of: Option<&Tenant>,
         now: Timestamp,
         after: Option<&DueCheckout>,
         limit: i64,
     ) -> Result<Vec<DueCheckout>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT merchant_id, livemode, id, expires_at FROM checkouts \
-             WHERE status = 'open' AND expires_at <= $1 AND (expires_at, id) > ($2, $3) \
-             ORDER BY expires_at, id LIMIT $4",
-        )
-        .bind(now.as_ms())
-        .bind(after.map_or(i64::MIN, |after| after.expires_at.as_ms()))
-        .bind(after.map_or("", |after| after.id.as_str()))
-        .bind(limit)
-        .fetch_all(&mut *self.conn)
-        .await?;
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT merchant_id, livemode, id, expires_at FROM checkouts WHERE status = 'open' AND expires_at <= ",
+        );
+        query.push_bind(now.as_ms());
+        query.push(" AND (expires_at, id) > (");
+        query.push_bind(after.map_or(i64::MIN, |after| after.expires_at.as_ms()));
+        query.push(", ").push_bind(after.map_or(String::new(), |after| after.id.to_string())).push(")");
+        if let Some(tenant) = of {
+            query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push(" AND livemode = ").push_bind(tenant.livemode);
+        }
+        query.push(" ORDER BY expires_at, id LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter()
             .map(|row| {
                 Ok(DueCheckout {

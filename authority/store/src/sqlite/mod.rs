@@ -93,6 +93,8 @@ mod requests;
 mod retention;
 #[path = "../sql/rows.rs"]
 mod rows;
+#[path = "../sql/sandbox_clock.rs"]
+mod sandbox_clock;
 #[path = "../sql/sealed.rs"]
 mod sealed;
 #[path = "../sql/session.rs"]

@@ -310,8 +310,8 @@ async fn what_is_due_is_found_beside_what_is_not() {
     }
     let middle = Timestamp::from_ms(MANY / 2);
     large.steps();
-    let due = large.session().checkouts_due(Timestamp::from_ms(MANY), None, 100).await.unwrap();
-    let again = large.session().checkouts_due(Timestamp::from_ms(MANY), due.last(), 100).await.unwrap();
+    let due = large.session().checkouts_due(None, Timestamp::from_ms(MANY), None, 100).await.unwrap();
+    let again = large.session().checkouts_due(None, Timestamp::from_ms(MANY), due.last(), 100).await.unwrap();
     assert_eq!((due.len(), again.len()), (100, 100));
     assert_eq!(large.session().checkouts_next_due().await.unwrap(), Some(Timestamp::from_ms(2)));
     let orders = large.session().orders_pending(&tenant(), middle, None, 100).await.unwrap();

@@ -3,6 +3,7 @@
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod clock;
 mod demonstration;
 mod moving_on;
 mod paying;

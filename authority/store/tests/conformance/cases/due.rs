@@ -9,6 +9,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, OrderRequest};
 use authority_domain::payment::PaymentStatus;
 use authority_domain::payment::flow::Surroundings;
+use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout, order, payment};
@@ -28,7 +29,7 @@ async fn due_checkouts(
     limit: i64,
 ) -> Vec<DueCheckout> {
     let due: Result<_, StoreError> =
-        job!(store.read_list, tx => tx.checkouts_due(now, after.as_ref(), limit));
+        job!(store.read_list, tx => tx.checkouts_due(None, now, after.as_ref(), limit));
     due.unwrap()
 }
 
@@ -162,6 +163,40 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
         seen.extend(pending(at(60), seen.last().cloned(), 1).await);
     }
     assert_eq!(seen, expected);
+}
+
+pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let clock = async |shop: &Shop| {
+        let (store, merchant) = (&shop.store, shop.tenant.merchant_id.clone());
+        let clock: Result<_, StoreError> = job!(store.read, tx => tx.sandbox_clock(&merchant));
+        clock.unwrap()
+    };
+    let advance = async |shop: &Shop, at: Timestamp, seconds: i64| {
+        let store = &shop.store;
+        let (merchant, advance) = (shop.tenant.merchant_id.clone(), ClockAdvance { at, seconds });
+        let put: Result<(), StoreError> =
+            job!(store.write, tx => tx.sandbox_clock_advance(&merchant, advance));
+        put.unwrap();
+    };
+    assert_eq!((clock(&shop).await.total_seconds(), clock(&shop).await.last()), (0, None));
+    for (second, by) in [(60, 7), (0, 5), (60, 1)] {
+        advance(&shop, at(second), by).await;
+    }
+    let seen = clock(&shop).await;
+    assert_eq!((seen.total_seconds(), seen.last()), (13, Some(ClockAdvance { at: at(60), seconds: 8 })));
+    assert_eq!(seen.time_for(at(30), noon()), at(8));
+    assert_eq!(clock(&other).await.total_seconds(), 0);
+    let store = &shop.store;
+    let advanced: Result<_, StoreError> = job!(store.read_list, tx => tx.sandbox_clocks_advanced());
+    assert_eq!(advanced.unwrap(), std::slice::from_ref(&shop.tenant.merchant_id));
+    // Of more than are remembered the last ones count.
+    for n in 0..ADVANCES_MAX {
+        advance(&shop, at(100 + n), 1).await;
+    }
+    let seen = clock(&shop).await;
+    assert_eq!((seen.total_seconds(), seen.time_for(at(0), noon())), (ADVANCES_MAX, at(ADVANCES_MAX)));
 }
 
 pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Database) {

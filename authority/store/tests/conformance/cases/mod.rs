@@ -91,7 +91,7 @@ macro_rules! conformance {
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;
             due: open_checkouts_are_due_by_their_time, merchants_say_how_long_an_order_may_be_pending,
-                pending_orders_come_oldest_first,
+                pending_orders_come_oldest_first, the_advances_of_a_clock_come_back_oldest_first,
                 the_open_attempt_of_a_checkout_is_found, an_alert_counts_until_it_is_closed;
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;

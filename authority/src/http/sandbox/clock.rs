@@ -1,0 +1,47 @@
+//! The clock of a test merchant (contract 6.3).
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+use crate::app::sandbox::Owner;
+use crate::http::entry::{AppState, Reply, merchant};
+use crate::http::operation::{Operation, ok};
+use crate::http::routes::Routes;
+
+const GET: Operation = Operation::get("/clock", "sandbox.clock.get", "Show how far the clock was advanced.")
+    .sandbox()
+    .answers(&[ok("SandboxClock", "The clock.")]);
+
+const ADVANCE: Operation =
+    Operation::post("/clock", "sandbox.clock.advance", "Let time pass for the records that exist.")
+        .details(
+            "Each record of test mode becomes older by so many seconds, and what time does to it happens: open \
+             checkouts expire, orders that were pending for too long are cancelled, subscriptions whose period is \
+             over renew or end, trials become the first period. Records made afterwards are not affected. All \
+             times in records and events stay those of the real clock. The request waits up to two seconds for what \
+             it makes due; the rest follows.",
+        )
+        .sandbox()
+        .body("ClockRequest", r#"{"advance_seconds":86400}"#)
+        .answers(&[ok("SandboxClock", "The clock.")]);
+
+/// The routes.
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&GET, get).add(&ADVANCE, advance)
+}
+
+async fn get(State(roots): State<AppState>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        entered.query.finish()?;
+        app.sandbox_clock_get(Owner::of(&entered.who)).await.map(Reply::Answer)
+    })
+    .await
+}
+
+async fn advance(State(roots): State<AppState>, request: Request) -> Response {
+    merchant(roots, request, async |app, entered| {
+        let (who, mutation, body) = entered.write()?;
+        app.sandbox_clock_advance(Owner::of(&who), mutation, body).await.map(Reply::Answer)
+    })
+    .await
+}
