@@ -17,11 +17,11 @@ const { exports } = JSON.parse(readFileSync(new URL("package.json", import.meta.
 /** The entry points, and how a file names itself (`node.ts`). */
 const FORMATS = {
   esm: {
-    entries: ["index", "node", "workerd", "edge-light", "explain-inlined"],
+    entries: ["index", "node", "workerd", "edge-light", "explain-inlined", "client/index"],
     options: { format: "esm", define: { HERE: "import.meta.url" } },
   },
   cjs: {
-    entries: ["index", "node", "explain-inlined"],
+    entries: ["index", "node", "explain-inlined", "client/index"],
     // The platform makes esbuild write down the exported names where Node looks for them.
     options: { format: "cjs", platform: "node", define: { HERE: "__filename" } },
   },

@@ -14,6 +14,8 @@ pub(crate) enum Benchmark {
     /// Verification: the npm package in Node beside its peers, with its size and its start, and the core alone beside
     /// what HMAC libraries need for the signature.
     Verify,
+    /// The client of the API: processor time per call beside `fetch` by hand and stripe-node, and its size.
+    Client,
     /// From the operator's request to the receiver's door, beside a program that commits and sends the same and does
     /// nothing else, on both databases.
     Deliver {
@@ -46,6 +48,12 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
                     .args(["run", "--release", "--locked", "--target-dir"])
                     .arg(workspace.target().join("bench-verify")),
             )
+        }
+        Benchmark::Client => {
+            prerequisites::node()?;
+            package::build(workspace)?;
+            npm::install(&workspace.root().join("bench"))?;
+            process::run(Command::new("node").current_dir(workspace.root()).arg("bench/client/run.mjs"))
         }
         Benchmark::Deliver { words } => deliver(workspace, words),
         Benchmark::Edge => {

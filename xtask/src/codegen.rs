@@ -1,5 +1,5 @@
-//! `cargo xtask codegen`: the TypeScript types of events and records, written from the authority's own structs, and the
-//! OpenAPI documents, written from its operations.
+//! `cargo xtask codegen`: the TypeScript types of events and records, written from the authority's own structs, the
+//! OpenAPI documents, written from its operations, and the client's operations, written from those documents.
 //!
 //! The crates `authority-schema` and `authority-openapi` write them, since this program does not name the authority.
 //! They are committed: people read them, and a change of a record or an operation shows in its review as the change
@@ -12,8 +12,11 @@ use anyhow::Result;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What writes, and the folder it writes to.
-const WRITERS: [(&str, &str); 2] = [("authority-schema", "pkg/src"), ("authority-openapi", "docs/openapi")];
+/// What writes, and the folders it writes to.
+const WRITERS: [(&str, &[&str]); 2] = [
+    ("authority-schema", &["pkg/src"]),
+    ("authority-openapi", &["docs/openapi", "--client", "pkg/src/client"]),
+];
 
 /// Writes the generated files, or fails when they would be written differently. The writers are built with the features
 /// of the whole workspace, as the tests are, so that nothing is compiled twice.
@@ -24,9 +27,9 @@ pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
         build.args(["--bin", writer]);
     }
     process::run(&mut build)?;
-    for (writer, folder) in WRITERS {
+    for (writer, folders) in WRITERS {
         let mut command = Command::new(workspace.target().join("debug").join(writer));
-        command.current_dir(workspace.root()).arg(folder);
+        command.current_dir(workspace.root()).args(folders);
         if check {
             command.arg("--check");
         }

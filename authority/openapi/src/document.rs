@@ -90,8 +90,8 @@ fn referred(kind: &str, mut components: Map<String, Value>, roots: &Value) -> Ma
 }
 
 fn tags_of(api: Api, used: &BTreeSet<String>) -> Result<Vec<Value>> {
-    let tag = |name: &String| Ok(json!({ "name": name, "description": tags::about(api, name)? }));
-    used.iter().map(tag).collect()
+    let listed = tags::listed(api, used)?;
+    Ok(listed.into_iter().map(|(name, about)| json!({ "name": name, "description": about })).collect())
 }
 
 fn info(api: Api) -> Value {

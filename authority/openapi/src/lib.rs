@@ -14,6 +14,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "JSON that is made here, by a program that people run")]
 
+pub mod client;
 mod definitions;
 mod deliveries;
 mod document;

@@ -1,19 +1,23 @@
-//! `authority-openapi FOLDER`: writes the OpenAPI documents into `docs/openapi`, or says which of them are not as
-//! they would be written. Called by `cargo xtask codegen`.
+//! `authority-openapi FOLDER --client FOLDER`: writes the OpenAPI documents into `docs/openapi` and the client's part
+//! of the npm package into `pkg/src/client`, or says which of them are not as they would be written. Called by
+//! `cargo xtask codegen`.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use authority_openapi::documents;
+use authority_openapi::{client, documents};
 use clap::Parser;
 
-/// Writes the OpenAPI documents.
+/// Writes the OpenAPI documents and what the client is made of.
 #[derive(Parser)]
 struct Arguments {
     /// The folder of the documents, `docs/openapi`.
     folder: PathBuf,
+    /// The folder of the client's sources, `pkg/src/client`.
+    #[arg(long)]
+    client: PathBuf,
     /// Write nothing; fail when something would be written differently.
     #[arg(long)]
     check: bool,
@@ -30,10 +34,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let mut differences = Vec::new();
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
     for document in documents()? {
-        let path = arguments.folder.join(document.file);
-        let text = document.text()?;
+        files.push((arguments.folder.join(document.file), document.text()?));
+    }
+    files.extend(client::files()?.into_iter().map(|(name, text)| (arguments.client.join(name), text)));
+    let mut differences = Vec::new();
+    for (path, text) in files {
         if fs::read_to_string(&path).is_ok_and(|before| before == text) {
             continue;
         }

@@ -18,9 +18,12 @@ const RETRY_DELAY_MS_MAX = 3_600_000;
 /** The longest text that is stored of an error, UTF-16 units. */
 const ERROR_LENGTH_MAX = 2000;
 
+/** What an attempt needs of the receiver, or of whoever else brings events. */
+export type Attempts = Pick<Setup, "store" | "onEvent" | "onFailure" | "leaseMs" | "retryDelayMs" | "report">;
+
 /** Runs the handler on an event that is leased for `attempt`. Never rejects. */
 export async function act(
-  setup: Setup,
+  setup: Attempts,
   id: string,
   attempt: number,
   event: () => WebhookEvent,
@@ -42,7 +45,7 @@ export async function act(
   return (await noteSuccess(setup, id)) ? "processed" : "unnoted";
 }
 
-async function noteSuccess({ store, report }: Setup, id: string): Promise<boolean> {
+async function noteSuccess({ store, report }: Attempts, id: string): Promise<boolean> {
   try {
     await store.complete(id);
     return true;
@@ -52,7 +55,7 @@ async function noteSuccess({ store, report }: Setup, id: string): Promise<boolea
   }
 }
 
-async function noteFailure(setup: Setup, id: string, attempt: number, cause: unknown): Promise<void> {
+async function noteFailure(setup: Attempts, id: string, attempt: number, cause: unknown): Promise<void> {
   // The sender's schedule sets the pace of redeliveries; a wait of ours would turn one away.
   const retryAfterMs = setup.onFailure === "ask-for-redelivery" ? 0 : retryDelay(setup.retryDelayMs, attempt);
   try {

@@ -12,7 +12,7 @@ mod events;
 mod expression;
 mod records;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -20,8 +20,8 @@ use anyhow::{Context as _, Result};
 
 use crate::Schemas;
 
-/// How long a line of the sources may be.
-const LINE_LENGTH: usize = 120;
+/// How long a line of the sources may be, columns.
+pub const LINE_LENGTH: usize = 120;
 
 /// The folder of the files that have one record each, which holds nothing else.
 const RECORDS: &str = "records";
@@ -35,6 +35,12 @@ pub fn files(schemas: &Schemas) -> Result<BTreeMap<String, String>> {
     files.insert("events.ts".to_owned(), events::file(schemas)?);
     files.insert("codes.ts".to_owned(), codes::file());
     Ok(files)
+}
+
+/// The names of the types below `records/`: what events carry, and what that is made of.
+#[must_use]
+pub fn record_names(schemas: &Schemas) -> BTreeSet<String> {
+    records::names(schemas)
 }
 
 /// Writes `files` below `folder`, and removes records that there are no more.
@@ -84,7 +90,8 @@ fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Result<Vec<Stri
 }
 
 /// A documentation comment, on one line where there is room, without the indentation of the first line.
-fn comment(text: &str, indent: usize) -> String {
+#[must_use]
+pub fn comment(text: &str, indent: usize) -> String {
     let text = text.trim().replace("*/", "*\u{200b}/");
     if !text.contains('\n') && indent + text.chars().count() + "/**  */".len() <= LINE_LENGTH {
         return format!("/** {text} */");
@@ -119,7 +126,8 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
 }
 
 /// `export type Name = "a" | "b";`, one alternative per line where the line would be too long.
-fn union(name: &str, alternatives: &[String]) -> String {
+#[must_use]
+pub fn union(name: &str, alternatives: &[String]) -> String {
     let line = format!("export type {name} = {};\n", alternatives.join(" | "));
     if line.trim_end().len() <= LINE_LENGTH {
         return line;

@@ -1,0 +1,70 @@
+// The loop that the event list and the feed of orders have in common: page after page, the position kept when a page is
+// done, and on request on and on.
+
+import type { Signal } from "../fetch-types.js";
+import { sleep } from "./backoff.js";
+import type { Page } from "./pages.js";
+
+/** How a feed is read. */
+export interface FollowOptions {
+  /** Whether to go on at the end, until `signal` is aborted; the call then resolves. Default `false`. */
+  follow?: boolean | undefined;
+  /** How long to wait at the end before looking again, milliseconds, 10 to 3,600,000. Default 2000. */
+  pollMs?: number | undefined;
+  /** Items per page, 1 to 100. Default 100. */
+  limit?: number | undefined;
+  /** Ends the reading after the item that is being processed. */
+  signal?: Signal | undefined;
+}
+
+/** Their names. */
+export const FOLLOW_OPTIONS = ["follow", "pollMs", "limit", "signal"];
+
+/** What is done with a feed. */
+export interface Feed<Item> {
+  readonly from: string | null;
+  readonly page: (cursor: string | null, limit: number, signal: AbortSignal | undefined) => Promise<Page<Item>>;
+  readonly each: (item: Item, signal: AbortSignal | undefined) => Promise<void>;
+  /** Keeps the position; everything before it is done. */
+  readonly done: (cursor: string) => unknown;
+}
+
+const POLL_MS_DEFAULT = 2000;
+const LIMIT_MAX = 100;
+
+/**
+ * Resolves to the last position that was kept.
+ *
+ * @throws {RangeError} an option is outside its range
+ */
+export async function follow<Item>(options: FollowOptions, feed: Feed<Item>): Promise<string | null> {
+  const { follow: goesOn = false, pollMs = POLL_MS_DEFAULT, limit = LIMIT_MAX } = options;
+  if (!(pollMs >= 10 && pollMs <= 3_600_000)) throw new RangeError("pollMs must be from 10 to 3600000");
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
+    throw new RangeError(`limit must be a whole number from 1 to ${LIMIT_MAX}`);
+  }
+  const signal = options.signal as AbortSignal | undefined;
+  let kept = feed.from;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const page = await feed.page(kept, limit, signal);
+      for (const item of page.data) {
+        signal?.throwIfAborted();
+        await feed.each(item, signal);
+      }
+      const position = page.resume_cursor ?? page.next_cursor;
+      if (position !== undefined && position !== kept) {
+        await feed.done(position);
+        kept = position;
+      }
+      if (page.next_cursor !== undefined) continue;
+      if (!goesOn) return kept;
+      await sleep(pollMs, signal);
+    }
+  } catch (error) {
+    // To end a feed that is followed is not a failure.
+    if (goesOn && signal?.aborted && error === signal.reason) return kept;
+    throw error;
+  }
+}
