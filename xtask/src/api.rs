@@ -4,8 +4,10 @@
 //! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from
 //! the merchant's and a client is compiled against them; then the tests run against a real authority: they catch up
 //! with the event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of
-//! both pages lie in the target directory afterwards. Last, schemathesis holds both listeners to the documents they
-//! serve.
+//! both pages lie in the target directory afterwards. The package's client, whose operations are written from the
+//! document, runs against such an authority too (`tests/client`), through a network that loses, repeats and breaks
+//! off; and so does `authority mcp`, which the public client of that protocol speaks to (`tests/mcp`). Last,
+//! schemathesis holds both listeners to the documents they serve.
 
 use std::process::Command;
 
@@ -41,13 +43,18 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let mut build = process::cargo();
     build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
     process::run(build.args(["--bin", "authority"]))?;
-    process::run(
-        Command::new("node")
-            .current_dir(&folder)
-            .args(["--test", "--test-reporter", "spec"])
-            .args(consumer::test_files(&folder)?)
-            .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
-            .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
-    )?;
+    let [client, mcp] = ["tests/client", "tests/mcp"].map(|folder| workspace.root().join(folder));
+    npm::install(&client)?;
+    npm::install(&mcp)?;
+    for folder in [&folder, &client, &mcp] {
+        process::run(
+            Command::new("node")
+                .current_dir(folder)
+                .args(["--test", "--test-reporter", "spec"])
+                .args(consumer::test_files(folder)?)
+                .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
+                .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
+        )?;
+    }
     schemathesis::conformance(workspace, Database::Sqlite, CASES, Some(SEED))
 }

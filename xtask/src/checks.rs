@@ -14,14 +14,16 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
-use crate::{api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, test_programs, tidy};
+use crate::{
+    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, test_programs, tidy,
+};
 
 struct Step {
     name: &'static str,
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -44,6 +46,7 @@ const STEPS: [Step; 11] = [
     Step { name: "build", run: build::web_parts },
     Step { name: "rust", run: test_programs::run },
     Step { name: "api", run: api::test },
+    Step { name: "samples", run: samples::test },
     Step { name: "package", run: consumer::test },
     Step { name: "frameworks", run: frameworks::test },
     Step { name: "consumers", run: consumers::test },
@@ -97,7 +100,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
 const BESIDE_OF: &str = "rust";
 
 /// The others: those of one process run one after the other, because they install into the same folders.
-const BESIDE: [&[&str]; 2] = [&["api"], &["package", "frameworks", "consumers", "fuzz"]];
+const BESIDE: [&[&str]; 2] = [&["api", "samples"], &["package", "frameworks", "consumers", "fuzz"]];
 
 /// Where such a process writes what it says.
 fn log(workspace: &Workspace, steps: &[&str]) -> PathBuf {

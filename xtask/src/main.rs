@@ -30,6 +30,7 @@ mod package;
 mod prerequisites;
 mod process;
 mod prove;
+mod samples;
 mod schemathesis;
 mod test_programs;
 mod tidy;

@@ -73,6 +73,34 @@ pub(crate) fn python() -> Result<()> {
     Ok(())
 }
 
+/// Checks that what the documents' samples run in is there, beside Node and Python. Whatever is missing is named at
+/// once.
+pub(crate) fn sample_programs() -> Result<()> {
+    let needed: [(&[&str], &str); 6] = [
+        (&["go", "version"], "golang-go"),
+        (&["php", "--version"], "php-cli"),
+        (&["ruby", "--version"], "ruby"),
+        (&["javac", "--version"], "default-jdk-headless"),
+        (&["openssl", "version"], "openssl"),
+        (&["curl", "--version"], "curl"),
+    ];
+    let is_missing = |line: &[&str]| {
+        let Some((program, options)) = line.split_first() else { return false };
+        !Command::new(program).args(options).output().is_ok_and(|output| output.status.success())
+    };
+    let missing: Vec<_> = needed.into_iter().filter(|(line, _)| is_missing(line)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let programs: Vec<_> = missing.iter().filter_map(|(line, _)| line.first().copied()).collect();
+    let packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
+    bail!(
+        "{} not found: the samples need Go 1.19, PHP 8.1, Ruby 3.0 and Java 17, or newer (on Debian: `apt install {}`)",
+        programs.join(", "),
+        packages.join(" ")
+    )
+}
+
 /// Checks that `valgrind` is on the PATH; it counts the instructions of a verdict.
 pub(crate) fn valgrind() -> Result<()> {
     process::read(Command::new("valgrind").arg("--version"))

@@ -9,6 +9,7 @@ mod delivery_campaign;
 mod noisy_neighbour;
 mod partners;
 mod power_cut;
+mod samples;
 mod simulation;
 mod soak;
 mod verify_differential;
@@ -32,6 +33,8 @@ pub(crate) enum Proof {
     Partners(partners::Numbers),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
+    /// Runs the documents' samples in every language, over all vectors and a hundred thousand random deliveries.
+    Samples(samples::Numbers),
     /// Ten thousand days in simulated time, every request and every row judged.
     Simulation(simulation::Numbers),
     /// Half of what the authority can carry, for half an hour: memory, file handles, log and tables stay as they are.
@@ -50,6 +53,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::Partners(numbers) => partners::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::Samples(numbers) => samples::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::VerifyDifferential(numbers) => verify_differential::run(workspace, numbers),
@@ -65,6 +69,7 @@ fn all() -> Vec<Proof> {
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::Partners(partners::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
+        Proof::Samples(samples::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
         Proof::VerifyDifferential(verify_differential::Numbers::default()),
