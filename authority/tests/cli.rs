@@ -185,9 +185,9 @@ fn verify_takes_tolerance_rotation_and_json() {
 fn every_vector_passes() {
     let vectors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/verification.json");
     let file = vectors.to_str().expect("a path in UTF-8");
-    assert_ended(&authority(&["verify", "--vectors", file], b""), 0, "128 passed, 0 failed\n", "");
+    assert_ended(&authority(&["verify", "--vectors", file], b""), 0, "129 passed, 0 failed\n", "");
     let json = authority(&["verify", "--vectors", file, "--json"], b"");
-    assert_ended(&json, 0, "{\"failed\":0,\"passed\":128}\n", "");
+    assert_ended(&json, 0, "{\"failed\":0,\"passed\":129}\n", "");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn wrong_usage_is_one_line_that_names_the_option_and_ends_with_two() {
     const SIGN: [&str; 5] = ["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP];
     let cases: &[(&[&str], &str)] = &[
         (&[], "a command is missing: see authority --help"),
-        (&["sing"], "no such command: see authority --help"),
+        (&["sing"], "no such command: is sign meant?"),
         (&[SECRET], "no such command: see authority --help"),
         (&["sign"], "--secret-env <NAME>, --timestamp <T> is missing"),
         (&["sign", "--secret-env", "S1"], "--timestamp <T> is missing"),
@@ -274,8 +274,8 @@ fn wrong_usage_is_one_line_that_names_the_option_and_ends_with_two() {
             &["sign", "--secret-env", "", "--timestamp", TIMESTAMP],
             "--secret-env takes the name of an environment variable, never the secret",
         ),
-        (&["sign", "--secret", SECRET], "--secret is not an option here"),
-        (&["sign", &format!("--secret={SECRET}")], "--secret is not an option here"),
+        (&["sign", "--secret", SECRET], "--secret is not an option here: is --secret-env meant?"),
+        (&["sign", &format!("--secret={SECRET}")], "--secret is not an option here: is --secret-env meant?"),
         (
             &["sign", "--timestamp", TIMESTAMP, "--timestamp", TIMESTAMP],
             "--timestamp <T> is given more than once",
@@ -324,7 +324,7 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_panic() {
+fn a_reader_that_has_gone_ends_the_command_silently() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_authority"))
         .args(["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP])
         .env_clear()
@@ -339,6 +339,5 @@ fn a_reader_that_has_gone_is_no_panic() {
     drop(child.stdin.take());
     let output = child.wait_with_output().expect("the binary ends");
     let stderr = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.starts_with("authority: cannot read or write a standard stream: Broken pipe"), "{stderr}");
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(1), ""));
 }

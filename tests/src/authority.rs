@@ -29,6 +29,7 @@ use tokio::sync::watch;
 use crate::eventually::{eventually, within};
 use crate::http::{Api, Reply};
 use crate::merchant::ServiceUrls;
+use crate::terminal::Terminal;
 
 /// A key-encryption key: 32 bytes, base64.
 pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
@@ -213,6 +214,19 @@ impl Authority {
         within(format!("authority {arguments:?}"), output).await.unwrap()
     }
 
+    /// Runs another command on the same files at a terminal: what a person sees, and the exit code.
+    pub async fn at_terminal(&self, variables: &[(&str, &str)], arguments: &[&str]) -> (String, Option<i32>) {
+        self.begin_at_terminal(variables, arguments).end().await
+    }
+
+    /// Starts another command on the same files at a terminal.
+    #[must_use]
+    pub fn begin_at_terminal(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Terminal {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied());
+        Terminal::start(command)
+    }
+
     /// Starts another command on the same files; what it prints can be read while it runs.
     #[must_use]
     pub fn begin(&self, arguments: &[&str]) -> Child {
@@ -296,6 +310,12 @@ impl Authority {
         base.strip_prefix("http://").unwrap().to_owned()
     }
 
+    /// The home of the commands, which exists once one of them has kept something there.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     /// What it has logged in all its lives.
     #[must_use]
     pub fn log(&self) -> String {
@@ -307,6 +327,7 @@ impl Authority {
     pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
         entries
+            .filter(|entry| entry.file_type().unwrap().is_file())
             .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
             .collect()
     }
@@ -326,6 +347,11 @@ impl Authority {
     pub async fn forget_events(&self, merchant: &str, up_to: i64) {
         let url = &self.variables["AUTHORITY_DATABASE_URL"];
         crate::database::forget_events(url, merchant, up_to).await;
+    }
+
+    /// Advances the clock of a merchant's sandbox in the database, as an authority does that is killed right after.
+    pub async fn advance_clock(&self, merchant: &str, seconds: i64) {
+        crate::database::advance_clock(self.database_url(), merchant, seconds).await;
     }
 
     /// Waits until no delivery waits for an attempt, now or later, as the database says.
@@ -369,9 +395,14 @@ impl Authority {
         command
     }
 
-    /// Nothing of the developer's own environment.
+    /// Nothing of the developer's own environment, and a home of its own.
     fn equip(&self, command: &mut Command) {
-        command.env_clear().envs(&self.variables).stdin(Stdio::null()).kill_on_drop(true);
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .envs(&self.variables)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
     }
 }
 

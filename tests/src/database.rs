@@ -44,16 +44,32 @@ pub(crate) async fn forget_events(url: &str, merchant: &str, up_to: i64) {
     let forget = format!(
         "UPDATE streams SET removed_through = {up_to} WHERE {of}; DELETE FROM events WHERE {of} AND sequence <= {up_to}"
     );
+    write(url, &forget).await;
+}
+
+/// Advances the clock of a merchant's sandbox, in seconds, for every record that it has: what an authority stores that
+/// is killed before it makes anything due.
+pub(crate) async fn advance_clock(url: &str, merchant: &str, seconds: i64) {
+    let advance = "INSERT INTO sandbox_clock_advances (merchant_id, advanced_at, seconds)";
+    let later = "SELECT id, created_at + 3600000";
+    write(url, &format!("{advance} {later}, {seconds} FROM merchants WHERE id = '{merchant}'")).await;
+}
+
+/// Runs the statements as one transaction.
+async fn write(url: &str, statements: &str) {
     if url.starts_with("postgres") {
         let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
         let mut conn = options.connect().await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("BEGIN; {forget}; COMMIT"))).execute(&mut conn).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(format!("BEGIN; {statements}; COMMIT")))
+            .execute(&mut conn)
+            .await
+            .unwrap();
         conn.close().await.unwrap();
     } else {
         let options: sqlx::sqlite::SqliteConnectOptions = url.parse().unwrap();
         let mut conn = options.connect().await.unwrap();
-        let forget = format!("BEGIN IMMEDIATE; {forget}; COMMIT");
-        sqlx::raw_sql(AssertSqlSafe(forget)).execute(&mut conn).await.unwrap();
+        let statements = format!("BEGIN IMMEDIATE; {statements}; COMMIT");
+        sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut conn).await.unwrap();
         conn.close().await.unwrap();
     }
 }

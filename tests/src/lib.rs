@@ -1,11 +1,11 @@
 //! The kit that the integration tests share: real parts, started and ended by the test that needs them.
 //!
-//! A test names what it wants running, talks to it over a socket, and asserts exact outcomes. Nothing here stands in
-//! for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed to, and
+//! A test names what it wants running, talks to it over a socket, and asserts exact outcomes. Nothing here stands
+//! in for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed to, and
 //! [`delivery`] signs with the core that the authority signs with. [`authority`] runs the built binary on files of
 //! its own, [`service`] runs the same inside the test where the test turns the clock, [`merchant`] and [`http`] ask
-//! it, [`receiver`] takes what it delivers, and [`schemas`] and [`webhooks`] say whether that is what the package's
-//! types and the API's description promise.
+//! it, [`terminal`] is what a person sees of a command, [`receiver`] takes what it delivers, and [`schemas`] and
+//! [`webhooks`] say whether that is what the package's types and the API's description promise.
 //!
 //! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
 //! because in a test that is the outcome.
@@ -32,6 +32,7 @@ pub mod receiver;
 pub mod schemas;
 pub mod service;
 pub mod shop;
+pub mod terminal;
 pub mod webhooks;
 pub mod workerd;
 

@@ -25,6 +25,45 @@ pub struct Doctor {
     pub json: bool,
 }
 
+/// `authority config`
+#[derive(Debug, Args)]
+pub struct ConfigCommand {
+    /// Action to run.
+    #[command(subcommand)]
+    pub action: ConfigAction,
+}
+
+/// The actions of `authority config`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Check the configuration of `serve`, and print every setting with its value and where that came from.
+    Check(ConfigCheck),
+}
+
+/// `authority config check`
+#[derive(Debug, Args)]
+pub struct ConfigCheck {
+    /// Print one JSON line per setting.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `authority completion`
+#[derive(Debug, Args)]
+pub struct Completion {
+    /// Shell to write for.
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// `authority man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Directory for the pages, such as /usr/local/share/man/man1.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
 /// `authority secrets`
 #[derive(Debug, Args)]
 pub struct Secrets {
@@ -64,39 +103,70 @@ pub struct Dev {
 
 /// `authority trigger`
 #[derive(Debug, Args)]
+#[command(after_help = "The environment variable AUTHORITY_API_KEY must hold a test key of the merchant.")]
 pub struct Trigger {
     /// Event type from the catalog, such as order.shipped.
-    #[arg(value_name = "TYPE")]
-    pub event_type: String,
+    #[arg(value_name = "TYPE", required_unless_present = "from")]
+    pub event_type: Option<String>,
+    /// Change the body of a call: a record (checkout, payment, refund, shipment, subscription), the path of a
+    /// member, and its value as JSON or as text, such as checkout.line_items.0.quantity=3. May be repeated.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Run the steps in a JSON file instead, in order, up to the first that is refused.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["event_type", "set"])]
+    pub from: Option<PathBuf>,
     /// Address of the merchant API; default: AUTHORITY_LISTEN.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// Print one JSON line.
+    /// Print one JSON line per event or step.
     #[arg(long)]
     pub json: bool,
 }
 
 /// `authority listen`
 #[derive(Debug, Args)]
+#[command(after_help = "The environment variable AUTHORITY_API_KEY must hold a test key of the merchant.")]
 pub struct Listen {
-    /// Receiver to forward to: an http or https URL on this machine.
-    #[arg(long, value_name = "URL")]
-    pub forward_to: String,
+    /// Receiver to forward to: an http or https URL on this machine. May be repeated with event types or category.*
+    /// before the URL; one without a type receives the rest.
+    #[arg(long, value_name = "[TYPE=]URL", required_unless_present = "print_secret")]
+    pub forward_to: Vec<String>,
+    /// Allow receivers on other machines.
+    #[arg(long, conflicts_with = "print_secret")]
+    pub allow_remote: bool,
     /// Where to begin: now (new events only), start (all events), or a position that an earlier run printed.
     #[arg(long, value_name = "WHERE", default_value = "now")]
     pub from: String,
     /// Event types or category.*, separated by commas; default: all.
     #[arg(long, value_name = "TYPES")]
     pub events: Option<String>,
-    /// Environment variable that holds the signing secret; default: a new secret is generated.
+    /// Environment variable that holds the signing secret; default: the secret of this user on this machine, which the
+    /// first session makes.
     #[arg(long, value_name = "NAME")]
     pub secret_env: Option<OsString>,
+    /// Print the signing secret that a session uses, and exit.
+    #[arg(long, conflicts_with = "forward_to")]
+    pub print_secret: bool,
+    /// Header to add to each forwarded request; may be repeated.
+    #[arg(long, value_name = "NAME:VALUE")]
+    pub header: Vec<String>,
     /// Address of the merchant API; default: AUTHORITY_LISTEN.
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Print one JSON line per event.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `authority mcp`
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Environment variable with a signing secret to explain refused deliveries with; may be repeated, at most 8.
+    #[arg(long, value_name = "NAME")]
+    pub secret_env: Vec<OsString>,
+    /// Address of the merchant API; default: AUTHORITY_LISTEN.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
 }
 
 /// `authority sign`

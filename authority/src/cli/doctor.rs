@@ -12,6 +12,7 @@ use authority_store::{Inspection, StoreError};
 use serde::Serialize;
 
 use super::serve::block_on;
+use super::style::{Tone, cell};
 use super::{Exit, Failure, Process, args};
 use crate::app::invariants::{AuditReport, audit};
 use crate::app::sealed::{SealedCount, count_sealed};
@@ -81,7 +82,8 @@ pub(super) fn run(doctor: &args::Doctor, process: &mut Process<'_>) -> Result<Ex
                 audit
             }
             Err(error) => {
-                checks.push(Check::new("database", Verdict::Failed, error.to_string()));
+                let detail = format!("{}: {error}", config.database_url);
+                checks.push(Check::new("database", Verdict::Failed, detail));
                 skip(&mut checks, &["keys", "audit", "clock"]);
                 AuditReport::default()
             }
@@ -208,7 +210,8 @@ fn print(report: &Report, json: bool, process: &mut Process<'_>) -> Result<(), F
         writeln!(process.stdout, "{line}")?;
     } else {
         for Check { name, status, detail } in &report.checks {
-            writeln!(process.stdout, "{name:<10}{:<9}{detail}", status.as_str())?;
+            let status = cell(status.as_str(), 9, Tone::of(status.as_str()), process.colour);
+            writeln!(process.stdout, "{name:<10}{status}{detail}")?;
         }
         for located in &report.audit.findings {
             let merchant = located.merchant_id.as_ref().map_or("-", |id| id.as_str());

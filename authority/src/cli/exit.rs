@@ -33,14 +33,18 @@ pub enum Failure {
     Failed(String),
     /// The arguments or the configuration are wrong; the text begins with the flag or variable. Exit code 2.
     Usage(String),
+    /// The reader of standard output has gone, as `head` does when it has enough: nobody is left to be told. Exit code
+    /// 1.
+    ReaderGone,
 }
 
 impl Failure {
-    /// Writes one line to standard error and returns the exit code.
+    /// Writes one line to standard error, unless nobody reads the results any more, and returns the exit code.
     pub(super) fn report(self, stderr: &mut dyn Write) -> Exit {
         let (exit, message) = match self {
             Self::Failed(message) => (Exit::Failed, message),
             Self::Usage(message) => (Exit::Usage, message),
+            Self::ReaderGone => return Exit::Failed,
         };
         let line: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         // When standard error is closed, only the exit code can report the failure.
@@ -56,8 +60,11 @@ impl From<ConfigError> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// A standard stream failed, usually because its reader has closed it.
+    /// A standard stream failed.
     fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::ReaderGone;
+        }
         Self::Failed(format!("cannot read or write a standard stream: {error}"))
     }
 }

@@ -9,16 +9,20 @@
 
 pub mod args;
 mod caller;
+mod configuration;
 mod dev;
 mod doctor;
 mod exit;
 mod listen;
 mod manage;
+mod manual;
+mod mcp;
 mod migrate;
 mod rewrap;
 mod secrets;
 mod serve;
 mod sign;
+mod style;
 mod trigger;
 mod usage;
 mod vectors;
@@ -27,7 +31,7 @@ mod verify;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::clock::Clock;
 use crate::config::Lookup;
@@ -36,7 +40,7 @@ pub use exit::{Exit, Failure};
 
 /// The commerce authority: merchant API, operator API and signed event delivery.
 #[derive(Debug, Parser)]
-#[command(name = "authority", version, arg_required_else_help = false)]
+#[command(name = "authority", bin_name = "authority", version, arg_required_else_help = false)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -50,6 +54,8 @@ enum Command {
     Migrate(args::Migrate),
     /// Check the machine, the configuration and the database, and audit the stored data.
     Doctor(args::Doctor),
+    /// Check the configuration.
+    Config(args::ConfigCommand),
     /// Manage operator keys.
     OperatorKey(manage::OperatorKey),
     /// Manage merchants.
@@ -58,7 +64,7 @@ enum Command {
     Key(manage::Key),
     /// Manage the webhook endpoints of merchants.
     Endpoint(manage::Endpoint),
-    /// List and retry deliveries.
+    /// List, follow and retry deliveries.
     Delivery(manage::Delivery),
     /// Read the events of a merchant.
     Events(manage::Events),
@@ -68,6 +74,8 @@ enum Command {
     Trigger(args::Trigger),
     /// Forward a merchant's test events to a receiver on this machine, signed like deliveries.
     Listen(args::Listen),
+    /// Serve a merchant's test data and the documents to programs that write programs, as an MCP server.
+    Mcp(args::Mcp),
     /// Manage the secrets sealed under the key-encryption key.
     Secrets(args::Secrets),
     /// Run a demo on this machine without configuration: one order from checkout to verified events.
@@ -76,18 +84,26 @@ enum Command {
     Sign(args::Sign),
     /// Verify a signed body from standard input, or run a vector file.
     Verify(args::Verify),
+    /// Print a script that completes commands and options in a shell.
+    Completion(args::Completion),
+    /// Write the manual pages of all commands.
+    Man(args::Man),
 }
 
 /// The parts of its process that a command uses.
 pub struct Process<'a> {
     /// The environment.
     pub environment: Lookup<'a>,
+    /// The names of the variables in the environment.
+    pub variables: &'a [OsString],
     /// Standard input.
     pub stdin: &'a mut dyn Read,
     /// Standard output: results only.
     pub stdout: &'a mut dyn Write,
     /// Standard error: messages.
     pub stderr: &'a mut dyn Write,
+    /// Whether what is for people has colours: standard output is a terminal that shows them, and nobody forbids it.
+    pub colour: bool,
     /// The time.
     pub clock: &'a dyn Clock,
 }
@@ -98,7 +114,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, process: &mut Process
         Ok(arguments) => run(arguments.command, process),
         Err(error) if error.use_stderr() => Err(Failure::Usage(usage::line(&error))),
         Err(help) => {
-            process.stdout.write_all(help.to_string().as_bytes()).map(|()| Exit::Done).map_err(Failure::from)
+            let help = help.render();
+            let help = if process.colour { help.ansi().to_string() } else { help.to_string() };
+            process.stdout.write_all(help.as_bytes()).map(|()| Exit::Done).map_err(Failure::from)
         }
     };
     outcome.unwrap_or_else(|failure| failure.report(process.stderr))
@@ -109,6 +127,7 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::run(args, process),
         Command::Migrate(args) => migrate::run(&args, process),
         Command::Doctor(args) => doctor::run(&args, process),
+        Command::Config(args) => configuration::run(&args, process),
         Command::OperatorKey(args) => manage::operator_key(args, process),
         Command::Merchant(args) => manage::merchant(args, process),
         Command::Key(args) => manage::key(args, process),
@@ -118,9 +137,12 @@ fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
         Command::Sandbox(args) => manage::sandbox(args, process),
         Command::Trigger(args) => trigger::run(&args, process),
         Command::Listen(args) => listen::run(args, process),
+        Command::Mcp(args) => mcp::run(args, process),
         Command::Secrets(args) => rewrap::run(&args, process),
         Command::Dev(args) => dev::run(&args, process),
         Command::Sign(args) => sign::run(args, process),
         Command::Verify(args) => verify::run(args, process),
+        Command::Completion(args) => manual::completion(&args, Arguments::command(), process),
+        Command::Man(args) => manual::man(&args, Arguments::command()),
     }
 }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Failure, Process, args};
 use crate::clock::SystemClock;
-use crate::config::{Config, Logging};
+use crate::config::{Config, Logging, unread_variables};
 use crate::dice::SystemDice;
 use crate::service::{Service, StartError, migrate_store};
 use crate::telemetry;
@@ -23,9 +23,14 @@ struct Ready {
 
 /// Serves until a signal arrives.
 pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit, Failure> {
+    // First: the missing or default value of another variable is often the consequence.
+    let unread = unread_variables(process.variables)?;
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
     telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
+    for variable in unread {
+        tracing::warn!(variable, "nothing reads this variable");
+    }
     block_on(async {
         let signals = Signals::listen()?;
         if serve.migrate {

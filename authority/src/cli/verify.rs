@@ -73,7 +73,7 @@ fn code(verdict: &Result<Envelope<'_>, VerificationCode>) -> &'static str {
 }
 
 /// A paragraph for each cause, numbered when there are several.
-fn text_of(causes: &[Finding]) -> String {
+pub(super) fn text_of(causes: &[Finding]) -> String {
     let paragraph = |(index, finding): (usize, &Finding)| {
         let number = if causes.len() > 1 { format!("{}. ", index + 1) } else { String::new() };
         let indent = " ".repeat(number.len());
@@ -99,11 +99,16 @@ fn json_line(verdict: &Result<Envelope<'_>, VerificationCode>, causes: Option<&[
         line.insert("event".to_owned(), event);
     }
     if let Some(causes) = causes {
-        let object = |finding: &Finding| {
-            let Finding { cause, evidence } = finding;
-            json!({ "cause": cause.as_str(), "evidence": evidence, "fix": cause.fix() })
-        };
-        line.insert("causes".to_owned(), causes.iter().map(object).collect());
+        line.insert("causes".to_owned(), json_of(causes));
     }
     Value::Object(line).to_string()
+}
+
+/// An array with an object for each cause.
+pub(super) fn json_of(causes: &[Finding]) -> Value {
+    let object = |finding: &Finding| {
+        let Finding { cause, evidence } = finding;
+        json!({ "cause": cause.as_str(), "evidence": evidence, "fix": cause.fix() })
+    };
+    causes.iter().map(object).collect()
 }

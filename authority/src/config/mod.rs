@@ -3,7 +3,8 @@
 //! The command line passes in a lookup (the process environment; in tests a table). [`Config::read`] returns the whole
 //! configuration or the first variable to correct; the process then ends with exit code 2 and that one line (contract
 //! 6.5, 16). Nothing else in the service reads the environment. An empty variable counts as malformed, not as absent,
-//! so that a forgotten value in a deployment file is noticed.
+//! so that a forgotten value in a deployment file is noticed. For the same reason `serve` refuses a misspelt
+//! `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
 //!
 //! Deliberately absent: configuration files and reloading; values in error messages (a secret under the wrong name
 //! would reach the log).
@@ -13,7 +14,9 @@ mod delivery;
 mod egress_proxy;
 mod keys;
 mod logging;
+mod names;
 mod rate_limits;
+mod settings;
 mod trusted_proxies;
 mod variables;
 
@@ -22,7 +25,9 @@ pub use delivery::Delivery;
 pub use egress_proxy::EgressProxy;
 pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
+pub use names::unread_variables;
 pub use rate_limits::{Quota, RateLimits};
+pub use settings::{Setting, Source, settings};
 pub use trusted_proxies::TrustedProxies;
 pub use variables::{ConfigError, Lookup};
 

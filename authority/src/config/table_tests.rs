@@ -1,6 +1,7 @@
 //! Every variable again, as a table that operators could read: the result without a value, the accepted values at both
 //! ends of its range, and the refused values just beyond.
 
+use super::names::is_known;
 use super::{Config, ConfigError, Logging};
 
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -102,8 +103,8 @@ fn every_variable_takes_its_range_and_nothing_beyond() {
     }
 }
 
-/// Every variable that is read must be in the table, so that its values are tested, and in the operations manual, so
-/// that operators know it.
+/// Every variable that is read must be in the table, so that its values are tested, in the operations manual, so that
+/// operators know it, and among the known names, so that `serve` does not refuse it.
 #[test]
 fn every_variable_stands_in_the_table_and_in_the_manual() {
     let seen = std::cell::RefCell::new(std::collections::BTreeSet::new());
@@ -117,5 +118,6 @@ fn every_variable_stands_in_the_table_and_in_the_manual() {
     for name in seen.into_inner() {
         assert!(TABLE.iter().any(|(variable, ..)| *variable == name), "{name} is not in the table");
         assert!(manual.contains(&format!("`{name}`")), "{name} is not in docs/operations.md");
+        assert!(is_known(&name), "serve would refuse {name}");
     }
 }

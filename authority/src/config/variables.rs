@@ -38,15 +38,24 @@ pub enum ConfigError {
         /// What it conflicts with.
         reason: &'static str,
     },
+    /// Nothing reads the variable, and its name is nearly that of another.
+    #[error("{variable} is not a variable of this program: is {likely} meant?")]
+    Misspelt {
+        /// The variable's name.
+        variable: String,
+        /// The variable that was probably meant.
+        likely: &'static str,
+    },
 }
 
 impl ConfigError {
     /// The name of the variable to correct.
-    pub fn variable(&self) -> &'static str {
+    pub fn variable(&self) -> &str {
         match self {
             Self::Missing { variable, .. }
             | Self::Malformed { variable, .. }
             | Self::Conflict { variable, .. } => variable,
+            Self::Misspelt { variable, .. } => variable,
         }
     }
 }

@@ -15,7 +15,6 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
@@ -45,7 +44,7 @@ pub(crate) enum CallError {
         reason: String,
     },
     /// The authority refused the request.
-    #[error("{call} answered {status} {code}")]
+    #[error("{call} answered {status} {code}{members}")]
     Refused {
         /// Method and path.
         call: String,
@@ -53,6 +52,10 @@ pub(crate) enum CallError {
         status: u16,
         /// The code of the problem body, empty when there is none.
         code: String,
+        /// The problem body, if the answer has one.
+        problem: Option<Box<Value>>,
+        /// The wrong members of the body, each with its pointer and what is wrong, after a colon; else empty.
+        members: String,
     },
     /// The answer does not follow the contract.
     #[error("{call} answered something that the contract does not know")]
@@ -229,12 +232,15 @@ fn retry_after(answer: &Answer) -> Option<Duration> {
 }
 
 fn refused(call: String, answer: &Answer) -> CallError {
-    #[derive(Deserialize)]
-    struct Problem {
-        code: String,
-    }
-    let code = serde_json::from_slice(&answer.body).map(|Problem { code }| code).unwrap_or_default();
-    CallError::Refused { call, status: answer.status.as_u16(), code }
+    let problem: Option<Box<Value>> = serde_json::from_slice(&answer.body).ok();
+    let text =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let code = problem.as_ref().map(|problem| text(problem, "code")).unwrap_or_default();
+    let wrong = problem.as_ref().and_then(|problem| problem.get("errors")?.as_array());
+    let member = |member: &Value| format!("{}: {}", text(member, "pointer"), text(member, "detail"));
+    let members: Vec<String> = wrong.into_iter().flatten().map(member).collect();
+    let members = if members.is_empty() { String::new() } else { format!(": {}", members.join("; ")) };
+    CallError::Refused { call, status: answer.status.as_u16(), code, problem, members }
 }
 
 fn decoded<T: DeserializeOwned>(method: &Method, path: &str, answer: &Answer) -> Result<T, CallError> {

@@ -1,4 +1,5 @@
-//! The events of a run, read over the merchant API: `GET /events` with a cursor (contract 4.5, 4.9, 8).
+//! The events of a run, read over the merchant API: `GET /events` with a cursor (contract 4.5, 4.9, 8); and the end of
+//! the stream before it, from `GET /integration-health` (contract 2.12).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -23,6 +24,25 @@ struct Page {
 #[derive(Deserialize)]
 struct Item {
     id: String,
+}
+
+#[derive(Deserialize)]
+struct Health {
+    outbox: Outbox,
+}
+
+#[derive(Deserialize)]
+struct Outbox {
+    latest_sequence: u64,
+}
+
+/// The sequence of the newest event; 0 when there is none.
+///
+/// # Errors
+/// [`CallError`].
+pub(crate) async fn latest_sequence(merchant: &Api) -> Result<u64, CallError> {
+    let health: Health = merchant.get_as("/integration-health").await?;
+    Ok(health.outbox.latest_sequence)
 }
 
 /// Reads the events after `cursor` to the end of the stream. An empty cursor is the beginning.

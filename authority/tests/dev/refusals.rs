@@ -54,7 +54,8 @@ fn a_directory_that_cannot_be_used_is_told_in_one_line() {
         (
             |data| fs::remove_file(data.join("dev.json")).unwrap(),
             1,
-            "authority: POST /merchants answered 422 validation_failed: what DATA holds does not fit together",
+            "authority: POST /merchants answered 422 validation_failed: /slug: is taken: what DATA holds does not fit \
+             together",
         ),
         (
             |data| fs::write(data.join("kek"), "q".repeat(42) + "E=").unwrap(),

@@ -83,11 +83,16 @@ fn it_stays_up_with_lines_that_work_when_pasted() {
     let keys: Vec<&str> = lines.iter().map(String::as_str).filter(|line| line.contains("KEY=svc_")).collect();
     assert_eq!(keys.len(), 2);
     let keys = keys.join("\n");
+    the_commands_use_the_pasted_key(&keys, &lines);
     let pasted: Vec<(u16, Value)> =
         lines.iter().filter(|line| line.starts_with("curl ")).map(|line| paste(&keys, line)).collect();
     let statuses: Vec<u16> = pasted.iter().map(|(status, _)| *status).collect();
     assert_eq!(statuses, [200, 200, 202, 201]);
-    assert_eq!(pasted[0].1["fulfillment_status"], "shipped");
+    let order = &pasted[0].1;
+    assert_eq!(
+        (&order["fulfillment_status"], &order["payment_status"]),
+        (&"delivered".into(), &"partially_refunded".into())
+    );
     assert_eq!(pasted[1].1["data"][0]["type"], "checkout.created");
     // What the pasted lines caused arrives and is shown.
     let test_event = pasted[2].1["event_id"].as_str().unwrap();
@@ -111,6 +116,31 @@ fn it_stays_up_with_lines_that_work_when_pasted() {
     assert_eq!(ended(&mut command(&data, &["--once", "--json"], &[])).0, Some(0));
 }
 
+/// The lines that run the program itself: one produces an event, the other refuses nothing but the missing receiver.
+fn the_commands_use_the_pasted_key(keys: &str, lines: &[String]) {
+    let program = env!("CARGO_BIN_EXE_authority");
+    let command = |name: &str| {
+        let start = format!("{program} {name} ");
+        lines.iter().find(|line| line.starts_with(&start)).unwrap()
+    };
+    // Where `listen` keeps its secret.
+    let home = tempfile::tempdir().unwrap();
+    let run = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.env_clear().env("HOME", home.path()).args(["-c", &format!("{keys}\n{line}")]);
+        let output = shell.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, stdout) = run(command("trigger"));
+    assert_eq!(code, Some(0), "{stdout}");
+    assert!(stdout.contains("evt_"), "{stdout}");
+    // What follows `--from` is not known before `listen` asks the authority with the key.
+    let (code, stdout) = run(&format!("{} --from nonsense", command("listen")));
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    let text = lines.join("\n");
+    assert!(text.contains("/docs and ") && text.contains("`endpoint.secret` in "), "{text}");
+}
+
 #[test]
 fn after_a_kill_the_next_run_goes_on() {
     let (_folder, data) = folder();
@@ -123,7 +153,7 @@ fn after_a_kill_the_next_run_goes_on() {
     let summary: Value = serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
     assert_eq!(
         (&summary["events_emitted"], &summary["lost"]),
-        (&Value::from(9), &Value::from(0)),
+        (&Value::from(17), &Value::from(0)),
         "{summary}"
     );
 }

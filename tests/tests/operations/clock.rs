@@ -48,9 +48,11 @@ async fn doctor(database_url: &str, clock: Arc<HandClock>) -> (Exit, Value) {
         let (mut said, mut log) = (Vec::new(), Vec::new());
         let mut process = Process {
             environment: &|name| variable(&database_url, name),
+            variables: &[],
             stdin: &mut std::io::empty(),
             stdout: &mut said,
             stderr: &mut log,
+            colour: false,
             clock: &*clock,
         };
         let exit = cli::main(["authority", "doctor", "--json"].map(Into::into), &mut process);

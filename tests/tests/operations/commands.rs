@@ -235,7 +235,14 @@ async fn events_are_tailed(database: Database) {
     assert_eq!(all, merchant.events().await);
     let rest = done(&authority, &[&tail[..], &["--from", "6", "--once"]].concat()).await;
     assert_eq!(rest, all[5..]);
-    assert_eq!(done(&authority, &[&tail[..], &["--once"]].concat()).await, Vec::<Value>::new());
+    // It begins with the last ten, or as many as are asked for.
+    merchant.paid_order().await;
+    let all = merchant.events().await;
+    assert_eq!(done(&authority, &[&tail[..], &["--once"]].concat()).await, all[all.len() - 10..]);
+    let last = done(&authority, &[&tail[..], &["--once", "--last", "2"]].concat()).await;
+    assert_eq!(last, all[all.len() - 2..]);
+    let none = done(&authority, &[&tail[..], &["--once", "--last", "0"]].concat()).await;
+    assert_eq!(none, Vec::<Value>::new());
     refused(
         &authority,
         &[&tail[..], &["--from", "0"]].concat(),
@@ -245,13 +252,21 @@ async fn events_are_tailed(database: Database) {
     .await;
     let short = authority.run(&[&tail[..], &["--from", "6", "--once"]].concat()).await;
     let short = String::from_utf8(short.stdout).unwrap();
-    let words: Vec<_> = short.split_whitespace().collect();
-    assert_eq!((words[0], words[2], words[4]), ("6", "order.confirmed", "2"), "{short}");
+    let (headings, row) = short.split_once('\n').unwrap();
+    assert_eq!(
+        headings.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>(),
+        ["SEQUENCE", "WHEN", "TYPE", "RECORD", "VERSION"]
+    );
+    let cells: Vec<_> =
+        row.lines().next().unwrap().split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect();
+    assert_eq!((cells[0], cells[2], cells[4]), ("6", "order.confirmed", "2"), "{short}");
+    assert!(cells[1] == "now" || cells[1].ends_with(" ago"), "{short}");
 
-    let mut following = authority.begin(&[&tail[..], &["--from", "7", "--json"]].concat());
+    let mut following =
+        authority.begin(&[&tail[..], &["--from", &(all.len() + 1).to_string(), "--json"]].concat());
     let mut printed = BufReader::new(following.stdout.take().unwrap()).lines();
     merchant.paid_order().await;
-    for event in &merchant.events().await[6..] {
+    for event in &merchant.events().await[all.len()..] {
         let line = within("a tailed event", printed.next_line()).await.unwrap().unwrap();
         assert_eq!(&serde_json::from_str::<Value>(&line).unwrap(), event);
     }

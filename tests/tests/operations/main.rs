@@ -4,9 +4,16 @@
 mod backup;
 mod clock;
 mod commands;
+mod config;
 mod doctor;
+mod golden;
 mod listen;
+mod manual;
+mod mistakes;
 mod postgres;
 mod rewrap;
 mod seeing;
 mod stop;
+mod tail;
+mod terminal;
+mod trigger;

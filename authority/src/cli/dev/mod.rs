@@ -1,9 +1,9 @@
-//! `authority dev` (contract 16): runs one order from checkout to delivery on this machine and shows each step.
+//! `authority dev` (contract 16): runs one order from checkout to a partial refund on this machine and shows each step.
 //!
 //! In both modes standard output begins with the ready line, once the listeners accept connections and the merchant
 //! `demo` is set up. With `--json` exactly one more line follows, the summary; the keys are in `dev.json` in the data
-//! directory. Without `--json` the output is for a person: each event as it arrives verified, the answers to the probes
-//! that `dev` sends, the summary, and, when the command stays up, the keys and a few lines to paste.
+//! directory. Without `--json` the output is for a person: each verified event in the order of the stream, the answers
+//! to the probes that `dev` sends, the summary, and, when the command stays up, the keys and a few lines to paste.
 //!
 //! The listeners are 127.0.0.1:8080 and :8081. With `--once` they are free ports, so that the command never conflicts
 //! with another program. `AUTHORITY_LISTEN`, `AUTHORITY_OPERATOR_LISTEN`, `AUTHORITY_LOG` and `AUTHORITY_LOG_FORMAT`
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use authority_store::StoreError;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::serve::{Signals, block_on, print_ready, stop_on_signal};
 use super::{Exit, Failure, Process, args};
@@ -29,6 +29,7 @@ use crate::config::{Config, Logging, Lookup};
 use crate::dev::client::CallError;
 use crate::dev::data_dir::{DataDir, DataDirError};
 use crate::dev::demo::SetUpError;
+use crate::dev::in_order::InOrder;
 use crate::dev::probes::{ProbeError, Sample};
 use crate::dev::receiver::Arrival;
 use crate::dev::stage::{Stage, StageError};
@@ -43,6 +44,10 @@ use screen::Screen;
 /// after 5 s (contract 7.2).
 const ARRIVAL_DEADLINE: Duration = Duration::from_secs(30);
 
+/// How long an event waits on the screen for the one before it, counted from the last arrival. Deliveries that go out
+/// together arrive within milliseconds; one that failed comes seconds later and is shown then.
+const ORDER_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Runs the demo, and stays up unless `--once` is given.
 pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let logging = Logging::read(process.environment)?;
@@ -55,8 +60,8 @@ pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Ex
         let set = Stage::set(config, &mut data, clock.clone(), Arc::new(SystemDice)).await;
         let (stage, arrivals) = set.map_err(|error| not_set(&error, &data))?;
         print_ready(&stage.service, process)?;
-        let mut house =
-            House { screen: Screen::new(process, arguments.json), tally: Tally::default(), arrivals };
+        let screen = Screen::new(process, arguments.json);
+        let mut house = House { screen, tally: Tally::default(), in_order: InOrder::default(), arrivals };
         let played = tokio::select! {
             played = play(&stage, &mut data, clock.as_ref(), &mut house) => played.map(Some),
             () = signals.next() => Ok(None),
@@ -113,6 +118,8 @@ async fn play(
     let merchant = &stage.demo.merchant;
     let cursor = data.kept.events_cursor.clone().unwrap_or_default();
     let before = house.beside(feed::read(merchant, &cursor)).await??;
+    let latest_sequence = house.beside(feed::latest_sequence(merchant)).await??;
+    house.in_order = InOrder::after(latest_sequence);
     house.screen.open(data, &stage.demo.endpoint)?;
     let order_number = house.beside(scenario::play(&stage.demo)).await??;
     let run = house.beside(feed::read(merchant, &before.cursor)).await??;
@@ -159,6 +166,7 @@ async fn stay(stage: Stage, signals: Signals, mut house: House<'_, '_>) -> Resul
 struct House<'s, 'e> {
     screen: Screen<'s, 'e>,
     tally: Tally,
+    in_order: InOrder,
     arrivals: mpsc::Receiver<Arrival>,
 }
 
@@ -168,12 +176,13 @@ impl House<'_, '_> {
         tokio::pin!(work);
         let done = loop {
             tokio::select! {
-                Some(arrival) = self.arrivals.recv() => self.note(&arrival)?,
+                Some(arrival) = self.arrivals.recv() => self.note(arrival)?,
+                () = sleep(ORDER_PATIENCE), if self.in_order.is_waiting() => self.show_waiting()?,
                 done = &mut work => break done,
             }
         };
         while let Ok(arrival) = self.arrivals.try_recv() {
-            self.note(&arrival)?;
+            self.note(arrival)?;
         }
         Ok(done)
     }
@@ -182,18 +191,36 @@ impl House<'_, '_> {
     async fn await_claims(&mut self, ids: &[String]) -> Result<(), Failure> {
         let claims = async {
             while !self.tally.has_claimed(ids) {
-                let Some(arrival) = self.arrivals.recv().await else { break };
-                self.note(&arrival)?;
+                tokio::select! {
+                    arrival = self.arrivals.recv() => match arrival {
+                        Some(arrival) => self.note(arrival)?,
+                        None => break,
+                    },
+                    () = sleep(ORDER_PATIENCE), if self.in_order.is_waiting() => self.show_waiting()?,
+                }
             }
             Ok(())
         };
         // The summary counts an event that did not arrive in time as lost.
-        timeout(ARRIVAL_DEADLINE, claims).await.unwrap_or(Ok(()))
+        let claimed: Result<(), Failure> = timeout(ARRIVAL_DEADLINE, claims).await.unwrap_or(Ok(()));
+        claimed?;
+        self.show_waiting()
     }
 
-    fn note(&mut self, arrival: &Arrival) -> Result<(), Failure> {
-        self.tally.note(arrival);
-        Ok(self.screen.arrival(arrival)?)
+    fn note(&mut self, arrival: Arrival) -> Result<(), Failure> {
+        self.tally.note(&arrival);
+        let ready = self.in_order.take(arrival);
+        self.show(&ready)
+    }
+
+    /// Shows what waits for an event that did not come.
+    fn show_waiting(&mut self) -> Result<(), Failure> {
+        let waiting = self.in_order.release();
+        self.show(&waiting)
+    }
+
+    fn show(&mut self, arrivals: &[Arrival]) -> Result<(), Failure> {
+        Ok(arrivals.iter().try_for_each(|arrival| self.screen.arrival(arrival))?)
     }
 }
 
@@ -206,7 +233,7 @@ fn not_set(error: &StageError, data: &DataDir) -> Failure {
         {
             format!("{address} is taken: stop what listens there, or set {variable} to another address")
         }
-        StageError::Service(StartError::Store(StoreError::Locked)) => {
+        StageError::Service(StartError::Open { source: StoreError::Locked, .. }) => {
             format!("another `authority` works in {path}: stop it, or give --data another directory")
         }
         StageError::Listen { port: Some(port), .. } => format!(

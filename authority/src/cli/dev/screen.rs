@@ -28,7 +28,7 @@ impl<'s, 'e> Screen<'s, 'e> {
     /// The heading of the events.
     pub(super) fn open(&mut self, data: &DataDir, endpoint: &SavedEndpoint) -> io::Result<()> {
         let (path, url) = (data.path().display(), receiver::url(endpoint.port));
-        self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents as they arrive, verified (sent in parallel: `sequence` is their order):\n"))
+        self.text(&format!("\nData in {path}, receiver at {url}\n\nEvents, each verified by the receiver, in the order of the stream:\n"))
     }
 
     /// One line for an event that arrived for the first time.
@@ -36,10 +36,10 @@ impl<'s, 'e> Screen<'s, 'e> {
         let line = match (&arrival.event, arrival.verdict) {
             (Some(event), Verdict::First) => {
                 let sequence = event.sequence.map_or_else(|| "-".to_owned(), |sequence| sequence.to_string());
-                format!("  {:<24} {} sequence {sequence}\n", event.event_type, event.id)
+                format!("  {:<26} {} sequence {sequence}\n", event.event_type, event.id)
             }
             _ if !self.after_the_play => return Ok(()),
-            (Some(event), verdict) => format!("  {:<24} {} {}\n", event.event_type, event.id, verdict.code()),
+            (Some(event), verdict) => format!("  {:<26} {} {}\n", event.event_type, event.id, verdict.code()),
             (None, verdict) => format!("  refused: {}\n", verdict.code()),
         };
         self.text(&line)
@@ -89,22 +89,30 @@ impl<'s, 'e> Screen<'s, 'e> {
         let demo = &stage.demo;
         let (merchant, operator) = (demo.merchant.root(), demo.operator.root());
         let (merchant_id, endpoint_id) = (&demo.merchant_id, &demo.endpoint.id);
-        let as_merchant = "curl -sw '\\n' -H \"Authorization: Bearer $KEY\"";
+        let as_merchant = "curl -sw '\\n' -H \"Authorization: Bearer $AUTHORITY_API_KEY\"";
         let as_operator =
             "curl -sw '\\n' -H \"Authorization: Bearer $OPERATOR_KEY\" -H 'Content-Type: application/json'";
         let checkout = r#"{"currency":"USD","line_items":[{"name":"Mug","quantity":1,"unit_amount":900}]}"#;
+        let program = program();
         Ok(self.text(&format!(
             "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only (kept in {kept}):\n\n\
-             KEY={key}\n\
-             OPERATOR_KEY={operator_key}\n\n\
-             Paste the two lines above, then any of these:\n\n\
+             export AUTHORITY_API_KEY={key}\n\
+             export OPERATOR_KEY={operator_key}\n\n\
+             Paste the two lines above into another terminal, then any of these:\n\n\
              {as_merchant} {merchant}/orders/{order_number}\n\
              {as_merchant} '{merchant}/events?limit=3'\n\
              {as_merchant} -X POST {merchant}/webhook-endpoints/{endpoint_id}/test\n\
              {as_operator} -d '{checkout}' {operator}/merchants/{merchant_id}/test/checkouts\n\n\
+             Produce any event, or have the events sent to your own receiver (`listen` prints its signing secret):\n\n\
+             {program} trigger order.shipped --url {merchant_url}\n\
+             {program} listen --forward-to http://127.0.0.1:3000/webhooks --url {merchant_url}\n\n\
+             The APIs are described at {merchant_url}/docs and {operator_url}/docs.\n\
+             The signing secret of the built-in receiver is `endpoint.secret` in {kept}.\n\n\
              Staying up; what arrives is shown here. Ctrl-C stops.\n\n",
             key = demo.merchant.key(),
             operator_key = demo.operator.key(),
+            merchant_url = format_args!("http://{}", stage.service.merchant_address),
+            operator_url = format_args!("http://{}", stage.service.operator_address),
         ))?)
     }
 
@@ -115,4 +123,11 @@ impl<'s, 'e> Screen<'s, 'e> {
         self.process.stdout.write_all(text.as_bytes())?;
         self.process.stdout.flush()
     }
+}
+
+/// This program as a shell finds it: a demo usually runs from a build directory that is not in the `PATH`.
+fn program() -> String {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    path.filter(|path| path.chars().all(plain)).unwrap_or_else(|| "authority".to_owned())
 }

@@ -1,16 +1,18 @@
-//! Sends one event to the receiver on this machine the way a delivery is sent (contract 7.1): with the delivery
+//! Sends one event to a receiver the way a delivery is sent (contract 7.1): with the delivery
 //! client, with its deadline, and with the address check at connection time.
 
 use std::sync::Arc;
 
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use verify_core::sign::signature_header;
 use verify_core::{Secret, header};
+use zeroize::Zeroizing;
 
+use super::refusal::{Refusal, Refused};
 use super::stream::Event;
-use super::{Failure, failed};
+use super::{Failure, failed, secret};
 use crate::clock::Clock;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
@@ -26,38 +28,42 @@ pub(super) struct Forwarded {
     pub(super) outcome: &'static str,
     /// Time until the response headers arrived.
     pub(super) duration_ms: u64,
+    /// Why it was probably refused, if the receiver answered 401.
+    pub(super) refusal: Option<Refusal>,
 }
 
-/// Signs and sends events to one URL. Has no `Debug`: it holds the secret.
+/// Signs and sends events. Has no `Debug`: it holds the secret.
 pub(super) struct Forwarder {
     client: DeliveryClient,
     clock: Arc<dyn Clock>,
     secret: Secret,
-    target: TargetUrl,
+    /// The same as text, for the explainer.
+    secret_text: Zeroizing<String>,
+    /// Headers besides those of a delivery.
+    headers: HeaderMap,
 }
 
 impl Forwarder {
-    pub(super) fn new(target: TargetUrl, secret: &str, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
-        let unusable =
-            |_| Failure::Usage("--secret-env does not name a usable signing secret (whsec_…)".to_owned());
-        let secret = Secret::parse(secret).map_err(unusable)?;
+    pub(super) fn new(
+        headers: HeaderMap,
+        secret_text: Zeroizing<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Failure> {
+        let secret = secret::usable(&secret_text)?;
         let limits = DeliveryLimits::default();
         let client =
             DeliveryClient::new(limits, None, Arc::new(SystemResolver::default()), Arc::clone(&clock))
                 .map_err(failed)?;
-        Ok(Self { client, clock, secret, target })
+        Ok(Self { client, clock, secret, secret_text, headers })
     }
 
-    pub(super) fn target(&self) -> &TargetUrl {
-        &self.target
-    }
-
-    pub(super) async fn forward(&self, event: &Event) -> Forwarded {
+    /// Sends an event to this URL.
+    pub(super) async fn forward(&self, event: &Event, target: &TargetUrl) -> Forwarded {
         let at = self.clock.now_ms();
         let timestamp = format!("{:010}", at.div_euclid(1000));
         let body = Bytes::copy_from_slice(event.body.as_bytes());
         let signature = signature_header(std::slice::from_ref(&self.secret), &timestamp, &body);
-        let mut headers = HeaderMap::new();
+        let mut headers = self.headers.clone();
         for (name, text) in [
             (header::EVENT_ID, event.id.as_str()),
             (header::TIMESTAMP, &timestamp),
@@ -70,12 +76,26 @@ impl Forwarder {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        let report = self.client.attempt(AttemptRequest { url: &self.target, headers, body }).await;
+        let sent = AttemptRequest { url: target, headers, body: body.clone() };
+        let report = self.client.attempt(sent).await;
+        let refusal = (report.status == Some(StatusCode::UNAUTHORIZED.as_u16())).then(|| {
+            let refused = Refused {
+                body: &body,
+                event_id: &event.id,
+                timestamp: &timestamp,
+                signature: &signature,
+                secret: &self.secret_text,
+                now: self.clock.now_ms().div_euclid(1000),
+                answer: report.excerpt.as_deref(),
+            };
+            refused.explain()
+        });
         Forwarded {
             at,
             status: report.status,
             outcome: report.outcome.as_str(),
             duration_ms: report.duration_ms,
+            refusal,
         }
     }
 }

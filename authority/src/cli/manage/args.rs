@@ -231,8 +231,11 @@ pub(super) struct EventsTail {
     /// Live or test data.
     #[arg(long)]
     pub(super) mode: ModeName,
-    /// Sequence number to begin with; 1 is the first event. Default: only new events.
-    #[arg(long, value_name = "SEQUENCE")]
+    /// How many of the last events to begin with, 0 to 100.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(super) last: u32,
+    /// Sequence number to begin with instead; 1 is the first event.
+    #[arg(long, value_name = "SEQUENCE", conflicts_with = "last")]
     pub(super) from: Option<u32>,
     /// Exit after the newest event instead of waiting for more.
     #[arg(long)]

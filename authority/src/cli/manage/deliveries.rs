@@ -1,12 +1,14 @@
-//! `authority delivery`: lists deliveries and retries one at once.
+//! `authority delivery`: lists deliveries, follows their attempts, and retries one at once.
 
 use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::id::DeliveryId;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::args::ModeName;
-use super::{by_command, named_merchant, page, print_record, refused, with_app};
+use super::delivery_tail::{self, DeliveryTail};
+use super::table::print_list;
+use super::{by_command, endpoint_id, named_merchant, page, print_record, refused, with_app};
 use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::cli::{Exit, Failure, Process};
 
@@ -22,6 +24,8 @@ pub(in crate::cli) struct Delivery {
 enum DeliveryAction {
     /// List deliveries, newest first.
     List(DeliveryList),
+    /// Print the attempts of deliveries as they end, until a signal stops the command.
+    Tail(DeliveryTail),
     /// Send a delivery now: a pending one, or again one that failed or was cancelled.
     Retry(DeliveryRetry),
 }
@@ -66,9 +70,9 @@ const LIMIT_MAX: u32 = 1_000_000;
 pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Result<Exit, Failure> {
     match command.action {
         DeliveryAction::List(list) => {
-            let found = self::list(&list, process)?;
-            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+            print_list(&self::list(&list, process)?, &SHOWN, list.json, process)?;
         }
+        DeliveryAction::Tail(tail) => delivery_tail::run(&tail, process)?,
         DeliveryAction::Retry(retry) => {
             let answer = with_app(process, async |app| {
                 let mutation = by_command(app, "deliveries.retry");
@@ -88,13 +92,7 @@ fn list(list: &DeliveryList, process: &Process<'_>) -> Result<Vec<String>, Failu
         let known: Vec<&str> = DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect();
         return Err(Failure::Usage(format!("--status: each must be one of {}", known.join(", "))));
     }
-    let endpoint_id = match &list.endpoint {
-        None => None,
-        Some(id) => {
-            let unknown = || Failure::Failed("there is no such webhook endpoint".to_owned());
-            Some(EndpointId::parse(id).ok_or_else(unknown)?)
-        }
-    };
+    let endpoint_id = endpoint_id(list.endpoint.as_deref())?;
     let wanted = usize::try_from(list.limit).unwrap_or(usize::MAX);
     with_app(process, async |app| {
         let merchant_id = match &list.merchant {

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::args::ModeName;
+use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
 use crate::app::App;
 use crate::app::delivery::undelivered::UndeliveredFilter;
@@ -112,7 +113,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 let tenant = Tenant { merchant_id, livemode: list.mode == ModeName::Live };
                 app.endpoints_of(tenant).await.map_err(refused)
             })?;
-            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+            print_list(&found, &SHOWN, list.json, process)?;
         }
         EndpointAction::Enable(one) => {
             switch(&one, "webhook_endpoints.enable", EndpointStatus::Enabled, process)?;
@@ -138,7 +139,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 .await?;
                 Ok(found)
             })?;
-            found.iter().try_for_each(|item| print_record(item, &MISSING, list.json, process))?;
+            print_list(&found, &MISSING, list.json, process)?;
         }
         EndpointAction::Recover(recover) => {
             let types = (!recover.types.is_empty()).then_some(&recover.types);

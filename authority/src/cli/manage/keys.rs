@@ -5,6 +5,7 @@ use authority_domain::merchant::scope::Scope;
 use serde_json::json;
 
 use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};
+use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_key, print_record, refused, with_app};
 use crate::app::Answer;
 use crate::cli::{Exit, Failure, Process};
@@ -30,7 +31,7 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
                 })
                 .await
             })?;
-            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+            print_list(&found, &SHOWN, list.json, process)?;
         }
     }
     Ok(Exit::Done)

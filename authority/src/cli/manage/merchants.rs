@@ -4,6 +4,7 @@ use authority_domain::merchant::MerchantStatus;
 use serde_json::{Map, Value, json};
 
 use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
+use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
 use crate::app::merchant::manage::MerchantFilter;
@@ -23,7 +24,7 @@ pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -
                 })
                 .await
             })?;
-            found.iter().try_for_each(|item| print_record(item, &SHOWN, list.json, process))?;
+            print_list(&found, &SHOWN, list.json, process)?;
             return Ok(Exit::Done);
         }
         MerchantAction::Create(create) => {

@@ -3,17 +3,19 @@
 //!
 //! Each command runs a use case of the operator API in one transaction, with or without a running service beside it.
 //! The audit log shows its writes as `cli`. The commands need the configuration of `serve`. A key is printed once, on
-//! standard output; with `--json` every record is one JSON line. A refusal is one line: the exit code is 2 when an
-//! option has to be corrected, 1 otherwise.
+//! standard output. A list is a table with headings ([`table`]); with `--json` every record is one JSON line. A refusal
+//! is one line: the exit code is 2 when an option has to be corrected, 1 otherwise.
 
 mod args;
 mod deliveries;
+mod delivery_tail;
 mod endpoints;
 mod events;
 mod keys;
 mod merchants;
 mod operator_keys;
 mod sandbox;
+pub(in crate::cli) mod table;
 
 pub(super) use args::{Events, Key, MerchantCommand, OperatorKey, SandboxCommand};
 pub(super) use deliveries::{Delivery, run as delivery};
@@ -27,7 +29,7 @@ pub(super) use sandbox::run as sandbox;
 use std::sync::Arc;
 
 use authority_domain::audit_log::Author;
-use authority_domain::id::{MerchantId, RequestId};
+use authority_domain::id::{EndpointId, MerchantId, RequestId};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::Access;
 use rand::SeedableRng;
@@ -89,6 +91,18 @@ async fn named_merchant(app: &App, name: &str) -> Result<MerchantId, Failure> {
     let found = app.merchants_list(&page(None), filter).await.map_err(refused)?;
     let merchant: Value = found.items.first().map(|text| read(text)).transpose()?.ok_or_else(unknown)?;
     merchant.get("id").and_then(Value::as_str).and_then(MerchantId::parse).ok_or_else(unknown)
+}
+
+/// How many records a tail begins with.
+fn last_records(last: u32) -> Result<u8, Failure> {
+    let usage = || Failure::Usage(format!("--last must be 0 to {PAGE}"));
+    u8::try_from(last).ok().filter(|last| u16::from(*last) <= PAGE).ok_or_else(usage)
+}
+
+/// The endpoint that `--endpoint` names, if it is given.
+fn endpoint_id(given: Option<&str>) -> Result<Option<EndpointId>, Failure> {
+    let unknown = || Failure::Failed("there is no such webhook endpoint".to_owned());
+    given.map(|id| EndpointId::parse(id).ok_or_else(unknown)).transpose()
 }
 
 fn page(cursor: Option<String>) -> ListRequest {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::args::{OperatorKey, OperatorKeyAction};
 use super::print_record;
+use super::table::print_list;
 use crate::app::merchant::operator_keys::{
     ShownOperatorKey, operator_key_create, operator_key_revoke, operator_keys_list,
 };
@@ -45,7 +46,8 @@ pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Re
         }
         OperatorKeyAction::List(list) => {
             let keys = with_store(process, async |store| operator_keys_list(store).await)?;
-            keys.iter().try_for_each(|key| print(key, list.json, process))?;
+            let keys: Vec<String> = keys.iter().map(json_text).collect::<Result<_, _>>()?;
+            print_list(&keys, &SHOWN, list.json, process)?;
         }
         OperatorKeyAction::Revoke(revoke) => {
             let reason = line("reason", revoke.reason)?;
@@ -76,8 +78,11 @@ fn with_store<T>(
 }
 
 fn print(record: &impl Serialize, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
-    let line = serde_json::to_string(record).map_err(|error| Failure::Failed(error.to_string()))?;
-    print_record(&line, &SHOWN, json, process)
+    print_record(&json_text(record)?, &SHOWN, json, process)
+}
+
+fn json_text(record: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(record).map_err(|error| Failure::Failed(error.to_string()))
 }
 
 /// Checks for one line of 1 to 255 characters, the rule of the API for names and reasons.

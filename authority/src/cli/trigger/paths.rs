@@ -3,36 +3,37 @@
 //! Every path begins with a checkout, a subscription or an endpoint of its own, so that existing records stay
 //! untouched. A payment attempt that stays `pending` creates an order, whatever the merchant's settings are.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
-use crate::dev::client::{Api, CallError};
+use super::calls::{Calls, Method};
+use super::changes::{Changes, Unchangeable};
+use crate::dev::client::CallError;
 
 /// Why the event could not be produced.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unproduced {
+pub(in crate::cli) enum Unproduced {
     /// A call failed or got an unexpected answer.
     #[error(transparent)]
     Call(#[from] CallError),
     /// There is no enabled endpoint to send a test event to.
     #[error("webhook.test: there is no enabled webhook endpoint; make one first")]
     NoEndpoint,
+    /// A change does not fit the body of a call.
+    #[error(transparent)]
+    Change(#[from] Unchangeable),
     /// Every step succeeded, but the event is not in the history.
     #[error("{0}: the event is not in the history")]
     Missing(&'static str),
 }
 
-/// The two API roots that are called, with the same key.
-pub(super) struct Stage {
-    sandbox: Api,
-    merchant: Api,
-    /// New for every run. The idempotency key of a write is this text and the number of the write.
-    run: String,
-    writes: AtomicU32,
+/// One event to be, with the calls that make it.
+pub(super) struct Stage<'c> {
+    calls: &'c Calls,
+    /// What the caller wants otherwise in the bodies of the writes.
+    changes: Changes,
 }
 
 #[derive(Deserialize)]
@@ -63,9 +64,9 @@ fn basket() -> Value {
     json!({ "currency": "USD", "line_items": [line] })
 }
 
-impl Stage {
-    pub(super) fn new(sandbox: Api, merchant: Api, run: String) -> Self {
-        Self { sandbox, merchant, run, writes: AtomicU32::new(0) }
+impl<'c> Stage<'c> {
+    pub(super) fn new(calls: &'c Calls, changes: Changes) -> Self {
+        Self { calls, changes }
     }
 
     /// Produces the event and returns its id.
@@ -82,34 +83,34 @@ impl Stage {
             _ => self.order(event).await?,
         };
         let path = format!("/events?type={}&resource={subject}&limit=100", event.as_str());
-        let mut found: Page<CreatedRecord> = self.merchant.get_as(&path).await?;
+        let mut found: Page<CreatedRecord> = self.calls.read(&path).await?;
         found.data.pop().map(|event| event.id).ok_or(Unproduced::Missing(event.as_str()))
     }
 
     async fn test(&self) -> Result<String, Unproduced> {
         let mut found: Page<CreatedRecord> =
-            self.merchant.get_as("/webhook-endpoints?status=enabled&limit=1").await?;
+            self.calls.read("/webhook-endpoints?status=enabled&limit=1").await?;
         let endpoint = found.data.pop().ok_or(Unproduced::NoEndpoint)?;
         let path = format!("/webhook-endpoints/{}/test", endpoint.id);
-        let tested: Tested = self.write(&path, &json!({})).await?;
+        let tested: Tested = self.calls.write(&path, &json!({})).await?;
         Ok(tested.event_id)
     }
 
     async fn checkout(&self, event: EventType) -> Result<String, Unproduced> {
-        let checkout: CreatedRecord = self.play("/checkouts", &basket()).await?;
+        let checkout = self.open().await?;
         let path = |verb: &str| format!("/checkouts/{}/{verb}", checkout.id);
         match event {
             EventType::CheckoutCompleted => {
-                let _: IgnoredAny = self.play(&path("pay"), &json!({ "outcome": "succeeded" })).await?;
+                let _: IgnoredAny = self.calls.play(&path("pay"), &self.payment_body("succeeded")?).await?;
             }
             EventType::CheckoutPaymentFailed => {
-                let _: IgnoredAny = self.play(&path("pay"), &json!({ "outcome": "failed" })).await?;
+                let _: IgnoredAny = self.calls.play(&path("pay"), &self.payment_body("failed")?).await?;
             }
             EventType::CheckoutExpired => {
-                let _: IgnoredAny = self.play(&path("expire"), &json!({})).await?;
+                let _: IgnoredAny = self.calls.play(&path("expire"), &json!({})).await?;
             }
             EventType::CheckoutCancelled => {
-                let _: IgnoredAny = self.play(&path("cancel"), &json!({})).await?;
+                let _: IgnoredAny = self.calls.play(&path("cancel"), &json!({})).await?;
             }
             _ => {}
         }
@@ -153,7 +154,8 @@ impl Stage {
     async fn shipment(&self, event: EventType) -> Result<String, Unproduced> {
         let number = order_of(self.pay("succeeded").await?, event)?;
         let path = format!("/orders/{number}/shipments");
-        let parcel: CreatedRecord = self.write(&path, &json!({ "carrier": "sandbox" })).await?;
+        let body = self.changes.applied("shipment", json!({ "carrier": "sandbox" }))?;
+        let parcel: CreatedRecord = self.calls.write(&path, &body).await?;
         match event {
             EventType::ShipmentUpdated => {
                 self.advance("shipments", &parcel.id, &json!({ "to": "in_transit" })).await?;
@@ -177,7 +179,7 @@ impl Stage {
         match event {
             EventType::OrderUpdated => self.advance("payments", &id, &json!({ "to": "failed" })).await?,
             EventType::OrderCancelled => {
-                let _: IgnoredAny = self.play(&format!("/orders/{number}/cancel"), &json!({})).await?;
+                let _: IgnoredAny = self.calls.play(&format!("/orders/{number}/cancel"), &json!({})).await?;
             }
             EventType::OrderFulfilled => self.fulfil(&number, "fulfilled").await?,
             EventType::OrderShipped => self.fulfil(&number, "shipped").await?,
@@ -188,7 +190,7 @@ impl Stage {
             EventType::OrderShareRevoked => {
                 let share = self.share(&number).await?;
                 let path = format!("/order-shares/{}/revoke", share.id);
-                let _: IgnoredAny = self.write(&path, &json!({})).await?;
+                let _: IgnoredAny = self.calls.write(&path, &json!({})).await?;
             }
             _ => {}
         }
@@ -199,7 +201,8 @@ impl Stage {
         let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 1_500 });
         let body = json!({ "currency": "USD", "interval": "month", "items": [item],
                            "customer": { "reference": "c-100", "name": "Ada Byron" } });
-        let subscription: CreatedRecord = self.play("/subscriptions", &body).await?;
+        let body = self.changes.applied("subscription", body)?;
+        let subscription: CreatedRecord = self.calls.play("/subscriptions", &body).await?;
         match event {
             EventType::SubscriptionUpdated => {
                 self.advance("subscriptions", &subscription.id, &json!({ "to": "past_due" })).await?;
@@ -214,14 +217,23 @@ impl Stage {
 
     /// Opens a checkout and pays it.
     async fn pay(&self, outcome: &str) -> Result<Paid, Unproduced> {
-        let checkout: CreatedRecord = self.play("/checkouts", &basket()).await?;
-        self.play(&format!("/checkouts/{}/pay", checkout.id), &json!({ "outcome": outcome })).await
+        let checkout = self.open().await?;
+        Ok(self.calls.play(&format!("/checkouts/{}/pay", checkout.id), &self.payment_body(outcome)?).await?)
+    }
+
+    async fn open(&self) -> Result<CreatedRecord, Unproduced> {
+        Ok(self.calls.play("/checkouts", &self.changes.applied("checkout", basket())?).await?)
+    }
+
+    fn payment_body(&self, outcome: &str) -> Result<Value, Unproduced> {
+        Ok(self.changes.applied("payment", json!({ "outcome": outcome }))?)
     }
 
     /// Requests a refund of a payment and advances it. Returns the refund's id.
     async fn refunded(&self, payment: &Paid, body: &Value, steps: &[&str]) -> Result<String, Unproduced> {
         let number = payment.order_number.as_deref().unwrap_or_default();
-        let refund: CreatedRecord = self.write(&format!("/orders/{number}/refunds"), body).await?;
+        let body = self.changes.applied("refund", body.clone())?;
+        let refund: CreatedRecord = self.calls.write(&format!("/orders/{number}/refunds"), &body).await?;
         for step in steps {
             self.advance("refunds", &refund.id, &json!({ "to": step })).await?;
         }
@@ -230,40 +242,20 @@ impl Stage {
 
     /// Shares an order with the counterpart merchant that the sandbox creates.
     async fn share(&self, number: &str) -> Result<CreatedRecord, Unproduced> {
-        self.play(&format!("/orders/{number}/share"), &json!({})).await
+        Ok(self.calls.play(&format!("/orders/{number}/share"), &json!({})).await?)
     }
 
     async fn fulfil(&self, number: &str, target: &str) -> Result<(), Unproduced> {
         let path = format!("/orders/{number}/fulfillment");
         let body = json!({ "fulfillment_status": target });
-        let _: IgnoredAny = self.merchant.patch(&path, &body, &headers(&self.next_key())).await?;
+        self.calls.send(Method::Patch, &format!("/v1/merchant{path}"), &body).await?;
         Ok(())
     }
 
     async fn advance(&self, collection: &str, id: &str, body: &Value) -> Result<(), Unproduced> {
-        let _: IgnoredAny = self.play(&format!("/{collection}/{id}/advance"), body).await?;
+        let _: IgnoredAny = self.calls.play(&format!("/{collection}/{id}/advance"), body).await?;
         Ok(())
     }
-
-    fn next_key(&self) -> String {
-        let write = self.writes.fetch_add(1, Ordering::Relaxed);
-        format!("trigger:{}:{write}", self.run)
-    }
-
-    /// Sends a write to the sandbox.
-    async fn play<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
-        Ok(self.sandbox.post(path, body, &headers(&self.next_key())).await?)
-    }
-
-    /// Sends a write to the merchant API.
-    async fn write<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Unproduced> {
-        Ok(self.merchant.post(path, body, &headers(&self.next_key())).await?)
-    }
-}
-
-/// The headers that merchants in strict mode require: an idempotency key, and `If-Match: *` for any version.
-fn headers(key: &str) -> [(&'static str, &str); 2] {
-    [("Idempotency-Key", key), ("If-Match", "*")]
 }
 
 fn order_of(payment: Paid, event: EventType) -> Result<String, Unproduced> {

@@ -9,6 +9,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod routes;
+mod secret;
+
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, terminate};
 use tests::eventually::within;
@@ -63,7 +66,7 @@ async fn events_arrive_verified_and_are_printed(database: Database) {
     let target = receiver.url("/hook?a=b");
     let mut session = Session::start(&mut authority, &merchant, &["--forward-to", &target]);
     assert_eq!(session.line().await, format!("Forwarding test events to {target}"));
-    let secret = session.line().await.strip_prefix("Signing secret of this session: ").unwrap().to_owned();
+    let secret = session.line().await.strip_prefix("Signing secret: ").unwrap().to_owned();
     assert!(secret.starts_with("whsec_") && secret.len() == 49);
     assert_eq!((session.line().await, session.line().await), ("Ctrl-C stops.".to_owned(), String::new()));
     // What was before the session is not sent; what comes is, in its order, whatever the receiver answers.
@@ -112,12 +115,17 @@ async fn a_session_goes_on_where_another_ended() {
     let mut session =
         Session::start(&mut authority, &merchant, &[&arguments[..], &["--from", "start", "--json"]].concat());
     let opened = session.json().await;
-    assert_eq!(opened, json!({ "listening": true, "forward_to": target, "secret": secret }));
+    assert_eq!(
+        opened,
+        json!({
+            "listening": true, "forward_to": [{ "type": null, "url": target }], "secret": secret,
+        })
+    );
     for event_type in ["checkout.created", "order.created", "order.confirmed"] {
         let line = session.json().await;
         let expected = json!({
-            "type": event_type, "id": line["id"], "sequence": line["sequence"], "method": "POST", "status": 200,
-            "outcome": "success", "duration_ms": line["duration_ms"],
+            "type": event_type, "id": line["id"], "sequence": line["sequence"], "method": "POST", "url": target,
+            "status": 200, "outcome": "success", "duration_ms": line["duration_ms"],
         });
         assert_eq!(line, expected);
     }
@@ -172,12 +180,24 @@ async fn what_cannot_work_is_told_in_one_line() {
     let blind = merchant.issue_key("test", &["orders:read"]).await;
     let url = format!("http://{}", authority.merchant_address());
     let good = "http://127.0.0.1:9/hook";
-    let table: [(&str, &[&str], i32, &str); 8] = [
+    let unknown = format!("--forward-to=orders.*={good}");
+    let twice = format!("order.created={good}");
+    let table: [(&str, &[&str], i32, &str); 13] = [
+        (&merchant.key, &[&unknown], 2, "takes an event type or category.*: is order.* meant?"),
+        (
+            &merchant.key,
+            &["--forward-to", &twice, "--forward-to", &twice],
+            2,
+            "order.created is given more than once",
+        ),
         (&merchant.key, &["--forward-to", "https://hooks.example.com/"], 2, "--forward-to must be"),
         (&merchant.key, &["--forward-to", "http://10.0.0.1/"], 2, "--forward-to must be"),
         (&merchant.key, &["--forward-to", good, "--events", "order"], 2, "--events must be"),
         (&merchant.key, &["--forward-to", good, "--secret-env", "NOT_SET"], 2, "--secret-env names NOT_SET"),
         (&merchant.key, &["--forward-to", good, "--from", "nonsense"], 1, "400 invalid_cursor"),
+        (&merchant.key, &["--forward-to", good, "--header", "no-colon"], 2, "--header must be NAME:VALUE"),
+        (&merchant.key, &["--forward-to", good, "--header", "Host:x"], 2, "--header cannot set host"),
+        (&merchant.key, &["--forward-to", good, "--print-secret"], 2, "cannot be used with"),
         (&live, &["--forward-to", good], 2, "AUTHORITY_API_KEY must hold a test key"),
         (&blind, &["--forward-to", good], 1, "403 insufficient_scope"),
         ("svc_test_x", &["--forward-to", good], 1, "401 invalid_api_key"),
@@ -193,4 +213,44 @@ async fn what_cannot_work_is_told_in_one_line() {
     authority.unset("AUTHORITY_API_KEY");
     let ended = authority.run(&["listen", "--forward-to", good]).await;
     assert_eq!(ended.status.code(), Some(2));
+}
+
+/// The receiver was started with another secret: the session says what is wrong, once, and the headers that were asked
+/// for come along.
+#[tokio::test]
+async fn a_refused_signature_is_explained() {
+    let mut authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "refused").await;
+    let receiver =
+        Receiver::start(|_| Answer::status(401).with_body(r#"{"code":"invalid_signature"}"#)).await;
+    let target = receiver.url("/hook");
+    let headers = ["--header", "X-Tenant: acme", "--header", "Authorization:Bearer t"];
+    let arguments = [&["--forward-to", &target, "--from", "start"][..], &headers].concat();
+    merchant.paid_order().await;
+    let mut session = Session::start(&mut authority, &merchant, &arguments);
+    let mut lines = Vec::new();
+    while lines.iter().filter(|line: &&String| line.contains(" -> 401 (")).count() < 6 {
+        lines.push(session.line().await);
+    }
+    session.stop().await;
+    let text = lines.join("\n");
+    for told in [
+        "The receiver refused the delivery. Likely causes:",
+        "1. other_secret\n   Seen: The receiver answered 401 invalid_signature, although the delivery verifies",
+        "Does the receiver use the secret that `listen` printed?",
+        "2. body_reserialized\n",
+    ] {
+        assert_eq!(text.matches(told).count(), 1, "{told:?} in {text}");
+    }
+    let arrivals = receiver.arrivals().all;
+    assert!(arrivals.iter().all(|arrival| {
+        (arrival.header("x-tenant"), arrival.header("authorization")) == ("acme", "Bearer t")
+    }));
+
+    let mut session = Session::start(&mut authority, &merchant, &[&arguments[..], &["--json"]].concat());
+    session.json().await;
+    let line = session.json().await;
+    assert_eq!((&line["status"], &line["code"]), (&json!(401), &json!("invalid_signature")));
+    assert_eq!(line["causes"][0]["cause"], "other_secret");
+    session.stop().await;
 }

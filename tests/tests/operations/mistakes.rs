@@ -1,0 +1,118 @@
+//! What a person gets wrong around a command is told in one line: a misspelt variable, a database that is not there.
+//! What a person reads is a table, and a reader that has gone ends a command silently (contract 16).
+
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use tests::authority::Authority;
+use tests::eventually::within;
+use tests::merchant::Merchant;
+use tokio::io::AsyncReadExt as _;
+
+#[tokio::test]
+async fn serve_refuses_a_misspelt_variable_and_names_the_likely_one() {
+    let authority = Authority::start(&[]).await;
+    let refused = authority.run_with(&[("AUTHORITY_EVENT_RETENTION_DAY", "a value")], &["serve"]).await;
+    let said = String::from_utf8(refused.stderr).unwrap();
+    let line = "authority: AUTHORITY_EVENT_RETENTION_DAY is not a variable of this program: \
+                is AUTHORITY_EVENT_RETENTION_DAYS meant?\n";
+    assert_eq!((refused.status.code(), said.as_str()), (Some(2), line));
+    assert!(refused.stdout.is_empty());
+}
+
+#[tokio::test]
+async fn serve_starts_with_the_variables_of_other_commands_and_of_a_kubernetes_service() {
+    let variables = [
+        ("AUTHORITY_API_KEY", "svc_test_x"),
+        ("AUTHORITY_COLOUR", "a variable of the deployment's own"),
+        ("AUTHORITY_SERVICE_HOST", "10.0.0.7"),
+        ("AUTHORITY_PORT", "tcp://10.0.0.7:8080"),
+        ("AUTHORITY_PORT_8080_TCP_ADDR", "10.0.0.7"),
+    ];
+    Authority::start(&variables).await.is_sound().await;
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_opened_is_named_without_its_password() {
+    let authority = Authority::start(&[]).await;
+    let file = "sqlite:///nonexistent/authority.db";
+    let server = "postgres://shop:topsecret@127.0.0.1:1/orders?sslmode=disable";
+    for (url, name) in [
+        (file, "the SQLite file /nonexistent/authority.db (AUTHORITY_DATABASE_URL)"),
+        (server, "the PostgreSQL database orders on 127.0.0.1:1 (AUTHORITY_DATABASE_URL)"),
+    ] {
+        for command in [&["serve"][..], &["migrate"], &["operator-key", "list"], &["merchant", "list"]] {
+            let failed = authority.run_with(&[("AUTHORITY_DATABASE_URL", url)], command).await;
+            let said = String::from_utf8(failed.stderr).unwrap();
+            let beginning = format!("authority: the database cannot be used: {name}: ");
+            assert_eq!(failed.status.code(), Some(1), "{said}");
+            assert!(said.starts_with(&beginning) && said.lines().count() == 1, "{command:?}: {said}");
+            assert!(!said.contains("topsecret"), "{said}");
+        }
+        let doctor = authority.run_with(&[("AUTHORITY_DATABASE_URL", url)], &["doctor"]).await;
+        let said = String::from_utf8(doctor.stdout).unwrap();
+        assert!(said.contains(name) && !said.contains("topsecret"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn lists_for_people_have_headings() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "listed").await;
+    merchant.endpoint("http://127.0.0.1:9/hook", &["checkout.created"]).await;
+    merchant.checkout().await;
+    let of_merchant = ["--merchant", "listed"];
+    for (command, more, headings) in [
+        (["merchant", "list"], &[][..], "ID STATUS SLUG NAME"),
+        (["key", "list"], &of_merchant[..], "ID STATUS LIVEMODE KEY NAME SCOPES"),
+        (["operator-key", "list"], &[], "ID STATUS KEY NAME SCOPES"),
+        (
+            ["delivery", "list"],
+            &of_merchant,
+            "ID STATUS TRIGGER EVENT TYPE ENDPOINT ID ATTEMPT COUNT LAST OUTCOME",
+        ),
+        (
+            ["endpoint", "list"],
+            &["--merchant", "listed", "--mode", "test"],
+            "ID STATUS DISABLED REASON URL ENABLED EVENTS",
+        ),
+    ] {
+        let listed = authority.run(&[&command[..], more].concat()).await;
+        let text = String::from_utf8(listed.stdout).unwrap();
+        let words = |line: &str| {
+            let mut words: Vec<String> = line.split_whitespace().map(ToOwned::to_owned).collect();
+            words.sort();
+            words
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(words(lines[0]), words(headings), "{command:?}");
+        assert!(lines.len() > 1, "{text}");
+        // The second column begins below its heading.
+        let column = lines[0].find("  ").unwrap();
+        let column = column + lines[0][column..].len() - lines[0][column..].trim_start().len();
+        for row in &lines[1..] {
+            assert!(row.is_char_boundary(column) && &row[column - 2..column] == "  ", "{text}");
+        }
+        let json = authority.run(&[&command[..], more, &["--json"]].concat()).await;
+        assert!(json.stdout.starts_with(b"{") && !json.stdout.is_empty(), "no headings for programs");
+    }
+}
+
+/// `authority key list | head -0`: the reader ends before anything is printed.
+#[tokio::test]
+async fn a_reader_that_has_gone_ends_a_command_without_a_word() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "piped").await;
+    merchant.paid_order().await;
+    let tail = ["events", "tail", "--merchant", "piped", "--mode", "test", "--from", "1"];
+    for command in
+        [&["key", "list", "--merchant", "piped"][..], &["merchant", "list", "--json"], &tail, &["--help"]]
+    {
+        let mut child = authority.begin(command);
+        drop(child.stdout.take());
+        let mut said = String::new();
+        let mut stderr = child.stderr.take().unwrap();
+        within("the end", stderr.read_to_string(&mut said)).await.unwrap();
+        let status = within("the end", child.wait()).await.unwrap();
+        assert_eq!((said.as_str(), status.code()), ("", Some(1)), "{command:?}");
+    }
+}
