@@ -1,14 +1,20 @@
-//! The API's description of itself: `/openapi.json`, and `/docs`, a page to read it in. On both listeners, without
-//! a key.
+//! The API's description of itself, for people and for programs that write programs: `/openapi.json`; `/docs`, a page
+//! to read it in; `/llms.txt` and `/docs/<name>.md`, everything in Markdown. On both listeners, without a key.
 //!
 //! Each listener serves the document of its own API (`docs/openapi`, written by `cargo xtask codegen`). The page
 //! is Swagger UI, taken from a crate and built into the program: it loads nothing from elsewhere, and its
 //! `Content-Security-Policy` forbids it. The page is read-only: it sends no requests, since a key does not belong
 //! in a browser (contract 5.3). The documents have an `ETag`, so a client that asks again learns whether there is
-//! a new one; like every answer they are `no-store` (contract 5.4).
+//! a new one; like every answer they are `no-store` (contract 5.4). Which Markdown there is says
+//! `crate::documentation`.
 //!
 //! The viewer is stored compressed, as every browser accepts it, and is sent that way also to clients that do not
-//! say what they accept.
+//! say what they accept. The documents are stored in both forms (`document.rs`).
+
+mod document;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
@@ -16,18 +22,21 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use http::{HeaderMap, HeaderValue, StatusCode};
-use sha2::{Digest, Sha256};
+use http::HeaderMap;
+use http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 
 use super::operation::{Operation, json, plain};
 use super::problem::Problem;
 use super::routes::Routes;
+use crate::documentation::{self, GUIDES};
+use document::Document;
 
-/// Merchant API and sandbox.
-const MERCHANT: &str = include_str!("../../../../docs/openapi/merchant.json");
-/// Operator API.
-const OPERATOR: &str = include_str!("../../../../docs/openapi/operator.json");
+/// What is a listener's own.
+struct OwnDocuments {
+    openapi: Document,
+    reference: &'static documentation::Document,
+    index: &'static documentation::Document,
+}
 
 /// The viewer writes styles into elements and embeds images in its style sheet.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -41,6 +50,7 @@ const LICENCE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/LICENSE.gz"));
 
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 const DOCUMENT: Operation =
     Operation::get("/openapi.json", "openapi", "Read this document, the OpenAPI 3.1 description of the API.")
@@ -49,52 +59,83 @@ const DOCUMENT: Operation =
 const DOCS: Operation = Operation::get("/docs", "docs", "Read the description of the API in a browser.")
     .answers(&[plain(HTML, "The page.")]);
 
-const FILES: Operation = Operation::get("/docs/{file}", "docs.file", "Read a file of that page.").answers(&[
-    plain(SCRIPT, "A script."),
-    plain("text/css; charset=utf-8", "The styles."),
-    plain("text/plain; charset=utf-8", "The licence of the viewer."),
-]);
+const FILES: Operation =
+    Operation::get("/docs/{file}", "docs.file", "Read a document in Markdown, or a file of that page.")
+        .details(
+            "`index.md` lists the documents; `api.md` is this description. What is Markdown has an `ETag` and answers \
+             `If-None-Match`.",
+        )
+        .answers(&[
+            plain(MARKDOWN, "A document, a script, the styles or the licence of the viewer.").conditional(),
+            plain(SCRIPT, "A script."),
+            plain("text/css; charset=utf-8", "The styles."),
+            plain("text/plain; charset=utf-8", "The licence of the viewer."),
+        ]);
+
+const LLMS: Operation = Operation::get("/llms.txt", "llms", "Read the list of documents, for programs.")
+    .details("Markdown in the form of llmstxt.org, with links to every document.")
+    .answers(&[plain(MARKDOWN, "The list.").conditional()]);
 
 /// The routes of the public listener.
 #[must_use]
 pub fn of_merchants() -> Routes {
-    routes(MERCHANT)
+    routes(&OwnDocuments {
+        openapi: Document::new(
+            "application/json",
+            include_bytes!("../../../../docs/openapi/merchant.json"),
+            include_bytes!(concat!(env!("OUT_DIR"), "/merchant.json.gz")),
+        ),
+        reference: &documentation::MERCHANT_API,
+        index: &documentation::MERCHANT_INDEX,
+    })
 }
 
 /// The routes of the operator's listener.
 pub(super) fn of_the_operator() -> Routes {
-    routes(OPERATOR)
+    routes(&OwnDocuments {
+        openapi: Document::new(
+            "application/json",
+            include_bytes!("../../../../docs/openapi/operator.json"),
+            include_bytes!(concat!(env!("OUT_DIR"), "/operator.json.gz")),
+        ),
+        reference: &documentation::OPERATOR_API,
+        index: &documentation::OPERATOR_INDEX,
+    })
 }
 
-fn routes(document: &'static str) -> Routes {
-    let tag = HeaderValue::try_from(format!("\"{}\"", hex::encode(Sha256::digest(document)))).ok();
+fn routes(own: &OwnDocuments) -> Routes {
+    let openapi = own.openapi.clone();
+    let index = markdown(own.index);
+    let guides: Guides = GUIDES
+        .iter()
+        .chain([own.reference, own.index])
+        .map(|guide| (format!("{}.md", guide.name), markdown(guide)))
+        .collect();
+    let guides = Arc::new(guides);
     Routes::new()
-        .add(&DOCUMENT, async move |headers: HeaderMap| answer(document, tag, &headers))
+        .add(&DOCUMENT, async move |headers: HeaderMap| openapi.answer(&headers))
+        .add(&LLMS, async move |headers: HeaderMap| index.answer(&headers))
         .add(&DOCS, async || page())
-        .add(&FILES, async |file: Result<Path<String>, PathRejection>| {
-            part(file.as_ref().map_or("", |file| file))
+        .add(&FILES, async move |headers: HeaderMap, file: Result<Path<String>, PathRejection>| {
+            part(file.as_ref().map_or("", |file| file), &guides, &headers)
         })
 }
 
-fn answer(document: &'static str, tag: Option<HeaderValue>, headers: &HeaderMap) -> Response {
-    let mut response = ([(CONTENT_TYPE, "application/json")], document).into_response();
-    if let Some(tag) = tag {
-        let mut known = headers.get_all(IF_NONE_MATCH).iter();
-        if known
-            .any(|line| line == "*" || line.as_bytes().windows(tag.len()).any(|part| part == tag.as_bytes()))
-        {
-            response = StatusCode::NOT_MODIFIED.into_response();
-        }
-        response.headers_mut().insert(ETAG, tag);
-    }
-    response
+/// The documents in Markdown by their file names.
+type Guides = BTreeMap<String, Document>;
+
+fn markdown(guide: &documentation::Document) -> Document {
+    Document::new(MARKDOWN, guide.text.as_bytes(), guide.gzip)
 }
 
 fn page() -> Response {
     ([(CONTENT_TYPE, HTML), (CONTENT_SECURITY_POLICY, POLICY)], PAGE).into_response()
 }
 
-fn part(file: &str) -> Response {
+fn part(file: &str, guides: &Guides, headers: &HeaderMap) -> Response {
+    if let Some(guide) = guides.get(file) {
+        return guide.answer(headers);
+    }
     let compressed = |media_type: &'static str, bytes: &'static [u8]| {
         ([(CONTENT_TYPE, media_type), (CONTENT_ENCODING, "gzip")], Body::from(bytes)).into_response()
     };

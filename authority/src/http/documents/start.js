@@ -7,6 +7,8 @@ SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   filter: true,
   supportedSubmitMethods: [],
+  // There is nothing to authorize, since nothing is sent.
+  plugins: [() => ({ wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null } })],
   validatorUrl: null,
   onComplete() {
     document.title = document.querySelector("#api .title")?.firstChild?.textContent ?? "API";
