@@ -9,6 +9,7 @@ pub mod config;
 mod dev;
 pub mod dice;
 pub mod dispatch;
+mod documentation;
 mod endpoint_upkeep;
 pub mod housekeeping;
 pub mod http;

@@ -8,6 +8,8 @@ import { chromium } from "playwright-core";
 import { authority } from "./authority.mjs";
 
 const committed = (file) => readFileSync(new URL(`../../docs/openapi/${file}`, import.meta.url), "utf8");
+/** What a reader meets first. */
+const FIRST = { "merchant.json": "orders", "operator.json": "merchants" };
 const screenshots = process.env.SCREENSHOTS;
 let service;
 let browser;
@@ -36,6 +38,13 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     assert.equal(await response.text(), committed(file));
     const tag = response.headers.get("etag");
     assert.match(tag, /^"[0-9a-f]{64}"$/);
+    assert.equal(response.headers.get("content-encoding"), "gzip");
+    for (const coding of ["identity", "gzip;q=0", "br"]) {
+      const plain = await fetch(`${service[listener]}/openapi.json`, { headers: { "accept-encoding": coding } });
+      assert.deepEqual([plain.headers.get("content-encoding"), plain.headers.get("vary")], [null, "Accept-Encoding"], coding);
+      assert.equal(await plain.text(), committed(file));
+      assert.notEqual(plain.headers.get("etag"), tag, "each form has a tag of its own");
+    }
     const again = await fetch(`${service[listener]}/openapi.json`, { headers: { "if-none-match": tag } });
     assert.deepEqual([again.status, await again.text(), again.headers.get("etag")], [304, "", tag]);
     const other = await fetch(`${service[listener]}/openapi.json`, { headers: { "if-none-match": '"1"' } });
@@ -61,6 +70,8 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     await page.waitForFunction((n) => globalThis.document.querySelectorAll(".opblock").length === n, operations.length);
     assert.equal(await page.locator(".webhooks .opblock").count(), webhooks.length);
     assert.equal(await page.title(), document.info.title);
+    assert.equal(await page.locator(".opblock-tag").first().getAttribute("data-tag"), FIRST[file]);
+    assert.equal(await page.locator(".authorize").count(), 0, "nothing is sent from here, so there is no key to give");
     const groups = await page.locator(".opblock-tag small").allTextContents();
     assert.deepEqual(groups.filter((about) => about.trim() === ""), []);
     // One of them, opened: what it takes and what it answers is there to be read.

@@ -129,6 +129,7 @@ pub enum DeliveryClientError {
 pub struct DeliveryClient {
     public: Arc<Pool>,
     loopback: Arc<Pool>,
+    anywhere: Arc<Pool>,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
     /// One permit for each body that is read in the background.
@@ -174,6 +175,7 @@ impl DeliveryClient {
         Ok(Self {
             public: pool_of(NetworkScope::Public),
             loopback: pool_of(NetworkScope::Loopback),
+            anywhere: pool_of(NetworkScope::Anywhere),
             limits,
             clock,
             reading_on: Arc::new(Semaphore::new(READING_ON_MAX)),
@@ -227,6 +229,7 @@ impl Transport for DeliveryClient {
         let pool = match request.url.reach() {
             NetworkScope::Public => &self.public,
             NetworkScope::Loopback => &self.loopback,
+            NetworkScope::Anywhere => &self.anywhere,
         };
         let started = self.clock.monotonic();
         let answer = match http_request(request) {
@@ -271,7 +274,7 @@ fn pool(
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
     let builder = match reach {
         NetworkScope::Public => builder.https_only(),
-        NetworkScope::Loopback => builder.https_or_http(),
+        NetworkScope::Loopback | NetworkScope::Anywhere => builder.https_or_http(),
     };
     let connector = builder.enable_all_versions().wrap_connector(connector);
     let connector = DeadlineConnector::new(connector, limits.connect_timeout, connection_count.clone());

@@ -39,5 +39,6 @@ pub(crate) fn allows(reach: NetworkScope, address: IpAddr) -> bool {
     match reach {
         NetworkScope::Public => is_public(address),
         NetworkScope::Loopback => address.to_canonical().is_loopback(),
+        NetworkScope::Anywhere => true,
     }
 }

@@ -120,6 +120,7 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         idempotency_retention_ms: 86_400_000,
         ready_max_delay_ms: 300_000,
         key_use: Arc::default(),
+        settling: Arc::default(),
     }
 }
 

@@ -94,7 +94,7 @@ async fn a16_the_built_in_receiver_records_one_effect() {
     let (mut key, mut root) = (String::new(), String::new());
     loop {
         let line = next("the invitation").await;
-        if let Some(shown) = line.strip_prefix("KEY=") {
+        if let Some(shown) = line.trim_start().strip_prefix("export AUTHORITY_API_KEY=") {
             key = shown.to_owned();
         }
         if let Some((_, rest)) = line.split_once("-X POST ") {

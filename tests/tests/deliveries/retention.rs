@@ -33,9 +33,11 @@ async fn is_sound(service: &InProcess) {
         };
         let mut process = Process {
             environment: &variable,
+            variables: &[],
             stdin: &mut std::io::empty(),
             stdout: &mut said,
             stderr: &mut log,
+            colour: false,
             clock: &*clock as &dyn Clock,
         };
         let exit = cli::main(["authority", "doctor", "--json"].map(Into::into), &mut process);
