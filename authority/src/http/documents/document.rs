@@ -1,4 +1,4 @@
-//! A document that is served as it is stored: plain and compressed, each with an `ETag` of its own.
+//! A document that is served as it is stored: plain, compressed or both, each form with an `ETag` of its own.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -6,12 +6,22 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NON
 use http::{HeaderMap, HeaderValue, StatusCode};
 use sha2::{Digest, Sha256};
 
-/// A document in both its forms.
+/// A document in the forms that are stored.
 #[derive(Clone)]
 pub(super) struct Document {
     media_type: &'static str,
-    plain: Form,
-    gzip: Form,
+    stored: Stored,
+}
+
+#[derive(Clone)]
+enum Stored {
+    Plain(Form),
+    /// Every browser accepts it; it is sent also to clients that do not say what they accept.
+    Gzip(Form),
+    Both {
+        plain: Form,
+        gzip: Form,
+    },
 }
 
 /// One of the forms, with the `ETag` that is this form's own (RFC 9110 8.8.3.3).
@@ -22,17 +32,29 @@ struct Form {
 }
 
 impl Document {
-    pub(super) fn new(media_type: &'static str, plain: &'static [u8], gzip: &'static [u8]) -> Self {
-        Self { media_type, plain: Form::new(plain), gzip: Form::new(gzip) }
+    pub(super) fn in_both_forms(media_type: &'static str, plain: &'static [u8], gzip: &'static [u8]) -> Self {
+        Self { media_type, stored: Stored::Both { plain: Form::new(plain), gzip: Form::new(gzip) } }
+    }
+
+    pub(super) fn plain(media_type: &'static str, bytes: &'static [u8]) -> Self {
+        Self { media_type, stored: Stored::Plain(Form::new(bytes)) }
+    }
+
+    pub(super) fn compressed(media_type: &'static str, gzip: &'static [u8]) -> Self {
+        Self { media_type, stored: Stored::Gzip(Form::new(gzip)) }
     }
 
     /// The form that the client accepts, or 304 if it has it.
     pub(super) fn answer(&self, headers: &HeaderMap) -> Response {
-        if !accepts_gzip(headers) {
-            return self.plain.answer(self.media_type, headers);
+        let (form, is_compressed) = match &self.stored {
+            Stored::Both { gzip, .. } if accepts_gzip(headers) => (gzip, true),
+            Stored::Gzip(form) => (form, true),
+            Stored::Plain(form) | Stored::Both { plain: form, .. } => (form, false),
+        };
+        let mut response = form.answer(self.media_type, headers);
+        if is_compressed {
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        let mut response = self.gzip.answer(self.media_type, headers);
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         response
     }
 }

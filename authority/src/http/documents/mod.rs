@@ -4,12 +4,11 @@
 //! Each listener serves the document of its own API (`docs/openapi`, written by `cargo xtask codegen`). The page
 //! is Swagger UI, taken from a crate and built into the program: it loads nothing from elsewhere, and its
 //! `Content-Security-Policy` forbids it. The page is read-only: it sends no requests, since a key does not belong
-//! in a browser (contract 5.3). The documents have an `ETag`, so a client that asks again learns whether there is
-//! a new one; like every answer they are `no-store` (contract 5.4). Which Markdown there is says
+//! in a browser (contract 5.3). Every file but the page itself has an `ETag`, so a client that asks again learns
+//! whether there is a new one; like every answer they are `no-store` (contract 5.4). Which Markdown there is says
 //! `crate::documentation`.
 //!
-//! The viewer is stored compressed, as every browser accepts it, and is sent that way also to clients that do not
-//! say what they accept. The documents are stored in both forms (`document.rs`).
+//! The viewer is stored compressed only, the documents are stored in both forms (`document.rs`).
 
 mod document;
 
@@ -18,12 +17,11 @@ use std::sync::Arc;
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
-use axum::body::Body;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
-use http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 
 use super::operation::{Operation, json, plain};
 use super::problem::Problem;
@@ -43,13 +41,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PAGE: &str = include_str!("page.html");
-const START: &str = include_str!("start.js");
+const START: &[u8] = include_bytes!("start.js");
 const VIEWER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js.gz"));
 const STYLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui.css.gz"));
 const LICENCE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/LICENSE.gz"));
 
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 const DOCUMENT: Operation =
@@ -61,15 +61,12 @@ const DOCS: Operation = Operation::get("/docs", "docs", "Read the description of
 
 const FILES: Operation =
     Operation::get("/docs/{file}", "docs.file", "Read a document in Markdown, or a file of that page.")
-        .details(
-            "`index.md` lists the documents; `api.md` is this description. What is Markdown has an `ETag` and answers \
-             `If-None-Match`.",
-        )
+        .details("`index.md` lists the documents; `api.md` is this description.")
         .answers(&[
             plain(MARKDOWN, "A document, a script, the styles or the licence of the viewer.").conditional(),
-            plain(SCRIPT, "A script."),
-            plain("text/css; charset=utf-8", "The styles."),
-            plain("text/plain; charset=utf-8", "The licence of the viewer."),
+            plain(SCRIPT, "A script.").conditional(),
+            plain(CSS, "The styles.").conditional(),
+            plain(TEXT, "The licence of the viewer.").conditional(),
         ]);
 
 const LLMS: Operation = Operation::get("/llms.txt", "llms", "Read the list of documents, for programs.")
@@ -80,7 +77,7 @@ const LLMS: Operation = Operation::get("/llms.txt", "llms", "Read the list of do
 #[must_use]
 pub fn of_merchants() -> Routes {
     routes(&OwnDocuments {
-        openapi: Document::new(
+        openapi: Document::in_both_forms(
             "application/json",
             include_bytes!("../../../../docs/openapi/merchant.json"),
             include_bytes!(concat!(env!("OUT_DIR"), "/merchant.json.gz")),
@@ -93,7 +90,7 @@ pub fn of_merchants() -> Routes {
 /// The routes of the operator's listener.
 pub(super) fn of_the_operator() -> Routes {
     routes(&OwnDocuments {
-        openapi: Document::new(
+        openapi: Document::in_both_forms(
             "application/json",
             include_bytes!("../../../../docs/openapi/operator.json"),
             include_bytes!(concat!(env!("OUT_DIR"), "/operator.json.gz")),
@@ -106,44 +103,37 @@ pub(super) fn of_the_operator() -> Routes {
 fn routes(own: &OwnDocuments) -> Routes {
     let openapi = own.openapi.clone();
     let index = markdown(own.index);
-    let guides: Guides = GUIDES
-        .iter()
-        .chain([own.reference, own.index])
-        .map(|guide| (format!("{}.md", guide.name), markdown(guide)))
-        .collect();
-    let guides = Arc::new(guides);
+    let files = Arc::new(files(own));
     Routes::new()
         .add(&DOCUMENT, async move |headers: HeaderMap| openapi.answer(&headers))
         .add(&LLMS, async move |headers: HeaderMap| index.answer(&headers))
         .add(&DOCS, async || page())
-        .add(&FILES, async move |headers: HeaderMap, file: Result<Path<String>, PathRejection>| {
-            part(file.as_ref().map_or("", |file| file), &guides, &headers)
+        .add(&FILES, async move |headers: HeaderMap, name: Result<Path<String>, PathRejection>| {
+            match name.ok().and_then(|name| files.get(name.as_str())) {
+                Some(file) => file.answer(&headers),
+                None => Problem(Refusal::new(ErrorCode::NotFound, "There is no such part of the page."))
+                    .into_response(),
+            }
         })
 }
 
-/// The documents in Markdown by their file names.
-type Guides = BTreeMap<String, Document>;
+/// The documents in Markdown and what the page consists of, by their names.
+fn files(own: &OwnDocuments) -> BTreeMap<String, Document> {
+    let of_the_page = [
+        ("start.js", Document::plain(SCRIPT, START)),
+        ("swagger-ui-bundle.js", Document::compressed(SCRIPT, VIEWER)),
+        ("swagger-ui.css", Document::compressed(CSS, STYLES)),
+        ("LICENSE", Document::compressed(TEXT, LICENCE)),
+    ];
+    let guides = GUIDES.iter().chain([own.reference, own.index]);
+    let guides = guides.map(|guide| (format!("{}.md", guide.name), markdown(guide)));
+    of_the_page.into_iter().map(|(name, file)| (name.to_owned(), file)).chain(guides).collect()
+}
 
 fn markdown(guide: &documentation::Document) -> Document {
-    Document::new(MARKDOWN, guide.text.as_bytes(), guide.gzip)
+    Document::in_both_forms(MARKDOWN, guide.text.as_bytes(), guide.gzip)
 }
 
 fn page() -> Response {
     ([(CONTENT_TYPE, HTML), (CONTENT_SECURITY_POLICY, POLICY)], PAGE).into_response()
-}
-
-fn part(file: &str, guides: &Guides, headers: &HeaderMap) -> Response {
-    if let Some(guide) = guides.get(file) {
-        return guide.answer(headers);
-    }
-    let compressed = |media_type: &'static str, bytes: &'static [u8]| {
-        ([(CONTENT_TYPE, media_type), (CONTENT_ENCODING, "gzip")], Body::from(bytes)).into_response()
-    };
-    match file {
-        "start.js" => ([(CONTENT_TYPE, SCRIPT)], START).into_response(),
-        "swagger-ui-bundle.js" => compressed(SCRIPT, VIEWER),
-        "swagger-ui.css" => compressed("text/css; charset=utf-8", STYLES),
-        "LICENSE" => compressed("text/plain; charset=utf-8", LICENCE),
-        _ => Problem(Refusal::new(ErrorCode::NotFound, "There is no such part of the page.")).into_response(),
-    }
 }
