@@ -14,6 +14,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder, Tx};
+use authority_store::shards::Turns;
 
 use super::mutation::{Work, on_its_own};
 use crate::app::{self, App, checkout};
@@ -51,7 +52,7 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn checkout_expire_due(&self, tenant: Tenant, id: CheckoutId) -> Result<bool, Refusal> {
-        on_its_own(self, move |work| {
+        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
                 if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
@@ -102,7 +103,7 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn order_cancel_due(&self, tenant: Tenant, number: OrderNumber) -> Result<bool, Refusal> {
-        on_its_own(self, move |work| {
+        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
                 let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {

@@ -1,9 +1,9 @@
 //! The frame of every writing use case: idempotency, the clock and the dice, one transaction (contract 4.3, T1).
 //!
 //! Inside the transaction: look up the idempotency key (a finished request gets its stored answer again, a
-//! different request under the same key is refused), run the use case, store the answer. The store's writer runs
-//! the requests of a batch one after the other, so a concurrent request with the same key always sees the finished
-//! row.
+//! different request under the same key is refused), run the use case, store the answer. Requests of one tenant run one
+//! after the other, so a concurrent request with the same key always sees the finished row. Two of the operator's under
+//! one key may be about merchants of different shards: the database refuses the later one, and it runs again.
 
 use std::sync::Arc;
 
@@ -16,7 +16,9 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::commit::{Audience, commit_changes};
-use authority_store::ports::{IdempotencyRecord, KeyScope, MadeUnderKey, Prefetch, Tx};
+use authority_store::StoreError;
+use authority_store::ports::{IdempotencyRecord, KeyScope, MadeUnderKey, OwnedRecord, Prefetch, Tx};
+use authority_store::shards::Turns;
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -91,21 +93,69 @@ impl Mutation {
         }
     }
 
-    /// Runs `work` in one transaction, at most once per idempotency key.
+    /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
+    /// that the scope names; an operator's request that names none holds every turn.
     pub(super) async fn run<F>(self, app: &App, scope: KeyScope, work: F) -> Result<Answer, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
+            + Clone
+            + Send
+            + 'static,
     {
-        let ahead = Prefetch {
-            tenant: match &scope {
-                KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
-                KeyScope::Operator => None,
-            },
-            key: self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone())),
-            now: app.now(),
+        let tenant = match &scope {
+            KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
+            KeyScope::Operator => None,
         };
+        self.run_for(app, scope, tenant, work).await
+    }
+
+    /// The same for an operator's request about a record: the transaction holds the turn of the record's tenant.
+    /// `None` is a malformed id.
+    pub(super) async fn run_about<F>(
+        self,
+        app: &App,
+        record: Option<OwnedRecord>,
+        work: F,
+    ) -> Result<Answer, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
+            + Clone
+            + Send
+            + 'static,
+    {
+        let owner = match record {
+            Some(record) => app.owner_of(record).await?,
+            None => None,
+        };
+        self.run_for(app, KeyScope::Operator, owner, work).await
+    }
+
+    async fn run_for<F>(
+        self,
+        app: &App,
+        scope: KeyScope,
+        tenant: Option<Tenant>,
+        work: F,
+    ) -> Result<Answer, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
+            + Clone
+            + Send
+            + 'static,
+    {
+        let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
+        let ahead = Prefetch { tenant, key, now: app.now() };
         let job = Job { app: app.clone(), scope, mutation: self };
         app.store.write_ahead(ahead, move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
+    }
+}
+
+impl App {
+    /// The tenant of a record.
+    pub(super) async fn owner_of(&self, record: OwnedRecord) -> Result<Option<Tenant>, StoreError> {
+        self.store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.owner_of(&record).await }))
+            .await
     }
 }
 
@@ -127,14 +177,14 @@ impl Work<'_> {
 }
 
 /// Runs `work` in one transaction started by the service itself: no request, so no idempotency key and no answer.
-pub(super) async fn on_its_own<T, F>(app: &App, work: F) -> Result<T, Refusal>
+pub(super) async fn on_its_own<T, F>(app: &App, turns: Turns, work: F) -> Result<T, Refusal>
 where
-    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<T, Refusal>> + Send + 'static,
+    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<T, Refusal>> + Clone + Send + 'static,
     T: Send + 'static,
 {
     let app_inside = app.clone();
     app.store
-        .write(move |tx: &mut dyn Tx| {
+        .write_with(turns, move |tx: &mut dyn Tx| {
             Box::pin(async move { work(&mut frame(&app_inside, tx, app_inside.now(), None)).await })
         })
         .await
@@ -151,6 +201,7 @@ pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
     tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
 }
 
+#[derive(Clone)]
 struct Job {
     app: App,
     scope: KeyScope,

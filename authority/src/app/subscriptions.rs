@@ -20,7 +20,7 @@ use authority_domain::subscription::{
 };
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::{OwnedRecord, Tx};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, id.clone().map(OwnedRecord::Subscription), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("subscription");
                     let id = id.ok_or_else(missing)?;

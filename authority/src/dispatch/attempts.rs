@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_store::hand_off::HandedOff;
-use authority_store::ports::Tx;
+use authority_store::ports::{LeasedDelivery, Tx};
+use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::Moment;
 use authority_store::{Store, StoreError};
 use tokio::task::JoinSet;
@@ -37,8 +38,40 @@ enum State {
     Dead,
 }
 
-/// Leases that are given back, by token.
-type Leases = BTreeMap<String, Vec<DeliveryId>>;
+/// Leases that are given back.
+#[derive(Clone, Default)]
+pub(super) struct Leases {
+    by_token: BTreeMap<String, Vec<DeliveryId>>,
+    /// The shards of their merchants.
+    shards: ShardSet,
+}
+
+impl Leases {
+    fn of(deliveries: &[HandedOff]) -> Self {
+        let mut leases = Self::default();
+        deliveries.iter().for_each(|leased| leases.add(&leased.token, &leased.delivery));
+        leases
+    }
+
+    /// The lease of one delivery.
+    pub(super) fn of_one(token: &str, delivery: &LeasedDelivery) -> Self {
+        let mut leases = Self::default();
+        leases.add(token, delivery);
+        leases
+    }
+
+    fn add(&mut self, token: &str, delivery: &LeasedDelivery) {
+        self.by_token.entry(token.to_owned()).or_default().push(delivery.id.clone());
+        self.shards = self.shards.or(ShardSet::of(&delivery.merchant_id));
+    }
+
+    fn extend(&mut self, more: Self) {
+        for (token, mut ids) in more.by_token {
+            self.by_token.entry(token).or_default().append(&mut ids);
+        }
+        self.shards = self.shards.or(more.shards);
+    }
+}
 
 impl Attempts {
     pub(super) fn begin_with(sender: Sender) -> Self {
@@ -52,30 +85,30 @@ impl Attempts {
     }
 
     /// Gives back the leases of deliveries that have been queued for too long.
-    pub(super) async fn give_back_stale(&self) {
-        let (stale, sender) = match &mut *locked(&self.0) {
-            State::Running { queue, sender, .. } => (queue.take_stale(sender.now()), Arc::clone(sender)),
-            State::Stopping(_) | State::Dead => return,
-        };
-        give_back(&sender, stale).await;
+    pub(super) fn give_back_stale(&self) {
+        if let State::Running { tasks, queue, sender } = &mut *locked(&self.0) {
+            let stale = queue.take_stale(sender.now());
+            if !stale.is_empty() {
+                let sender = Arc::clone(sender);
+                tasks.spawn(async move { give_back(&sender, stale).await });
+            }
+        }
     }
 
     /// Stops beginning attempts. The slots are already closed, so any delivery still to be handed off comes from a
     /// job ahead of the empty one that this function queues at the writer and waits for. Those deliveries, and all
     /// that are queued here, are given back at once; attempts that have begun run to their end.
     pub(super) async fn stop(self, store: &Store) {
-        let state = std::mem::replace(&mut *locked(&self.0), State::Stopping(Leases::new()));
+        let state = std::mem::replace(&mut *locked(&self.0), State::Stopping(Leases::default()));
         let State::Running { mut tasks, mut queue, sender } = state else { return };
         drop(sender);
-        let waiting = leases(queue.take_all());
+        let waiting = Leases::of(&queue.take_all());
         let behind: Result<(), StoreError> = store.write(|_: &mut dyn Tx| Box::pin(async { Ok(()) })).await;
         let state = std::mem::replace(&mut *locked(&self.0), State::Dead);
         if let State::Stopping(mut not_begun) = state
             && behind.is_ok()
         {
-            for (token, mut ids) in waiting {
-                not_begun.entry(token).or_default().append(&mut ids);
-            }
+            not_begun.extend(waiting);
             release(store, not_begun).await;
         }
         while tasks.join_next().await.is_some() {}
@@ -99,7 +132,7 @@ impl AttemptsHandle {
                 let begun = queue.begin(&endpoint, now);
                 self.spawn(tasks, sender, begun);
             }
-            State::Stopping(not_begun) => note(not_begun, &delivery),
+            State::Stopping(not_begun) => not_begun.add(&delivery.token, &delivery.delivery),
             State::Dead => {}
         }
     }
@@ -135,24 +168,13 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn leases(deliveries: Vec<HandedOff>) -> Leases {
-    let mut leases = Leases::new();
-    for delivery in &deliveries {
-        note(&mut leases, delivery);
-    }
-    leases
-}
-
-fn note(leases: &mut Leases, delivery: &HandedOff) {
-    leases.entry(delivery.token.clone()).or_default().push(delivery.delivery.id.clone());
-}
-
 /// Gives back the leases of queued deliveries, and wakes whoever may send them next.
 async fn give_back(sender: &Sender, waiting: Vec<HandedOff>) {
     let mut endpoints: Vec<EndpointId> =
         waiting.iter().map(|waiting| waiting.delivery.endpoint_id.clone()).collect();
     endpoints.dedup();
-    let leases = leases(waiting);
+    let leases = Leases::of(&waiting);
+    drop(waiting);
     release(&sender.store, leases).await;
     for endpoint in &endpoints {
         sender.slots.leave_behind(endpoint);
@@ -162,13 +184,13 @@ async fn give_back(sender: &Sender, waiting: Vec<HandedOff>) {
 
 /// Gives back deliveries that were leased and not begun.
 pub(super) async fn release(store: &Store, leases: Leases) {
-    if leases.is_empty() {
+    if leases.by_token.is_empty() {
         return;
     }
     let released: Result<(), StoreError> = store
-        .write(move |tx: &mut dyn Tx| {
+        .write_with(Turns::each(leases.shards), move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                for (token, ids) in &leases {
+                for (token, ids) in &leases.by_token {
                     tx.delivery_lease_release(token, ids).await?;
                 }
                 Ok(())

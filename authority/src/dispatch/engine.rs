@@ -21,6 +21,7 @@ use authority_domain::endpoint::url::UrlRules;
 use authority_domain::time::Timestamp;
 use authority_store::hand_off::{Among, DispatchHandle, claim};
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use authority_store::slots::{Capacity, Slots};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
@@ -117,12 +118,12 @@ impl Dispatcher {
         };
         let open = self.store.put_up(Arc::new(desk));
         while !*stop.borrow() {
-            attempts.give_back_stale().await;
+            attempts.give_back_stale();
             if slots.take_short() {
                 // A freed slot goes to another endpoint's delivery; finding that delivery costs the writer time.
                 tokio::time::sleep(SHORT_PAUSE).await;
             }
-            if look_everywhere(&self.store, &self.clock).await {
+            if look_everywhere(&self.store, &self.clock, &slots).await {
                 continue;
             }
             tokio::select! {
@@ -141,20 +142,48 @@ impl Dispatcher {
 }
 
 /// Leases everything that is due. True when there may be more.
-async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> bool {
+async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -> bool {
+    let claimed = match store.has_turns() {
+        true => claim_where_due(store, clock, slots).await,
+        false => claim_everywhere(store, clock).await,
+    };
+    claimed.unwrap_or_else(|error: StoreError| {
+        tracing::warn!(error = %error, "no deliveries could be leased");
+        false
+    })
+}
+
+async fn claim_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> Result<bool, StoreError> {
     let clock = Arc::clone(clock);
-    let claimed = store
+    store
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
                 // Read when the writer runs the job: with an earlier time, part of the lease would already be over.
                 claim(tx, Among::All, Timestamp::from_ms(clock.now_ms())).await
             })
         })
-        .await;
-    claimed.unwrap_or_else(|error: StoreError| {
-        tracing::warn!(error = %error, "no deliveries could be leased");
-        false
-    })
+        .await
+}
+
+/// The same where others write at the same time: what is due is read first, so that a look that finds nothing takes no
+/// turn, and one that finds something takes only the turns of its merchants. What it cannot have now, the next look
+/// finds.
+async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -> Result<bool, StoreError> {
+    let now = Timestamp::from_ms(clock.now_ms());
+    let due = store
+        .read_list(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoints_due(now).await }))
+        .await
+        .map_err(|error: StoreError| error)?;
+    if due.is_empty() {
+        slots.looked_everywhere(|_| false);
+        return Ok(false);
+    }
+    let (turns, clock) = (Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect()), Arc::clone(clock));
+    store
+        .write_with(turns, move |tx: &mut dyn Tx| {
+            Box::pin(async move { claim(tx, Among::Due(&due), Timestamp::from_ms(clock.now_ms())).await })
+        })
+        .await
 }
 
 /// A token: the instance's 64 bits, then 64 random ones.

@@ -1,6 +1,5 @@
 //! Sends one request: judges the URL, signs, makes the attempt and reports the outcome (contract 7.1, 7.2, 7.6).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use authority_store::slots::{AttemptEnd, Moment, SLOW_AFTER, Slot, Slots};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::attempts::{AttemptsHandle, moment, release};
+use super::attempts::{AttemptsHandle, Leases, moment, release};
 use super::settle::SentAttempt;
 use super::signing;
 use super::transport::{AttemptReport, AttemptRequest, Transport};
@@ -50,7 +49,7 @@ impl Sender {
         let started_at = Timestamp::from_ms(self.clock.now_ms());
         if until.as_ms().saturating_sub(started_at.as_ms()) < LONGEST_ATTEMPT_MS {
             tracing::warn!(delivery_id = %delivery.id, "not begun: its lease is too old");
-            release(&self.store, BTreeMap::from([(token, vec![delivery.id])])).await;
+            release(&self.store, Leases::of_one(&token, &delivery)).await;
             drop(slot);
             begin.go_on(&delivery.endpoint_id);
             return;

@@ -10,8 +10,11 @@
 //! transaction is needed to find them. It leases twice as many as have just ended, because about as many will end
 //! again before the next batch is written. Slow endpoints that have to take turns are left to the claim over all
 //! endpoints.
+//!
+//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are written
+//! with the next batch or after a moment; the others do not wait for that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,10 +26,12 @@ use authority_domain::id::{AttemptId, EndpointId};
 use authority_domain::time::Timestamp;
 use authority_store::hand_off::{Among, claim};
 use authority_store::ports::{LeasedDelivery, SettledAs, Settlement, Tx};
+use authority_store::shards::Turns;
 use authority_store::slots::{Slot, Slots, Want};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::attempts::AttemptsHandle;
 use super::transport::AttemptReport;
@@ -35,6 +40,9 @@ use crate::clock::Clock;
 
 /// The most outcomes per transaction. This bounds the statement, far below SQLite's 32,766 parameters.
 const BATCH_MAX: usize = 256;
+
+/// How long to wait before outcomes are tried again whose merchants somebody else was writing for.
+const RETRY_TURNS: Duration = Duration::from_millis(20);
 
 /// How long to wait before a batch is tried again.
 const RETRY_WRITE: Duration = Duration::from_secs(1);
@@ -77,26 +85,51 @@ impl Settler {
     /// Settles until every sender of outcomes is gone.
     pub(super) async fn run(mut self, mut finished: mpsc::Receiver<SentAttempt>) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
-        while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
-            self.settle(std::mem::take(&mut batch)).await;
+        loop {
+            let left = batch.len();
+            let received = match left {
+                0 => finished.recv_many(&mut batch, BATCH_MAX).await,
+                _ => timeout(RETRY_TURNS, finished.recv_many(&mut batch, BATCH_MAX)).await.unwrap_or(1),
+            };
+            if received == 0 {
+                if left == 0 {
+                    return;
+                }
+                // No more will come: only the turns are waited for.
+                tokio::time::sleep(RETRY_TURNS).await;
+            }
+            batch.iter().skip(left).for_each(log);
+            batch = self.settle(batch).await;
         }
     }
 
-    async fn settle(&mut self, batch: Vec<SentAttempt>) {
+    /// Settles a batch; returns the outcomes whose turns were not to be had, in their order.
+    async fn settle(&mut self, batch: Vec<SentAttempt>) -> Vec<SentAttempt> {
         let verdict = self.judge(&batch);
-        if self.written(verdict, &batch).await || batch.len() < 2 {
-            return;
-        }
-        for finished in batch {
-            let alone = [finished];
-            let verdict = self.judge(&alone);
-            self.written(verdict, &alone).await;
+        match self.written(verdict, &batch).await {
+            Some(endpoints) => {
+                let is_left = |finished: &SentAttempt| !endpoints.contains(&finished.delivery.endpoint_id);
+                batch.into_iter().filter(is_left).collect()
+            }
+            None if batch.len() < 2 => Vec::new(),
+            None => {
+                let mut left = Vec::new();
+                for finished in batch {
+                    let verdict = self.judge(std::slice::from_ref(&finished));
+                    let written = self.written(verdict, std::slice::from_ref(&finished)).await;
+                    if written.is_some_and(|endpoints| endpoints.is_empty()) {
+                        left.push(finished);
+                    }
+                }
+                left
+            }
         }
     }
 
-    /// Tries until the verdict is written or its leases have run out. False when the database refuses the verdict
-    /// itself.
-    async fn written(&self, verdict: Verdict, batch: &[SentAttempt]) -> bool {
+    /// Tries until the verdict is written, as far as turns are to be had, or its leases have run out. Returns the
+    /// endpoints that are done with; `None` when the database refuses the verdict itself.
+    async fn written(&self, verdict: Verdict, batch: &[SentAttempt]) -> Option<BTreeSet<EndpointId>> {
+        let turns = Turns::some_of(batch.iter().map(|finished| &finished.delivery.merchant_id).collect());
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
         let mut ended: BTreeMap<EndpointId, OfEndpoint> = BTreeMap::new();
         for SentAttempt { delivery, report, .. } in batch {
@@ -109,18 +142,19 @@ impl Settler {
             let (job, slots, clock) = (Arc::clone(&work), Arc::clone(&self.slots), Arc::clone(&self.clock));
             let written = self
                 .store
-                .write(move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut dyn Tx| {
                     Box::pin(async move {
-                        let holds = job.0.write(tx).await?;
-                        lease_next(tx, &slots, &job.1, Timestamp::from_ms(clock.now_ms())).await?;
-                        Ok::<_, StoreError>(holds)
+                        let (done, holds) = job.0.write(tx).await?;
+                        let now = Timestamp::from_ms(clock.now_ms());
+                        lease_next(tx, &slots, ended_of(&job.1, &done), now).await?;
+                        Ok::<_, StoreError>((done, holds))
                     })
                 })
                 .await;
             let error = match written {
-                Ok(holds) => {
-                    self.tell(&work.1, &holds);
-                    return true;
+                Ok((done, holds)) => {
+                    self.tell(ended_of(&work.1, &done), &holds);
+                    return Some(done);
                 }
                 Err(error) => error,
             };
@@ -129,9 +163,9 @@ impl Settler {
             let given_up = give_up_at.is_none_or(|at| Timestamp::from_ms(self.clock.now_ms()) >= at);
             if refused || given_up {
                 if batch.len() == 1 || !refused {
-                    self.tell(&work.1, &BTreeMap::new());
+                    self.tell(work.1.iter(), &BTreeMap::new());
                 }
-                return !refused;
+                return (!refused).then(|| work.1.keys().cloned().collect());
             }
             tokio::time::sleep(RETRY_WRITE).await;
         }
@@ -139,7 +173,11 @@ impl Settler {
 
     /// Reports to the slots what was written. Queued deliveries of an endpoint that may get nothing now are given
     /// back.
-    fn tell(&self, ended: &BTreeMap<EndpointId, OfEndpoint>, holds: &BTreeMap<EndpointId, Hold>) {
+    fn tell<'e>(
+        &self,
+        ended: impl Iterator<Item = (&'e EndpointId, &'e OfEndpoint)>,
+        holds: &BTreeMap<EndpointId, Hold>,
+    ) {
         for (endpoint, of) in ended {
             if self.slots.settled(endpoint, of.outcomes, of.refusals, holds.get(endpoint)) {
                 self.begin.recall(endpoint);
@@ -155,7 +193,6 @@ impl Settler {
             let class = classify(finished.report.outcome, finished.report.status);
             let settlement = self.settlement(finished, class);
             verdict.add(finished, class, settlement);
-            log(finished, class);
         }
         verdict
     }
@@ -201,21 +238,30 @@ impl Settler {
 }
 
 /// Leases the next deliveries of the endpoints whose attempts have `ended`.
-async fn lease_next(
+async fn lease_next<'e>(
     tx: &mut dyn Tx,
     slots: &Slots,
-    ended: &BTreeMap<EndpointId, OfEndpoint>,
+    ended: impl Iterator<Item = (&'e EndpointId, &'e OfEndpoint)> + Send,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let want = |(id, of): (&EndpointId, &OfEndpoint)| Some((id.clone(), slots.want_next(id, of.outcomes)?));
-    let wants: BTreeMap<EndpointId, Want> = ended.iter().filter_map(want).collect();
+    let wants: BTreeMap<EndpointId, Want> = ended.filter_map(want).collect();
     if !wants.is_empty() {
         claim(tx, Among::These(&wants), now).await?;
     }
     Ok(())
 }
 
-fn log(finished: &SentAttempt, class: OutcomeClass) {
+/// Those endpoints of a batch that are done with.
+fn ended_of<'e>(
+    ended: &'e BTreeMap<EndpointId, OfEndpoint>,
+    done: &'e BTreeSet<EndpointId>,
+) -> impl Iterator<Item = (&'e EndpointId, &'e OfEndpoint)> + Send {
+    ended.iter().filter(|(id, _)| done.contains(*id))
+}
+
+fn log(finished: &SentAttempt) {
+    let class = classify(finished.report.outcome, finished.report.status);
     let SentAttempt { delivery, report, number, .. } = finished;
     let (delivery_id, event_id, endpoint_id) = (&delivery.id, &delivery.event_id, &delivery.endpoint_id);
     let outcome = report.outcome.as_str();

@@ -14,7 +14,7 @@ use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled}
 use authority_domain::endpoint::condition::{DisablePolicy, EndedAttempt};
 use authority_domain::endpoint::hold::Hold;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId};
+use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId, MerchantId};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{ConditionOf, SettledAs, Settlement, Tx};
@@ -32,6 +32,8 @@ const CANCELLED_AT_ONCE: i64 = 1_000;
 pub(super) struct Verdict {
     settlements: Vec<Settlement>,
     attempts: BTreeMap<EndpointId, Vec<Attempted>>,
+    /// The merchants of the endpoints.
+    merchants: BTreeMap<EndpointId, MerchantId>,
     policy: DisablePolicy,
     /// Seeds the ids of alerts, so that they are the same when the batch is tried again.
     seed: [u8; 32],
@@ -67,11 +69,14 @@ impl Verdict {
     pub(super) fn new(policy: DisablePolicy, dice: &mut StdRng) -> Self {
         let mut seed = [0; 32];
         dice.fill_bytes(&mut seed);
-        Self { settlements: Vec::new(), attempts: BTreeMap::new(), policy, seed }
+        let (settlements, attempts, merchants) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { settlements, attempts, merchants, policy, seed }
     }
 
     pub(super) fn add(&mut self, finished: &SentAttempt, class: OutcomeClass, settlement: Settlement) {
-        let attempts = self.attempts.entry(finished.delivery.endpoint_id.clone()).or_default();
+        let delivery = &finished.delivery;
+        self.merchants.insert(delivery.endpoint_id.clone(), delivery.merchant_id.clone());
+        let attempts = self.attempts.entry(delivery.endpoint_id.clone()).or_default();
         attempts.push(Attempted::new(finished, class, &settlement));
         // In the order in which they ended; those that ended at the same time, in the order in which they were
         // reported.
@@ -79,9 +84,17 @@ impl Verdict {
         self.settlements.push(settlement);
     }
 
-    /// Writes everything and returns how the endpoints are held back now.
-    pub(super) async fn write(&self, tx: &mut dyn Tx) -> Result<BTreeMap<EndpointId, Hold>, StoreError> {
-        let settled: BTreeSet<AttemptId> = tx.delivery_settle(&self.settlements).await?.into_iter().collect();
+    /// Writes everything about the endpoints whose turns the transaction holds. Returns these endpoints, and how they are
+    /// held back now.
+    pub(super) async fn write(
+        &self,
+        tx: &mut dyn Tx,
+    ) -> Result<(BTreeSet<EndpointId>, BTreeMap<EndpointId, Hold>), StoreError> {
+        let done: BTreeSet<EndpointId> =
+            self.merchants.iter().filter(|(_, merchant)| tx.holds(merchant)).map(|(id, _)| id.clone()).collect();
+        let settlements: Vec<&Settlement> =
+            self.settlements.iter().filter(|settlement| done.contains(&settlement.endpoint_id)).collect();
+        let settled: BTreeSet<AttemptId> = tx.delivery_settle(&settlements).await?.into_iter().collect();
         let mut touched: BTreeMap<&EndpointId, Vec<&Attempted>> = BTreeMap::new();
         for (id, attempts) in &self.attempts {
             let counting: Vec<_> = attempts.iter().filter(|attempt| settled.contains(&attempt.id)).collect();
@@ -99,7 +112,8 @@ impl Verdict {
         let conditions: Vec<ConditionOf> = judged.iter().map(|judged| judged.of.clone()).collect();
         tx.conditions_put(&conditions).await?;
         self.act(tx, &judged).await?;
-        Ok(judged.into_iter().map(|judged| (judged.of.endpoint_id, judged.of.condition.hold)).collect())
+        let holds = judged.into_iter().map(|judged| (judged.of.endpoint_id, judged.of.condition.hold));
+        Ok((done, holds.collect()))
     }
 
     /// Disables the endpoints that the batch says are to be disabled, and opens and closes alerts.

@@ -182,6 +182,9 @@ async fn fan_out(
     let held_by = desk.as_ref().map(|desk| desk.hold(now));
     let mut all = Vec::new();
     for owner in [tenant, &operator] {
+        // The platform's endpoint is filled from every shard. Without its turn nobody knows what else goes to it, so its
+        // deliveries are left to the claim.
+        let ours = tx.holds(&owner.merchant_id);
         let mut deliveries = Vec::new();
         for event in events {
             for endpoint in endpoints.iter_mut().filter(|endpoint| endpoint.owner == *owner) {
@@ -196,9 +199,10 @@ async fn fan_out(
                     endpoint_id: endpoint.endpoint_id.clone(),
                     trigger,
                 };
-                let taken = desk.as_ref().and_then(|desk| desk.take(&delivery, endpoint, event, now));
+                let offered = desk.as_ref().filter(|_| ours);
+                let taken = offered.and_then(|desk| desk.take(&delivery, endpoint, event, now));
                 let held_back = endpoint.reach.as_ref().map(|reach| reach.held_back);
-                deliveries.push((delivery, held_back, taken));
+                deliveries.push((delivery, if ours { held_back } else { Some(false) }, taken));
             }
         }
         let placed = |taken: &Option<HandedOff>, held_back: Option<bool>| match (taken, &held_by) {

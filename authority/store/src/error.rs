@@ -53,6 +53,10 @@ pub enum StoreError {
         /// In this program.
         known: i64,
     },
+    /// The transaction does not hold the turn of a shard that the job writes. The writer runs the job again with it;
+    /// no caller sees this error.
+    #[error("the transaction does not hold the turn of the shard")]
+    TurnMissing,
     /// Another process serves this SQLite file.
     #[error("another process has the database open")]
     Locked,
@@ -122,10 +126,12 @@ const RETRY_AFTER_S: u32 = 1;
 impl From<StoreError> for Refusal {
     /// The cause goes to the log, not to the client.
     fn from(error: StoreError) -> Self {
-        tracing::error!(error = %error, "store failed");
+        if !matches!(error, StoreError::TurnMissing) {
+            tracing::error!(error = %error, "store failed");
+        }
         match error {
             StoreError::Unavailable(_) => Self { storage_failed: true, ..Self::unavailable(RETRY_AFTER_S) },
-            StoreError::Locked => Self::unavailable(RETRY_AFTER_S),
+            StoreError::Locked | StoreError::TurnMissing => Self::unavailable(RETRY_AFTER_S),
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::event::NewEvent;
-use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 
 use crate::StoreError;
@@ -203,6 +203,8 @@ impl Drop for OpenDesk {
 pub enum Among<'e> {
     /// Everybody's.
     All,
+    /// Those of these endpoints, which have some, as far as the transaction holds the turns of their merchants.
+    Due(&'e [(EndpointId, MerchantId)]),
     /// Those of these endpoints, each with how much this instance wants of it.
     These(&'e BTreeMap<EndpointId, Want>),
 }
@@ -222,6 +224,14 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     let limit = free.slots.min(CLAIM_MAX);
     let (wants, among_ids, each) = match among {
         Among::All => (free.endpoints, None, CLAIM_EACH_OF_ALL),
+        Among::Due(due) => {
+            let held = due.iter().filter(|(_, merchant)| tx.holds(merchant));
+            let ids: Vec<EndpointId> = held.map(|(id, _)| id.clone()).collect();
+            if ids.is_empty() {
+                return Ok(false);
+            }
+            (free.endpoints, Some(ids), CLAIM_EACH_OF_ALL)
+        }
         Among::These(wants) => (wants.clone(), Some(wants.keys().cloned().collect()), CLAIM_MAX),
     };
     let lease = Lease {
@@ -256,8 +266,14 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     if !too_many.is_empty() {
         tx.delivery_lease_release(&lease.token, &too_many).await?;
     }
+    let not_held = |endpoint: &EndpointId| match among {
+        Among::Due(due) => due.iter().any(|(id, merchant)| id == endpoint && !tx.holds(merchant)),
+        Among::All | Among::These(_) => false,
+    };
     let passed_over = |endpoint: &EndpointId| {
-        refused.contains(endpoint) || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
+        refused.contains(endpoint)
+            || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
+            || not_held(endpoint)
     };
     note_what_is_left(&desk.slots, among, &claimed, cut_short, passed_over);
     Ok(may_be_more && too_many.is_empty())
@@ -308,7 +324,7 @@ fn note_what_is_left(
     }
     match among {
         _ if cut_short => slots.note_short(),
-        Among::All => slots.looked_everywhere(passed_over),
+        Among::All | Among::Due(_) => slots.looked_everywhere(passed_over),
         Among::These(wants) => {
             for (endpoint, want) in wants {
                 if claimed.get(endpoint).copied().unwrap_or(0) < want.most {

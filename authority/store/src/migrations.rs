@@ -42,6 +42,7 @@ migrations! {
     19 "0019_money",
     20 "0020_requests",
     21 "0021_sandbox_clock",
+    22 "0022_turns",
 }
 
 fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {

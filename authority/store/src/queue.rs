@@ -1,19 +1,36 @@
-//! The writer's queue: jobs in the order they came, and the request to close.
+//! The writer's queue: the jobs of this instance in the order they came, and which shards its transactions hold.
+//!
+//! A worker takes a batch: jobs whose shards no other worker of this instance has. Jobs that need the same shard run in
+//! the order they came, so a job that has to wait reserves its shards against the jobs behind it. A job whose turn
+//! another instance holds is put back. One of the next batches then waits for that turn, and for nothing else; a few
+//! workers at most wait like that, so that the others go on.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::writer::{End, Job};
+use crate::StoreError;
+use crate::job::{End, Job};
+use crate::shards::ShardSet;
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;
 
+/// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
+pub(crate) const BATCH_MAX: usize = 128;
+
 /// A job that is counted until it is answered.
 pub(crate) struct Counted {
     pub(crate) job: Box<dyn Job>,
+    /// Its place in the queue, until it is taken for the first time.
+    place: Option<OwnedSemaphorePermit>,
+    /// How often a transaction waited for its turns in vain.
+    pub(crate) waits: u32,
+    /// The database has refused its rows once, and it runs again.
+    pub(crate) refused: bool,
     _count: Count,
 }
 
@@ -21,11 +38,6 @@ pub(crate) struct Counted {
 struct Count(Arc<AtomicUsize>);
 
 impl Counted {
-    pub(crate) fn new(job: Box<dyn Job>, unanswered: &Arc<AtomicUsize>) -> Self {
-        unanswered.fetch_add(1, Ordering::Relaxed);
-        Self { job, _count: Count(Arc::clone(unanswered)) }
-    }
-
     pub(crate) fn answer(self, end: End) {
         self.job.answer(end);
     }
@@ -37,78 +49,198 @@ impl Drop for Count {
     }
 }
 
-/// A message to the writer.
-pub(crate) enum Message {
-    Job(Counted),
-    Close(oneshot::Sender<()>),
+/// Jobs for one transaction.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) jobs: VecDeque<Counted>,
+    /// The turns to take.
+    pub(crate) turns: ShardSet,
+    /// Another instance holds them: the transaction waits for them.
+    pub(crate) wait: bool,
 }
 
-/// The writer's queue.
+/// The queue. Shared by the workers and whoever submits jobs.
 pub(crate) struct Queue {
-    messages: mpsc::Receiver<Message>,
-    /// Jobs that were taken from the channel and not run yet.
+    state: Mutex<State>,
+    /// Something that a worker may be waiting for has changed.
+    changed: Notify,
+    room: Arc<Semaphore>,
+    unanswered: Arc<AtomicUsize>,
+    /// How many batches may wait for turns at a time.
+    most_waiting: usize,
+}
+
+#[derive(Default)]
+struct State {
     jobs: VecDeque<Counted>,
-    closing: Option<oneshot::Sender<()>>,
+    /// The shards of batches that were taken and not released.
+    busy: ShardSet,
+    /// Shards of queued jobs whose turn another instance held at the last try.
+    contended: ShardSet,
+    /// Batches that wait for turns.
+    waiting: usize,
+    closing: bool,
 }
 
 impl Queue {
-    pub(crate) fn open() -> (mpsc::Sender<Message>, Self) {
-        let (door, messages) = mpsc::channel(QUEUE_MAX);
-        (door, Self { messages, jobs: VecDeque::new(), closing: None })
+    pub(crate) fn new(most_waiting: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            changed: Notify::new(),
+            room: Arc::new(Semaphore::new(QUEUE_MAX)),
+            unanswered: Arc::default(),
+            most_waiting,
+        }
     }
 
-    /// Waits until there is a job; `false` when no more will come.
-    pub(crate) async fn wait(&mut self) -> bool {
-        if self.jobs.is_empty() && self.closing.is_none() {
-            match self.messages.recv().await {
-                Some(message) => self.push(message),
-                None => return false,
+    /// Queued jobs and those of open transactions.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.unanswered.load(Ordering::Relaxed)
+    }
+
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the queue is closed.
+    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
+        // Counted after it has a place: a caller that hangs up while the queue is full has submitted nothing.
+        let place = Arc::clone(&self.room).acquire_owned().await.map_err(|_| closed())?;
+        let mut state = self.state();
+        if state.closing {
+            return Err(closed());
+        }
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+        let count = Count(Arc::clone(&self.unanswered));
+        state.jobs.push_back(Counted { job, place: Some(place), waits: 0, refused: false, _count: count });
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Waits for jobs that can run now; `None` when the queue is closed and empty. The shards of the batch belong to
+    /// the caller until it calls [`Queue::release`].
+    pub(crate) async fn next(&self) -> Option<Batch> {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            {
+                let mut state = self.state();
+                let batch = state.take(self.most_waiting);
+                if !batch.jobs.is_empty() {
+                    let more = !state.jobs.is_empty();
+                    drop(state);
+                    if more {
+                        self.changed.notify_one();
+                    }
+                    return Some(batch);
+                }
+                if state.closing && state.jobs.is_empty() {
+                    return None;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Takes up to `most` more jobs for a transaction that holds these turns.
+    pub(crate) fn more(&self, held: ShardSet, most: usize) -> VecDeque<Counted> {
+        self.state().join(held, most)
+    }
+
+    /// The transaction of a batch that waited for turns has them now, or has given up.
+    pub(crate) fn waited(&self) {
+        self.state().waiting -= 1;
+    }
+
+    /// Puts jobs back to the front, in their order; `contended` are the turns that another instance holds.
+    pub(crate) fn put_back(&self, jobs: Vec<Counted>, contended: ShardSet) {
+        let mut state = self.state();
+        state.contended = state.contended.or(contended);
+        for job in jobs.into_iter().rev() {
+            state.jobs.push_front(job);
+        }
+    }
+
+    /// Gives back the shards of a batch.
+    pub(crate) fn release(&self, turns: ShardSet) {
+        let mut state = self.state();
+        state.busy = state.busy.without(turns);
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Takes no more jobs; workers end when they have run the ones that were submitted before.
+    pub(crate) fn close(&self) {
+        self.state().closing = true;
+        self.room.close();
+        self.changed.notify_waiters();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No code panics half way while it holds the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(crate) fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+impl State {
+    /// The next batch, empty when no job can run now.
+    fn take(&mut self, most_waiting: usize) -> Batch {
+        let mut batch = Batch::default();
+        let mut reserved = ShardSet::NONE;
+        let mut left = VecDeque::with_capacity(self.jobs.len());
+        while let Some(mut job) = self.jobs.pop_front() {
+            let turns = job.job.turns();
+            let free = turns.shards.without(self.busy.or(reserved));
+            let full = batch.jobs.len() == BATCH_MAX;
+            let fits = !full && (!batch.wait || batch.turns.contains(turns.shards));
+            let waits = turns.shards.overlaps(self.contended) && !turns.part;
+            let begins_wait = waits && batch.jobs.is_empty() && self.waiting < most_waiting;
+            let runs = match turns.part {
+                true => fits && (!free.is_empty() || turns.shards.is_empty()),
+                false => fits && free == turns.shards && (!waits || begins_wait || batch.wait),
+            };
+            if runs {
+                batch.wait |= begins_wait;
+                batch.turns = batch.turns.or(free);
+                job.place = None;
+                batch.jobs.push_back(job);
+            } else {
+                if !turns.part {
+                    reserved = reserved.or(turns.shards);
+                }
+                left.push_back(job);
             }
         }
-        if self.jobs.is_empty() {
-            self.messages.close();
+        self.jobs = left;
+        self.busy = self.busy.or(batch.turns);
+        if batch.wait {
+            self.waiting += 1;
+            self.contended = self.contended.without(batch.turns);
         }
-        !self.jobs.is_empty()
+        batch
     }
 
-    fn push(&mut self, message: Message) {
-        match message {
-            Message::Job(job) => self.jobs.push_back(job),
-            Message::Close(done) => self.closing = Some(done),
-        }
-    }
-
-    /// Takes queued messages until there are `most` jobs. Returns whether there are any jobs.
-    pub(crate) fn take(&mut self, most: usize) -> bool {
-        while self.jobs.len() < most && self.closing.is_none() {
-            match self.messages.try_recv() {
-                Ok(message) => self.push(message),
-                Err(_) => break,
+    fn join(&mut self, held: ShardSet, most: usize) -> VecDeque<Counted> {
+        let mut joined = VecDeque::new();
+        let mut reserved = ShardSet::NONE;
+        let mut left = VecDeque::with_capacity(self.jobs.len());
+        while let Some(mut job) = self.jobs.pop_front() {
+            let turns = job.job.turns();
+            if joined.len() < most && held.without(reserved).contains(turns.shards) {
+                job.place = None;
+                joined.push_back(job);
+            } else {
+                if !turns.part {
+                    reserved = reserved.or(turns.shards);
+                }
+                left.push_back(job);
             }
         }
-        !self.jobs.is_empty()
-    }
-
-    /// The jobs that were taken.
-    pub(crate) fn jobs(&self) -> impl Iterator<Item = &Counted> {
-        self.jobs.iter()
-    }
-
-    /// The next job that was taken.
-    pub(crate) fn pop(&mut self) -> Option<Counted> {
-        self.jobs.pop_front()
-    }
-
-    /// The next job that was taken without a prefetch.
-    pub(crate) fn pop_unknown(&mut self) -> Option<Counted> {
-        let place = self.jobs.iter().position(|waiting| waiting.job.ahead().is_none())?;
-        self.jobs.remove(place)
-    }
-
-    /// Answers the request to close, if there was one.
-    pub(crate) fn closed(self) {
-        if let Some(done) = self.closing {
-            let _ = done.send(());
-        }
+        self.jobs = left;
+        joined
     }
 }

@@ -14,7 +14,10 @@ use crate::StoreError;
 use crate::hand_off::{DispatchHandle, OpenDesk};
 use crate::ports::{Prefetch, Tx};
 use crate::sqlite::ServerLock;
-use crate::writer::{CommitListeners, JobError, TypedJob, Writer, closed};
+use crate::queue::closed;
+use crate::job::{CommitListeners, JobError, TypedJob};
+use crate::shards::Turns;
+use crate::writer::Writer;
 use crate::{postgres, sqlite};
 
 /// Where the database is.
@@ -134,7 +137,7 @@ impl Store {
             StoreUrl::Sqlite(path) => {
                 let opened = sqlite::open(path, access).await?;
                 Ok(Self {
-                    writer: Writer::start(Box::new(opened.writing), told.clone()),
+                    writer: Writer::start(vec![Box::new(opened.writing)], &told),
                     record_readers: Readers::Sqlite(opened.record_readers),
                     list_readers: Readers::Sqlite(opened.list_readers),
                     told,
@@ -144,7 +147,7 @@ impl Store {
             StoreUrl::Postgres(url) => {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
-                    writer: Writer::start(Box::new(opened.writing), told.clone()),
+                    writer: Writer::start(opened.writing, &told),
                     record_readers: Readers::Postgres(opened.record_readers),
                     list_readers: Readers::Postgres(opened.list_readers),
                     told,
@@ -186,7 +189,8 @@ impl Store {
     }
 
     /// Runs `work` in a transaction that may be shared with other jobs but fails or succeeds alone, and returns after
-    /// the commit. Dropping the returned future does not stop the work.
+    /// the commit. Dropping the returned future does not stop the work. The transaction holds every turn, so nobody
+    /// else writes meanwhile: for what is rare, and for what concerns many merchants.
     ///
     /// # Errors
     /// Whatever `work` returned (its writes are undone), or a [`StoreError`] turned into `E` when the database failed.
@@ -196,20 +200,41 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::new(work, None, self.told.desk.desk())).await
+        self.submit(TypedJob::once(work, self.told.desk.desk())).await
     }
 
-    /// The same for work whose first reads are known beforehand.
+    /// The same with the turns that are named, and with others when it turns out to need them: then it runs once more.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_with<T, E, F>(&self, turns: Turns, work: F) -> Result<T, E>
+    where
+        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
+    {
+        self.submit(TypedJob::repeatable(work, turns, None, self.told.desk.desk())).await
+    }
+
+    /// The same for work whose first reads are known beforehand. It gets the turn of the merchant that it is about, or
+    /// every turn when it names none.
     ///
     /// # Errors
     /// As [`Store::write`].
     pub async fn write_ahead<T, E, F>(&self, ahead: Prefetch, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::new(work, Some(ahead), self.told.desk.desk())).await
+        let turns = ahead.tenant.as_ref().map_or(Turns::ALL, |tenant| Turns::of(&tenant.merchant_id));
+        self.submit(TypedJob::repeatable(work, turns, Some(ahead), self.told.desk.desk())).await
+    }
+
+    /// Whether several transactions may write at a time, each with the turns that it holds.
+    #[must_use]
+    pub fn has_turns(&self) -> bool {
+        matches!(self.record_readers, Readers::Postgres(_))
     }
 
     async fn submit<F, T, E>(

@@ -1,210 +1,42 @@
-//! The writer: one task, one connection, and one transaction for all queued jobs, up to a limit (contract 12 T1).
+//! The writer: a few workers, each with a connection of its own, and one transaction for all queued jobs that can share
+//! it (contract 12 T1, 21.2).
 //!
-//! It waits for a job, opens a transaction, runs the job behind a savepoint, takes the jobs that were queued
-//! meanwhile, and commits once. A job that refuses is undone alone. No job is answered before the commit. When the
-//! commit fails, every job in the transaction gets an error and none of its writes happened. A job runs here and not
-//! in its request's future, so that a client that hangs up cannot cancel it half way (T10).
+//! A worker takes a batch of jobs from the queue, opens a transaction that holds the turns of their shards, runs each
+//! job behind a savepoint, takes the jobs that were queued meanwhile for the same shards, and commits once. A job that
+//! refuses is undone alone. No job is answered before the commit. When the commit fails, every job in the transaction
+//! gets an error and none of its writes happened. A job runs here and not in its request's future, so that a client
+//! that hangs up cannot cancel it half way (T10).
+//!
+//! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
+//! that needs a turn that its transaction does not hold is undone and goes back as well.
+//!
+//! SQLite has one worker, which holds every turn.
 //!
 //! Measured before it was chosen: with FULL durability, coalescing carries ten to twenty times as many writes on
 //! SQLite as one transaction each.
 
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::StoreError;
-use crate::hand_off::{CurrentDispatchHandle, DispatchHandle, HandedOff, claim_asked_for};
-use crate::ports::{Prefetch, Tx};
-use crate::queue::{Counted, Message, Queue};
+use crate::hand_off::DispatchHandle;
+use crate::job::{CommitEffects, CommitListeners, End, Failed, Job, Ran};
+use crate::ports::Prefetch;
+use crate::queue::{BATCH_MAX, Batch, Counted, Queue};
+use crate::shards::ShardSet;
 
-/// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
-const BATCH_MAX: usize = 128;
+/// A job's transaction waits so often for its turns, nearly a second each time.
+const WAITS_MAX: u32 = 6;
 
-/// An error that a job can end with.
-pub trait JobError: From<StoreError> + Send + 'static {
-    /// Whether the database itself failed, so that the whole transaction is in doubt.
-    fn ends_transaction(&self) -> bool;
-}
-
-impl JobError for StoreError {
-    fn ends_transaction(&self) -> bool {
-        self.ends_transaction()
-    }
-}
-
-impl JobError for Refusal {
-    fn ends_transaction(&self) -> bool {
-        self.storage_failed
-    }
-}
-
-/// The effects of a job that are published after the commit.
-#[derive(Debug, Default)]
-pub(crate) struct CommitEffects {
-    /// How many events.
-    pub(crate) events: usize,
-    /// Deliveries that this instance sends. When a job is undone they are dropped, and their slots with them.
-    pub(crate) handed_off: Vec<HandedOff>,
-    /// The endpoints of deliveries that nobody holds.
-    pub(crate) left_behind: Vec<EndpointId>,
-    /// Endpoints that were changed.
-    pub(crate) recalled: Vec<EndpointId>,
-}
-
-impl CommitEffects {
-    fn add(&mut self, more: Self) {
-        self.events += more.events;
-        self.handed_off.extend(more.handed_off);
-        self.left_behind.extend(more.left_behind);
-        self.recalled.extend(more.recalled);
-    }
-}
-
-/// Who is notified of commits: the dispatcher of this instance, and the counter of events.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CommitListeners {
-    /// The dispatch handle of this instance, if there is one.
-    pub(crate) desk: CurrentDispatchHandle,
-    /// All events that were committed.
-    pub(crate) events: Arc<AtomicU64>,
-}
-
-impl CommitListeners {
-    fn committed(&self, made: CommitEffects) {
-        self.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
-        if let Some(desk) = self.desk.desk().filter(|_| !made.recalled.is_empty()) {
-            for endpoint in &made.recalled {
-                desk.slots.changed(endpoint);
-                (desk.recall)(endpoint);
-            }
-        }
-        for delivery in made.handed_off {
-            delivery.begin();
-        }
-        if !made.left_behind.is_empty()
-            && let Some(desk) = self.desk.desk()
-        {
-            desk.slots.committed_behind(&made.left_behind);
-        }
-    }
-}
-
-/// What the writer does after a job ran.
-pub(crate) enum Ran {
-    /// It succeeded; its writes stay.
-    Keep,
-    /// It refused; its writes are undone, the others' stay.
-    Undo,
-    /// The database failed during it; the whole transaction is undone.
-    Abort,
-}
-
-/// A unit of work whose type the writer does not know.
-pub(crate) trait Job: Send {
-    /// What it will read first, if that is known.
-    fn ahead(&self) -> Option<&Prefetch>;
-
-    /// Runs inside the open transaction.
-    fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
-
-    /// Answers the caller; called exactly once, after the commit or the rollback.
-    fn answer(self: Box<Self>, end: End);
-}
-
-/// How it ended for a job.
-pub(crate) enum End {
-    /// Committed, as the job left it.
-    Committed,
-    /// The transaction was not committed.
-    Lost,
-    /// The others' writes were committed; the database refused this job's writes, and they are not stored.
-    Refused(StoreError),
-}
-
-/// The jobs, by their index in the transaction, whose writes the database refused after they had ended.
-pub(crate) type Failed = Vec<(usize, StoreError)>;
-
-/// A job with its result type.
-pub(crate) struct TypedJob<F, T, E> {
-    work: Option<F>,
-    /// The dispatcher of this instance.
-    desk: Option<Arc<DispatchHandle>>,
-    ahead: Option<Prefetch>,
-    result: Option<Result<T, E>>,
-    waiting: oneshot::Sender<Result<T, E>>,
-}
-
-impl<F, T, E> TypedJob<F, T, E> {
-    pub(crate) fn new(
-        work: F,
-        ahead: Option<Prefetch>,
-        desk: Option<Arc<DispatchHandle>>,
-    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
-        let (waiting, answer) = oneshot::channel();
-        (Self { work: Some(work), desk, ahead, result: None, waiting }, answer)
-    }
-}
-
-impl<F, T, E> Job for TypedJob<F, T, E>
-where
-    F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send,
-    T: Send,
-    E: JobError,
-{
-    fn ahead(&self) -> Option<&Prefetch> {
-        self.ahead.as_ref()
-    }
-
-    fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
-        Box::pin(async move {
-            let Some(work) = self.work.take() else { return Ran::Undo };
-            tx.set_desk(self.desk.take());
-            // A panic in one job must not end the writer, which would fail every other request.
-            let worked = async {
-                let value = work(tx).await?;
-                claim_asked_for(tx).await?;
-                Ok::<T, E>(value)
-            };
-            let (result, ran) = match AssertUnwindSafe(worked).catch_unwind().await {
-                Ok(Ok(value)) => (Ok(value), Ran::Keep),
-                Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
-                Ok(Err(error)) => (Err(error), Ran::Undo),
-                Err(_) => {
-                    tracing::error!("a writing job panicked; its writes are undone");
-                    (Err(StoreError::Broken("a writing job panicked".to_owned()).into()), Ran::Undo)
-                }
-            };
-            self.result = Some(result);
-            ran
-        })
-    }
-
-    fn answer(self: Box<Self>, end: End) {
-        // A refusal, too, holds only when the transaction commits: it may rest on what another job of the transaction
-        // wrote. The job whose error ended the transaction gets that error.
-        let result = match (self.result, end) {
-            (Some(result), End::Committed) => result,
-            (_, End::Refused(error)) => Err(error.into()),
-            (Some(Err(error)), End::Lost) if error.ends_transaction() => Err(error),
-            _ => Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into()),
-        };
-        // The caller may have hung up; the work is done all the same.
-        let _ = self.waiting.send(result);
-    }
-}
-
-/// A connection that the writer drives.
+/// A connection that a worker drives.
 #[async_trait]
 pub(crate) trait WritingConnection: Send + 'static {
-    /// Opens a transaction that may write.
-    async fn begin(&mut self) -> Result<(), StoreError>;
+    /// Opens a transaction that may write, with those of `turns` that can be had at once, or with all of them when it
+    /// is told to wait. Returns the turns that it holds.
+    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError>;
     /// Reads at once what several jobs will ask for first, where that is worth it. What it does not read, the jobs
     /// read themselves.
     async fn prefetch(
@@ -225,144 +57,215 @@ pub(crate) trait WritingConnection: Send + 'static {
 }
 
 /// The handle through which jobs are submitted to the writer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Writer {
-    jobs: mpsc::Sender<Message>,
-    unanswered: Arc<AtomicUsize>,
+    queue: Arc<Queue>,
+    workers: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 impl Writer {
-    /// Starts the task.
-    pub(crate) fn start(connection: Box<dyn WritingConnection>, told: CommitListeners) -> Self {
-        let (jobs, queue) = Queue::open();
-        tokio::spawn(write(connection, queue, told));
-        Self { jobs, unanswered: Arc::default() }
+    /// Starts a worker for each connection.
+    pub(crate) fn start(connections: Vec<Box<dyn WritingConnection>>, told: &CommitListeners) -> Self {
+        // At least one worker never waits for a turn, unless there is only one.
+        let queue = Arc::new(Queue::new((connections.len() / 2).max(1)));
+        let several = connections.len() > 1;
+        let worker = |connection| {
+            let worker = Worker { connection, queue: Arc::clone(&queue), told: told.clone(), several };
+            tokio::spawn(worker.work())
+        };
+        let workers = connections.into_iter().map(worker).collect();
+        Self { queue, workers: Arc::new(Mutex::new(workers)) }
     }
 
-    /// The number of queued jobs and of jobs in the open transaction.
+    /// The number of queued jobs and of jobs in open transactions.
     pub(crate) fn unanswered(&self) -> usize {
-        self.unanswered.load(Ordering::Relaxed)
+        self.queue.unanswered()
     }
 
     pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
-        // Reserved before it is counted: a caller that hangs up while the queue is full has submitted nothing.
-        let place = self.jobs.reserve().await.map_err(|_| closed())?;
-        place.send(Message::Job(Counted::new(job, &self.unanswered)));
-        Ok(())
+        self.queue.submit(job).await
     }
 
-    /// Waits for the jobs already submitted, then ends the task.
+    /// Waits for the jobs already submitted, then ends the workers.
     pub(crate) async fn close(&self) {
-        let (done, closed) = oneshot::channel();
-        if self.jobs.send(Message::Close(done)).await.is_ok() {
-            let _ = closed.await;
+        self.queue.close();
+        let workers = std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        for worker in workers {
+            let _ = worker.await;
         }
     }
 }
 
-pub(crate) fn closed() -> StoreError {
-    StoreError::Unavailable("the store is closed".to_owned())
+/// Counts a vain wait for turns; answers the job when it was the last one.
+fn waited_in_vain(mut job: Counted) -> Option<Counted> {
+    job.waits += 1;
+    if job.waits < WAITS_MAX {
+        return Some(job);
+    }
+    tracing::error!("a write waited too long for its turns");
+    job.answer(End::Lost);
+    None
 }
 
-async fn write(mut connection: Box<dyn WritingConnection>, mut queue: Queue, told: CommitListeners) {
-    while queue.wait().await {
-        batch(&mut *connection, &mut queue, &told).await;
-    }
-    connection.close().await;
-    queue.closed();
+struct Worker {
+    connection: Box<dyn WritingConnection>,
+    queue: Arc<Queue>,
+    told: CommitListeners,
+    /// There are others, in this instance or in another one.
+    several: bool,
 }
 
-/// Runs the queued jobs in one transaction.
-async fn batch(connection: &mut dyn WritingConnection, queue: &mut Queue, told: &CommitListeners) {
-    if let Err(error) = connection.begin().await {
-        tracing::error!(error = %error, "no transaction could be opened");
-        refuse_waiting(queue);
-        return;
-    }
-    let mut ran: Vec<(Counted, CommitEffects)> = Vec::new();
-    let mut sound = true;
-    while sound && ran.len() < BATCH_MAX && queue.take(BATCH_MAX - ran.len()) {
-        // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
-        // transaction's cache.
-        while sound && let Some(job) = queue.pop_unknown() {
-            sound = run(connection, &mut ran, job).await;
-        }
-        let ahead: Vec<&Prefetch> = queue.jobs().filter_map(|waiting| waiting.job.ahead()).collect();
-        if sound && let Err(error) = connection.prefetch(&ahead, told.desk.desk()).await {
-            tracing::error!(error = %error, "the transaction is lost");
-            sound = false;
-        }
-        while sound && let Some(job) = queue.pop() {
-            sound = run(connection, &mut ran, job).await;
-        }
-    }
-    let committed = if sound { commit(connection).await } else { None };
-    if committed.is_none() {
-        connection.rollback().await;
-    }
-    answer(ran, committed, told);
+/// What a transaction has run.
+#[derive(Default)]
+struct Progress {
+    ran: Vec<(Counted, CommitEffects)>,
+    /// Jobs that run again in another transaction.
+    again: Vec<Counted>,
+    lost: bool,
 }
 
-/// Runs one job; returns whether the transaction can continue.
-async fn run(
-    connection: &mut dyn WritingConnection,
-    ran: &mut Vec<(Counted, CommitEffects)>,
-    mut job: Counted,
-) -> bool {
-    let (made, sound) = match connection.run(ran.len(), &mut *job.job).await {
-        Ok((Ran::Keep, made)) => (made, true),
-        Ok((Ran::Undo, _)) => (CommitEffects::default(), true),
-        Ok((Ran::Abort, _)) => (CommitEffects::default(), false),
-        Err(error) => {
-            tracing::error!(error = %error, "the transaction is lost");
-            (CommitEffects::default(), false)
+impl Worker {
+    async fn work(mut self) {
+        while let Some(batch) = self.queue.next().await {
+            let held = self.transaction(batch).await;
+            self.queue.release(held);
         }
-    };
-    ran.push((job, made));
-    sound
-}
+        self.connection.close().await;
+    }
 
-/// Publishes the effects of the committed jobs, and answers every job.
-fn answer(ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>, told: &CommitListeners) {
-    let Some(mut failed) = committed else {
-        for (job, _) in ran {
-            job.answer(End::Lost);
+    /// Runs a batch in one transaction. Returns the shards of the batch that are not released yet.
+    async fn transaction(&mut self, batch: Batch) -> ShardSet {
+        let begun = self.connection.begin(batch.turns, batch.wait).await;
+        if batch.wait {
+            self.queue.waited();
         }
-        return;
-    };
-    let mut made = CommitEffects::default();
-    let mut answers = Vec::with_capacity(ran.len());
-    for (place, (job, by_job)) in ran.into_iter().enumerate() {
-        match failed.iter().position(|(failed, _)| *failed == place) {
-            Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),
-            None => {
-                made.add(by_job);
-                answers.push((job, End::Committed));
+        let held = match begun {
+            Ok(held) => held,
+            Err(error) => {
+                tracing::error!(error = %error, "no transaction could be opened");
+                // Those that came meanwhile would each wait for the same lock in turn.
+                let shards = if self.several { batch.turns } else { ShardSet::ALL };
+                let meanwhile = self.queue.more(shards, usize::MAX);
+                batch.jobs.into_iter().chain(meanwhile).for_each(|job| job.answer(End::Lost));
+                return batch.turns;
+            }
+        };
+        let (jobs, back): (VecDeque<_>, VecDeque<_>) =
+            batch.jobs.into_iter().partition(|job| job.job.turns().allow(held));
+        let back: VecDeque<_> = if batch.wait { back.into_iter().filter_map(waited_in_vain).collect() } else { back };
+        let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns().shards));
+        self.queue.put_back(back.into(), wanted.without(held));
+        self.queue.release(batch.turns.without(held));
+        let kept = batch.turns.and(held);
+        if jobs.is_empty() {
+            self.connection.rollback().await;
+            return kept;
+        }
+        let mut progress = self.run_all(jobs, held).await;
+        let committed = if progress.lost { None } else { self.commit().await };
+        if committed.is_none() {
+            self.connection.rollback().await;
+        }
+        self.queue.put_back(std::mem::take(&mut progress.again), ShardSet::NONE);
+        self.answer(progress.ran, committed);
+        kept
+    }
+
+    /// Runs the jobs, and those that are queued meanwhile for the same shards.
+    async fn run_all(&mut self, mut jobs: VecDeque<Counted>, held: ShardSet) -> Progress {
+        let mut progress = Progress::default();
+        while !jobs.is_empty() && !progress.lost {
+            // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear
+            // the transaction's cache.
+            let (unknown, known): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.ahead().is_none());
+            for job in unknown {
+                self.run(&mut progress, job).await;
+            }
+            let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead()).collect();
+            if !progress.lost
+                && !ahead.is_empty()
+                && let Err(error) = self.connection.prefetch(&ahead, self.told.desk.desk()).await
+            {
+                tracing::error!(error = %error, "the transaction is lost");
+                progress.lost = true;
+            }
+            for job in known {
+                self.run(&mut progress, job).await;
+            }
+            jobs = self.queue.more(held, BATCH_MAX.saturating_sub(progress.ran.len()));
+        }
+        progress.again.extend(jobs);
+        progress
+    }
+
+    /// Runs one job; puts it off when the transaction is lost.
+    async fn run(&mut self, progress: &mut Progress, mut job: Counted) {
+        if progress.lost {
+            progress.again.push(job);
+            return;
+        }
+        let made = match self.connection.run(progress.ran.len(), &mut *job.job).await {
+            Ok((Ran::Keep, made)) => made,
+            Ok((Ran::Undo, _)) => CommitEffects::default(),
+            Ok((Ran::Again(missing), _)) => {
+                job.job.needs_also(missing);
+                progress.again.push(job);
+                return;
+            }
+            Ok((Ran::Abort, _)) => {
+                progress.lost = true;
+                CommitEffects::default()
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "the transaction is lost");
+                progress.lost = true;
+                CommitEffects::default()
+            }
+        };
+        progress.ran.push((job, made));
+    }
+
+    async fn commit(&mut self) -> Option<Failed> {
+        match self.connection.commit().await {
+            Ok(failed) => Some(failed),
+            Err(error) => {
+                tracing::error!(error = %error, "the commit failed");
+                None
             }
         }
     }
-    // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
-    told.committed(made);
-    for (job, end) in answers {
-        job.answer(end);
-    }
-}
 
-/// Refuses all queued jobs: if no transaction could be opened for one, none can be opened for the others, and each of
-/// them would wait for the database's lock in turn.
-fn refuse_waiting(queue: &mut Queue) {
-    queue.take(usize::MAX);
-    while let Some(job) = queue.pop() {
-        job.answer(End::Lost);
-    }
-}
-
-async fn commit(connection: &mut dyn WritingConnection) -> Option<Failed> {
-    match connection.commit().await {
-        Ok(failed) => Some(failed),
-        Err(error) => {
-            tracing::error!(error = %error, "the commit failed");
-            None
+    /// Publishes the effects of the committed jobs, and answers every job.
+    fn answer(&self, ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>) {
+        let Some(mut failed) = committed else {
+            for (job, _) in ran {
+                job.answer(End::Lost);
+            }
+            return;
+        };
+        let mut made = CommitEffects::default();
+        let mut answers = Vec::with_capacity(ran.len());
+        let mut again = Vec::new();
+        for (place, (mut job, by_job)) in ran.into_iter().enumerate() {
+            match failed.iter().position(|(failed, _)| *failed == place) {
+                // A transaction of another shard may have written the same key at the same time, as two requests of
+                // the operator under one idempotency key do. The second run sees what that one wrote.
+                Some(_) if self.several && !job.refused && job.job.may_repeat() => {
+                    job.refused = true;
+                    again.push(job);
+                }
+                Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),
+                None => {
+                    made.add(by_job);
+                    answers.push((job, End::Committed));
+                }
+            }
+        }
+        self.queue.put_back(again, ShardSet::NONE);
+        // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
+        self.told.committed(made);
+        for (job, end) in answers {
+            job.answer(end);
         }
     }
 }

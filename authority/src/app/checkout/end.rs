@@ -12,7 +12,7 @@ use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::{OwnedRecord, Tx};
 use serde_json::Value;
 
 use crate::app::mutation::Work;
@@ -43,7 +43,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, id.clone().map(OwnedRecord::Checkout), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("checkout");
                     let id = id.ok_or_else(missing)?;

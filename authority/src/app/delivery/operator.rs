@@ -8,7 +8,7 @@ use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{FoundDelivery, KeyScope, NewDelivery, Tx};
+use authority_store::ports::{FoundDelivery, NewDelivery, OwnedRecord, Tx};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
@@ -94,7 +94,7 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, id.clone().map(OwnedRecord::Delivery), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("delivery");
                     let found = work.tx.delivery_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;

@@ -17,6 +17,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
+use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -276,7 +277,7 @@ impl App {
         let Some(room) = room(backlog, most_due) else { return Ok(Advanced::Waits) };
         let (missed, walked_to) = self.next_missed(&job, &endpoint.id, &wanted, room).await?;
         let made = i64::try_from(missed.len()).unwrap_or(i64::MAX);
-        let stepped = on_its_own(self, move |work| {
+        let stepped = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let missed = missed
                     .into_iter()
@@ -296,7 +297,7 @@ impl App {
         wanted: &Wanted,
     ) -> Result<Advanced, Refusal> {
         let (to, found) = self.count_on(&job.tenant, endpoint, wanted, job.counted_to, job.stretch).await?;
-        let noted = on_its_own(self, move |work| {
+        let noted = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
             Box::pin(async move { Ok(work.tx.recovery_counted(&job, to, found, work.now).await?) })
         })
         .await?;

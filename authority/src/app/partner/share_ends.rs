@@ -20,6 +20,7 @@ use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, commit_changes};
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use serde::Deserialize;
 use verify_core::catalog::EventType;
 
@@ -46,7 +47,7 @@ impl App {
             .map_err(|error: StoreError| Refusal::from(error))?;
         let any = !connections.is_empty();
         for connection in connections {
-            on_its_own(self, move |work| {
+            on_its_own(self, Turns::ALL, move |work| {
                 Box::pin(async move { end_shares(work, &connection, When::Later).await })
             })
             .await?;

@@ -15,7 +15,8 @@ use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentR
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{KeyScope, KnownMessage, MessageId, ProcessorMessage};
+use authority_store::ports::{KnownMessage, MessageId, OwnedRecord, ProcessorMessage};
+use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,7 +50,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let id = payment.clone();
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, payment.clone().map(OwnedRecord::Payment), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("payment");
                     let id = payment.ok_or_else(missing)?;
@@ -75,7 +76,7 @@ impl App {
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
     /// back.
     async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
-        let raised = on_its_own(self, move |work| {
+        let raised = on_its_own(self, Turns::NONE, move |work| {
             Box::pin(async move { alerts::report_refused(work, "payment", id.as_str(), &refusal).await })
         });
         if let Err(error) = raised.await {

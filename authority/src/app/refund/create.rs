@@ -17,7 +17,7 @@ use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::ports::{KeyScope, OwnedRecord};
 use serde_json::Value;
 
 use crate::app::access::Caller;
@@ -26,6 +26,7 @@ use crate::app::mutation::{IdempotencyKey, Work, operator_scope};
 use crate::app::{Answer, App, IfMatch, Mutation, mutation};
 
 /// A request for a refund of an order, by a merchant or an operator.
+#[derive(Clone)]
 struct OrderRefund {
     /// `None` is a malformed number.
     number: Option<OrderNumber>,
@@ -102,7 +103,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let (if_match, by) = (mutation.if_match, operator(&mutation));
         mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, id.clone().map(OwnedRecord::Payment), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("payment");
                     let id = id.ok_or_else(missing)?;

@@ -11,7 +11,8 @@ use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{FoundRefund, KeyScope, MessageId, ProcessorMessage};
+use authority_store::ports::{FoundRefund, MessageId, OwnedRecord, ProcessorMessage};
+use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let id = refund.clone();
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, refund.clone().map(OwnedRecord::Refund), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("refund");
                     let id = refund.ok_or_else(missing)?;
@@ -67,7 +68,7 @@ impl App {
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
     /// back.
     async fn alert_refused_refund(&self, id: RefundId, refusal: Refusal) {
-        let raised = on_its_own(self, move |work| {
+        let raised = on_its_own(self, Turns::NONE, move |work| {
             Box::pin(async move { alerts::report_refused(work, "refund", id.as_str(), &refusal).await })
         });
         if let Err(error) = raised.await {

@@ -71,6 +71,7 @@ impl Owner {
 async fn run<F>(app: &App, whose: Owner, mutation: Mutation, work: F) -> Result<Answer, Refusal>
 where
     F: for<'t> FnOnce(&'t mut Work<'_>, Tenant, Merchant) -> BoxFuture<'t, Result<Answer, Refusal>>
+        + Clone
         + Send
         + 'static,
 {

@@ -12,6 +12,7 @@ use authority_domain::sandbox::requests::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use serde_json::{Map, Value, json};
 
 use super::processor_event_id;
@@ -40,7 +41,7 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn sandbox_refund_move(&self, tenant: Tenant, id: RefundId) -> Result<bool, Refusal> {
-        on_its_own(self, move |work| {
+        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
                 let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };

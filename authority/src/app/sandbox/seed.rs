@@ -19,7 +19,7 @@ use super::{Owner, run, telling};
 use crate::app::{Answer, App, IdempotencyKey, Mutation};
 
 /// What was created.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(tag = "object", rename = "sandbox_seed")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SandboxSeed"))]
 pub(in crate::app) struct Seeded {

@@ -12,6 +12,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use tokio::sync::watch;
 
 use super::clock::CHANGES_MAX;
@@ -142,7 +143,7 @@ impl<'a> SettleClock<'a> {
 /// Ends a subscription's period if it is over by the merchant's clock; returns whether it did. As long as the clock was
 /// not advanced since the subscription was created, its periods are the platform's matter, as in live mode.
 async fn end_period(app: &App, tenant: Tenant, id: SubscriptionId) -> Result<bool, Refusal> {
-    on_its_own(app, move |work| {
+    on_its_own(app, Turns::of(&tenant.merchant_id), move |work| {
         Box::pin(async move {
             let found = work.tx.subscription_find(&id).await?;
             let Some((_, before)) = found.filter(|(owner, _)| *owner == tenant) else { return Ok(false) };

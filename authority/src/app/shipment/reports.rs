@@ -10,7 +10,8 @@ use authority_domain::shipment;
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::ports::OwnedRecord;
+use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +42,7 @@ impl App {
     ) -> Result<Answer, Refusal> {
         let id = shipment.clone();
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
+            .run_about(self, shipment.clone().map(OwnedRecord::Shipment), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("shipment");
                     let id = shipment.ok_or_else(missing)?;
@@ -66,7 +67,7 @@ impl App {
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
     /// back.
     async fn alert_refused_shipment(&self, id: ShipmentId, refusal: Refusal) {
-        let raised = on_its_own(self, move |work| {
+        let raised = on_its_own(self, Turns::NONE, move |work| {
             Box::pin(async move { alerts::report_refused(work, "shipment", id.as_str(), &refusal).await })
         });
         if let Err(error) = raised.await {

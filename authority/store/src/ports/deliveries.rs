@@ -187,6 +187,9 @@ pub trait Deliveries {
     /// endpoints of a merchant take turns, and so do the merchants.
     async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError>;
 
+    /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.
+    async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>, StoreError>;
+
     /// Leases this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. The
     /// limits in `lease` do not apply.
     async fn delivery_lease_probe(
@@ -202,5 +205,5 @@ pub trait Deliveries {
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
 
     /// Writes outcomes where the token is still the holder's; returns the attempts that counted.
-    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError>;
+    async fn delivery_settle(&mut self, settlements: &[&Settlement]) -> Result<Vec<AttemptId>, StoreError>;
 }

@@ -27,6 +27,7 @@ mod instances;
 mod merchants;
 mod operator_reads;
 mod orders;
+mod owners;
 mod payments;
 mod prefetch;
 mod recoveries;
@@ -39,6 +40,7 @@ mod shares;
 mod shipments;
 mod signing_secrets;
 mod subscriptions;
+mod turns;
 mod undelivered;
 
 pub use authority_domain::delivery::Trigger;
@@ -69,6 +71,7 @@ pub use operator_reads::{
     AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
 };
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
+pub use owners::{OwnedRecord, Owners};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
 pub use prefetch::Prefetch;
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
@@ -81,6 +84,7 @@ pub use shares::{SeenOrder, SharePositions, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
+pub use turns::TurnHolder;
 pub use undelivered::{Missed, Stretch, Undelivered};
 
 /// The most bytes of items that a page of a list may hold (contract 18.2): reading stops at the first row that does
@@ -118,6 +122,7 @@ pub trait Tx:
     + Merchants
     + OperatorReads
     + Orders
+    + Owners
     + Payments
     + Recoveries
     + Refunds
@@ -129,6 +134,7 @@ pub trait Tx:
     + Shipments
     + SigningSecrets
     + Subscriptions
+    + TurnHolder
     + Undelivered
     + Send
 {
@@ -155,6 +161,7 @@ impl<T> Tx for T where
         + Merchants
         + OperatorReads
         + Orders
+        + Owners
         + Payments
         + Recoveries
         + Refunds
@@ -166,6 +173,7 @@ impl<T> Tx for T where
         + Shipments
         + SigningSecrets
         + Subscriptions
+        + TurnHolder
         + Undelivered
         + Send
 {

@@ -3,15 +3,27 @@
 //! the server prepares it once. All parts see the rows as they were before the statement. Foreign keys are checked at
 //! its end, so a part may refer to rows that another part creates.
 
-use sqlx::{Error, PgConnection, QueryBuilder, Row};
+use sqlx::{AssertSqlSafe, Error, PgConnection, QueryBuilder, Row};
 
 use super::Db;
 use super::rows::{Group, Kind, Line, Value, number};
+use crate::shards::ShardSet;
 
 /// Runs statements without parameters.
 pub(super) async fn control(conn: &mut PgConnection, statements: &'static str) -> Result<(), Error> {
     sqlx::raw_sql(statements).execute(conn).await?;
     Ok(())
+}
+
+/// Runs statements without parameters, of which one returns the turns that were taken.
+pub(super) async fn turns(conn: &mut PgConnection, statements: String) -> Result<ShardSet, Error> {
+    let rows = sqlx::raw_sql(AssertSqlSafe(statements)).fetch_all(conn).await?;
+    let mut held = ShardSet::NONE;
+    for row in rows {
+        let shard: i16 = row.try_get(0)?;
+        held = held.or(u32::try_from(shard).map_or(ShardSet::NONE, ShardSet::one));
+    }
+    Ok(held)
 }
 
 /// Sends the groups; returns how many rows each touched.

@@ -12,21 +12,27 @@ use sqlx::{ConnectOptions, PgConnection, PgPool};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
+use super::open::LOCK_WAIT_MS;
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::ports::{HandOff as _, Prefetch};
-use crate::writer::{CommitEffects, Failed, Job, Ran, WritingConnection};
+use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::shards::ShardSet;
+use crate::writer::WritingConnection;
 
-/// The writer lock: an advisory lock of the database, released at the end of the transaction. The key is the ASCII
-/// text `authorit`. The isolation level is named because the server's default may be another one: with a single
-/// snapshot for the whole transaction, taken before the lock is held, a use case would not see what was written while
-/// it waited.
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7022647185849346420); SAVEPOINT job";
+/// The isolation level is named because the server's default may be another one: with a single snapshot for the whole
+/// transaction, taken before the turns are held, a use case would not see what was written while it waited.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+const SAVEPOINT: &str = "SAVEPOINT job";
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
+
+/// How long a transaction waits for its turns before it gives back those that it has, in milliseconds. It tries again
+/// ([`crate::writer`]).
+const TURN_WAIT_MS: u32 = 900;
 
 /// How long to wait for the server to accept a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
@@ -38,13 +44,13 @@ const ANSWER_WAIT: Duration = Duration::from_secs(30);
 pub(crate) struct PostgresWriting {
     options: PgConnectOptions,
     readers: [PgPool; 2],
-    /// `None` after the connection failed: the next transaction opens a new one.
+    /// `None` before the first transaction and after the connection failed: the next transaction opens a new one.
     conn: Option<DbConnection>,
 }
 
 impl PostgresWriting {
-    pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: PgConnection) -> Self {
-        Self { options, readers, conn: Some(conn.into()) }
+    pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: Option<PgConnection>) -> Self {
+        Self { options, readers, conn: conn.map(DbConnection::from) }
     }
 
     /// Closes the idle readers: whatever ended the writing connection is likely to have ended theirs, and the first
@@ -72,13 +78,40 @@ impl PostgresWriting {
         })
     }
 
-    async fn begin_now(&mut self) -> Result<(), StoreError> {
-        let begun = self.execute(BEGIN).await;
-        match &mut self.conn {
-            Some(conn) if begun.is_ok() => conn.begun(),
+    /// Begins a transaction and takes its turns, in one round trip.
+    async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError> {
+        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), begin(turns, wait))).await;
+        let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && is_lock_timeout(error));
+        let begun = self.in_time(begun.map(|done| done.map_err(StoreError::from)));
+        match (&mut self.conn, &begun) {
+            (Some(conn), Ok(held)) => conn.begun(*held),
             _ => self.rollback().await,
         }
-        begun
+        if waited_in_vain { Ok(ShardSet::NONE) } else { begun }
+    }
+}
+
+fn is_lock_timeout(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "55P03")
+}
+
+/// The statements that begin a transaction. Turns are rows, locked in ascending order, so that no two transactions wait
+/// for each other. Without `wait`, those that another transaction holds are left out. Who waits for several holds some
+/// of them meanwhile, and therefore not for long.
+fn begin(turns: ShardSet, wait: bool) -> String {
+    if turns.is_empty() {
+        return format!("{BEGIN}; {SAVEPOINT}");
+    }
+    let shards: Vec<String> = turns.numbers().map(|shard| shard.to_string()).collect();
+    let shards = shards.join(", ");
+    let turns = format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE");
+    match wait {
+        false => format!("{BEGIN}; {turns} SKIP LOCKED; {SAVEPOINT}"),
+        true => format!(
+            "{BEGIN}; SET LOCAL lock_timeout = {TURN_WAIT_MS}; {turns}; SET LOCAL lock_timeout = {LOCK_WAIT_MS}; \
+             {SAVEPOINT}"
+        ),
     }
 }
 
@@ -102,9 +135,9 @@ fn gone() -> StoreError {
 
 #[async_trait]
 impl WritingConnection for PostgresWriting {
-    async fn begin(&mut self) -> Result<(), StoreError> {
+    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError> {
         if self.conn.is_some() {
-            let begun = self.begin_now().await;
+            let begun = self.begin_now(turns, wait).await;
             if begun.is_ok() || self.conn.is_some() {
                 return begun;
             }
@@ -112,7 +145,7 @@ impl WritingConnection for PostgresWriting {
         }
         self.conn = Some(connect(&self.options).await?.into());
         self.give_up_resting_readers();
-        self.begin_now().await
+        self.begin_now(turns, wait).await
     }
 
     async fn prefetch(

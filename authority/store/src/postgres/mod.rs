@@ -1,11 +1,11 @@
 //! PostgreSQL: any number of instances, one database; all of them read committed data at once (contract 8.3).
 //!
 //! A use case reads, decides and writes, and no other write may come in between. Instead of locking every row that a
-//! rule looks at, the writers of all instances take turns: each transaction begins by taking an advisory lock of the
-//! database and holds it to its end. So the rules hold as they do on SQLite, no two transactions can wait for each
-//! other, and the order of a stream's sequence numbers is the order of commits. Queued jobs share the lock and its
-//! commit (see [`crate::writer`]). An instance that stops answering loses the lock through the server's own time
-//! limits.
+//! rule looks at, the writers of all instances take turns, shard by shard ([`crate::shards`]): each transaction begins by
+//! locking the rows of its shards in the table `turns`, in ascending order, and holds them to its end. So the rules
+//! hold as they do on SQLite, no two transactions can wait for each other, and the order of a stream's sequence numbers
+//! is the order of commits. Queued jobs of the same shards share the turn and its commit (see [`crate::writer`]). An
+//! instance that stops answering loses its turns through the server's own time limits.
 //!
 //! Instances come and go, so no instance takes back the leases of another: they run out. Deliberately absent:
 //! `LISTEN` and `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit,
@@ -81,6 +81,8 @@ mod merchants;
 mod operator_reads;
 #[path = "../sql/orders.rs"]
 mod orders;
+#[path = "../sql/owners.rs"]
+mod owners;
 #[path = "../sql/page_rows.rs"]
 mod page_rows;
 #[path = "../sql/payments.rs"]
@@ -189,6 +191,15 @@ pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 /// Leases due deliveries of the endpoints in `$11` only.
 pub(crate) const LEASE_DUE_AMONG: &str =
     lease_due!("WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($11::jsonb)), ");
+
+/// The columns of a new delivery. Its position continues from the endpoint's last one. Deliveries of the platform's
+/// endpoint are made by transactions of every shard, which do not see one another: a sequence numbers them.
+pub(crate) const NEW_DELIVERY: &str =
+    "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
+     v.column9, v.column9, v.column9, v.column10, v.column11, \
+     CASE WHEN v.column2 = 'operator' THEN nextval('operator_deliveries') \
+     ELSE (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) \
+         + v.column12 END";
 
 /// The end of a statement that locks the rows it read. Other clients may write beside the authority's own jobs.
 pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";

@@ -11,12 +11,19 @@ use super::connection::{PostgresWriting, connect};
 use crate::StoreError;
 use crate::migrations;
 use crate::store::ServerUrl;
+use crate::writer::WritingConnection;
 
-/// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, including the writer
-/// lock. An instance that begins a transaction and then falls silent loses the transaction, and the writer lock with
-/// it, after 10 s.
-const SERVER_LIMITS: [(&str, &str); 2] =
-    [("lock_timeout", "5000"), ("idle_in_transaction_session_timeout", "10000")];
+/// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, turns included. An
+/// instance that begins a transaction and then falls silent loses the transaction, and its turns with it, after 4 s:
+/// before those who wait for the turns give up.
+const SERVER_LIMITS: [(&str, u32); 2] =
+    [("lock_timeout", LOCK_WAIT_MS), ("idle_in_transaction_session_timeout", 4_000)];
+
+/// How long a statement waits for a lock, in milliseconds.
+pub(super) const LOCK_WAIT_MS: u32 = 5_000;
+
+/// Transactions that one instance writes at a time.
+const WORKERS: usize = 4;
 
 /// How the server plans the writer's statements: each finds its rows by an index and reads a few, whatever the
 /// statistics of a young database say, and is planned once for any number of rows.
@@ -39,7 +46,8 @@ const READER_TRUSTED: Duration = Duration::from_secs(1);
 
 /// An opened database.
 pub(crate) struct Postgres {
-    pub(crate) writing: PostgresWriting,
+    /// One connection for each of the writer's workers.
+    pub(crate) writing: Vec<Box<dyn WritingConnection>>,
     pub(crate) record_readers: PgPool,
     pub(crate) list_readers: PgPool,
 }
@@ -66,7 +74,12 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     let readers = [record_readers.clone(), list_readers.clone()];
     let options = options.options(WRITER_PLANS);
-    Ok(Postgres { writing: PostgresWriting::new(options, readers, conn), record_readers, list_readers })
+    let mut first = Some(conn);
+    let mut writing: Vec<Box<dyn WritingConnection>> = Vec::with_capacity(WORKERS);
+    for _ in 0..WORKERS {
+        writing.push(Box::new(PostgresWriting::new(options.clone(), readers.clone(), first.take())));
+    }
+    Ok(Postgres { writing, record_readers, list_readers })
 }
 
 /// Brings the schema up to date; refuses one that a newer program made (T9). Several processes may do so at once: the

@@ -189,10 +189,19 @@ impl Slots {
     /// Notes that due deliveries of these endpoints are committed and have no holder. Wakes the claimer, unless the
     /// outcome of a delivery that is already under way to the same endpoint will do so.
     pub fn committed_behind(&self, endpoints: &[EndpointId]) {
-        let state = self.state();
-        let nobody_comes =
-            |endpoint: &EndpointId| state.endpoints.get(endpoint).is_none_or(|of| of.behind && of.own() == 0);
-        if endpoints.iter().any(nobody_comes) {
+        let mut state = self.state();
+        let mut nobody_comes = false;
+        for endpoint in endpoints {
+            match state.endpoints.get_mut(endpoint) {
+                // Once more: a claim may have looked while the deliveries were not committed yet.
+                Some(of) => {
+                    of.behind = true;
+                    nobody_comes |= of.own() == 0;
+                }
+                None => nobody_comes = true,
+            }
+        }
+        if nobody_comes {
             self.wanted.notify_one();
         }
     }

@@ -1,4 +1,5 @@
-//! Partner connections and their two sides.
+//! Partner connections and their two sides. A connection belongs to two merchants, and commits of either rest on it: who
+//! changes one holds every turn.
 
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, MerchantId};
@@ -12,7 +13,8 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, one_row};
 use crate::StoreError;
-use crate::ports::Connections;
+use crate::ports::{Connections, TurnHolder as _};
+use crate::shards::ShardSet;
 
 const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
      c.revoked_at, c.resource_version, c.created_at, c.updated_at, i.slug AS inviter_slug, p.slug AS partner_slug, \
@@ -32,6 +34,7 @@ impl Connections for Session<'_> {
         connection: &PartnerConnection,
         invite_hash: &[u8; 32],
     ) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         sqlx::query(
             "INSERT INTO partner_connections (id, livemode, status, inviter_id, invite_hash, invite_expires_at, \
                  resource_version, created_at, updated_at) VALUES ($1, $2, 'invited', $3, $4, $5, $6, $7, $8)",
@@ -122,6 +125,7 @@ impl Connections for Session<'_> {
     }
 
     async fn connection_accept(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         let ConnectionState::Accepted { partner, at } = &connection.state else {
             return Err(StoreError::Broken("the connection was not accepted".to_owned()));
         };
@@ -143,6 +147,7 @@ impl Connections for Session<'_> {
     }
 
     async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         let ConnectionState::Revoked { at, .. } = &connection.state else {
             return Err(StoreError::Broken("the connection was not ended".to_owned()));
         };
@@ -163,6 +168,7 @@ impl Connections for Session<'_> {
     }
 
     async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64, StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         let done = sqlx::query(
             "UPDATE partner_connections SET status = 'revoked', revoked_at = $2, updated_at = $2, \
                  resource_version = resource_version + 1, \
@@ -188,6 +194,7 @@ impl Connections for Session<'_> {
     }
 
     async fn connection_ended(&mut self, id: &ConnectionId) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         sqlx::query("UPDATE partner_connections SET shares_to_end = FALSE WHERE id = $1")
             .bind(id.as_str())
             .execute(&mut *self.conn)

@@ -1,5 +1,5 @@
 //! Recent attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and one for
-//! all endpoints.
+//! all endpoints of a shard, so that transactions of different shards never write the same row.
 //!
 //! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
 //! minutes in which the day began. Housekeeping removes older rows.
@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
+use sqlx::QueryBuilder;
 
-use super::Session;
+use super::{Db, Session};
 use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{SettledAs, Settlement};
@@ -17,8 +18,8 @@ use crate::ports::{SettledAs, Settlement};
 /// Milliseconds that one row covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
 
-/// The key of the row for all endpoints; ids of endpoints begin with `we_`.
-const EVERYBODY: &str = "";
+/// Ids of endpoints begin with this; the keys of the rows for all endpoints sort before it.
+const ENDPOINTS: &str = "we_";
 
 static FIGURES: Table = Table {
     place: TableOrder::Figure,
@@ -42,11 +43,13 @@ fn span(at: Timestamp) -> i64 {
 impl Session<'_> {
     /// Counts what was just settled.
     pub(super) fn count_settled(&mut self, settlements: &[&Settlement]) {
+        // A row of any shard whose turn this transaction holds: nobody else writes it meanwhile.
+        let everybody = format!("shard/{}", self.conn.held().numbers().next().unwrap_or(0));
         let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
         for settlement in settlements {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(matches!(settlement.settled_as, SettledAs::Failed { .. }));
-            for owner in [settlement.endpoint_id.as_str(), EVERYBODY] {
+            for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {
                 let tried = counted.entry((owner, span(settlement.started_at))).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
@@ -68,14 +71,15 @@ impl Session<'_> {
         endpoint: Option<&EndpointId>,
         since: Timestamp,
     ) -> Result<Lately, StoreError> {
-        Ok(sqlx::query_as(
+        let mut query = QueryBuilder::<Db>::new(
             "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
-                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) \
-             FROM endpoint_figures WHERE endpoint_id = $1 AND since >= $2",
-        )
-        .bind(endpoint.map_or(EVERYBODY, EndpointId::as_str))
-        .bind(span(since))
-        .fetch_one(&mut *self.conn)
-        .await?)
+                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE since >= ",
+        );
+        query.push_bind(span(since)).push(" AND endpoint_id ");
+        match endpoint {
+            Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
+            None => query.push("< ").push_bind(ENDPOINTS),
+        };
+        Ok(query.build_query_as().fetch_one(&mut *self.conn).await?)
     }
 }

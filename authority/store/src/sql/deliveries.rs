@@ -10,15 +10,17 @@ use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
 use super::rows::{Kind, Table, TableOrder, Together, Touches};
-use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, Session, push_in};
+use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
+use crate::unfinished::all_waiting;
 use crate::ports::{
     Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
     instance_of,
 };
 
 /// New deliveries. The position of each continues from the endpoint's last delivery; the statement does not see its
-/// own rows.
+/// own rows. Those of the platform's endpoint have
+/// numbers of their own where transactions of several shards make them at once.
 static DELIVERIES: Table = Table {
     place: TableOrder::Delivery,
     touches: Touches::Any,
@@ -38,11 +40,7 @@ static DELIVERIES: Table = Table {
         Kind::Int,
         Kind::Int,
     ],
-    select: Some(
-        "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
-         v.column9, v.column9, v.column9, v.column10, v.column11, (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
-             WHERE d.endpoint_id = v.column7) + v.column12",
-    ),
+    select: Some(NEW_DELIVERY),
     rest: "",
     // Numbered per endpoint: its id has index 6.
     together: Together::Numbered(6),
@@ -143,6 +141,23 @@ impl Deliveries for Session<'_> {
         self.leased(lease, &ids).await
     }
 
+    async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>, StoreError> {
+        let due: Vec<(String, String)> = sqlx::query_as(concat!(
+            all_waiting!(),
+            "due (id, merchant_id) AS ( \
+                 SELECT e.id, e.merchant_id FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                 WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $1) \
+                     AND EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                         AND w.next_attempt_at <= $1 AND (w.lease_until IS NULL OR w.lease_until < $1))) \
+             SELECT id, merchant_id FROM due",
+        ))
+        .bind(now.as_ms())
+        .fetch_all(&mut *self.conn)
+        .await?;
+        let of = |(id, merchant)| (EndpointId::from_store(id), MerchantId::from_store(merchant));
+        Ok(due.into_iter().map(of).collect())
+    }
+
     async fn delivery_lease_probe(
         &mut self,
         lease: &Lease,
@@ -190,7 +205,7 @@ impl Deliveries for Session<'_> {
         Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 
-    async fn delivery_settle(&mut self, settlements: &[Settlement]) -> Result<Vec<AttemptId>, StoreError> {
+    async fn delivery_settle(&mut self, settlements: &[&Settlement]) -> Result<Vec<AttemptId>, StoreError> {
         let claimed = self.one_each(settlements).await?;
         if claimed.is_empty() {
             return Ok(Vec::new());
@@ -280,12 +295,12 @@ impl Session<'_> {
     /// holder; only the latter counts. That is rare, so the database is asked only when it happens.
     async fn one_each<'s>(
         &mut self,
-        settlements: &'s [Settlement],
+        settlements: &[&'s Settlement],
     ) -> Result<Vec<&'s Settlement>, StoreError> {
         let ids: BTreeSet<&str> =
             settlements.iter().map(|settlement| settlement.delivery_id.as_str()).collect();
         if ids.len() == settlements.len() {
-            return Ok(settlements.iter().collect());
+            return Ok(settlements.to_vec());
         }
         let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
         let mut query =
@@ -294,10 +309,10 @@ impl Session<'_> {
         query.push(" ORDER BY id").push(LOCK_ROWS);
         let held: BTreeMap<String, String> =
             query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
-        let is_held = |settlement: &&Settlement| {
+        let is_held = |settlement: &&&Settlement| {
             held.get(settlement.delivery_id.as_str()).is_some_and(|token| *token == settlement.token)
         };
-        Ok(settlements.iter().filter(is_held).collect())
+        Ok(settlements.iter().filter(is_held).copied().collect())
     }
 
     /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile

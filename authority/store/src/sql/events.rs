@@ -13,7 +13,8 @@ use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::streams::waits_under;
 use super::{Db, Session, push_in};
 use crate::StoreError;
-use crate::ports::{Events, StreamPosition, StreamRange};
+use crate::ports::{Events, StreamPosition, StreamRange, TurnHolder as _};
+use crate::shards::ShardSet;
 
 /// The counter of a stream, advanced from the value that was read.
 static STREAMS: Table = Table {
@@ -47,6 +48,7 @@ impl Events for Session<'_> {
         count: i64,
         now: Timestamp,
     ) -> Result<StreamPosition, StoreError> {
+        self.need_turns(ShardSet::of(&tenant.merchant_id))?;
         let mut found = match self.conn.remembered.stream(tenant) {
             Some(stream) => stream.clone(),
             None => self.stream(tenant, now).await?,
@@ -75,6 +77,7 @@ impl Events for Session<'_> {
     }
 
     async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError> {
+        self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
             self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
         };

@@ -1,4 +1,4 @@
-//! Merchants.
+//! Merchants. Partners read each other's records, so who changes one holds every turn.
 
 use async_trait::async_trait;
 use authority_domain::id::MerchantId;
@@ -7,7 +7,8 @@ use sqlx::QueryBuilder;
 
 use super::{Db, Session, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Audit, MerchantFilter, Merchants, Written};
+use crate::ports::{Audit, MerchantFilter, Merchants, TurnHolder as _, Written};
+use crate::shards::ShardSet;
 
 #[async_trait]
 impl Merchants for Session<'_> {
@@ -65,6 +66,7 @@ impl Merchants for Session<'_> {
     }
 
     async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         let done = sqlx::query(
             "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
                  dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
@@ -92,6 +94,7 @@ impl Merchants for Session<'_> {
     }
 
     async fn merchant_counterpart_put(&mut self, id: &MerchantId, of: &MerchantId) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
         let done = sqlx::query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
             .bind(id.as_str())
             .bind(of.as_str())

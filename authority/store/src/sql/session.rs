@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
 use super::{Db, DbConnection};
 use crate::StoreError;
 use crate::hand_off::{DispatchHandle, HandedOff};
-use crate::ports::{HandOff, Written};
-use crate::writer::CommitEffects;
+use crate::job::CommitEffects;
+use crate::ports::{HandOff, TurnHolder, Written};
+use crate::shards::ShardSet;
 
 /// The ports over one connection: inside a transaction for jobs that write, without one for jobs that read.
 pub(crate) struct Session<'c> {
@@ -26,6 +27,8 @@ pub(crate) struct Session<'c> {
     unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
     /// Deliveries that go as probes if their endpoints are held back.
     probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
+    /// Turns that the job demanded and the transaction does not hold.
+    missing: ShardSet,
 }
 
 impl<'c> Session<'c> {
@@ -37,6 +40,7 @@ impl<'c> Session<'c> {
             desk: None,
             unasked: None,
             probes: Vec::new(),
+            missing: ShardSet::NONE,
         }
     }
 }
@@ -64,6 +68,22 @@ impl HandOff for Session<'_> {
 
     fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
         self.unasked.take()
+    }
+}
+
+impl TurnHolder for Session<'_> {
+    fn holds(&self, merchant: &MerchantId) -> bool {
+        self.conn.held().contains(ShardSet::of(merchant))
+    }
+
+    fn need_turns(&mut self, shards: ShardSet) -> Result<(), StoreError> {
+        let missing = shards.without(self.conn.held());
+        self.missing = self.missing.or(missing);
+        if missing.is_empty() { Ok(()) } else { Err(StoreError::TurnMissing) }
+    }
+
+    fn missing_turns(&self) -> Option<ShardSet> {
+        (!self.missing.is_empty()).then_some(self.missing)
     }
 }
 

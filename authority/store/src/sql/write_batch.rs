@@ -16,7 +16,8 @@ use super::batch;
 use super::rows::{Row, Touches, steps};
 use super::write_buffer::Connection;
 use crate::StoreError;
-use crate::writer::Ran;
+use crate::job::Ran;
+use crate::shards::ShardSet;
 
 /// Moves the savepoint from one job to the next. On PostgreSQL the release fails in a transaction that an error has
 /// ended.
@@ -29,6 +30,8 @@ const WAITING_MAX: usize = 4096;
 /// The state of a transaction, which begins with a savepoint called `job`.
 #[derive(Default)]
 pub(crate) struct WriteBatch {
+    /// The turns that the transaction holds.
+    held: ShardSet,
     /// The index of the running job in the transaction.
     job: usize,
     /// How many of the buffered rows belong to jobs that have ended.
@@ -51,10 +54,15 @@ impl WriteBatch {
 }
 
 impl Connection {
-    /// A transaction has begun, with a savepoint `job`.
-    pub(crate) fn begun(&mut self) {
+    /// A transaction has begun, with these turns and a savepoint `job`.
+    pub(crate) fn begun(&mut self, held: ShardSet) {
         self.ended();
-        self.turn = Some(WriteBatch::default());
+        self.turn = Some(WriteBatch { held, ..WriteBatch::default() });
+    }
+
+    /// The turns that the transaction holds; all of them where nothing is written.
+    pub(super) fn held(&self) -> ShardSet {
+        self.turn.as_ref().map_or(ShardSet::ALL, |turn| turn.held)
     }
 
     /// The transaction is over.
@@ -92,9 +100,9 @@ impl Connection {
     pub(crate) async fn end_job(&mut self, ran: Ran) -> Result<Ran, StoreError> {
         let ran = match ran {
             Ran::Keep => self.keep().await?,
-            Ran::Undo => {
+            ran @ (Ran::Undo | Ran::Again(_)) => {
                 self.undo().await?;
-                Ran::Undo
+                ran
             }
             Ran::Abort => Ran::Abort,
         };

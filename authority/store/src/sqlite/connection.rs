@@ -10,7 +10,9 @@ use super::{DbConnection, Session, batch};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::ports::{HandOff as _, Prefetch};
-use crate::writer::{CommitEffects, Failed, Job, Ran, WritingConnection};
+use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::shards::ShardSet;
+use crate::writer::WritingConnection;
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";
@@ -40,7 +42,7 @@ impl SqliteWriting {
 
 #[async_trait]
 impl WritingConnection for SqliteWriting {
-    async fn begin(&mut self) -> Result<(), StoreError> {
+    async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<ShardSet, StoreError> {
         if self.conn.is_none() {
             self.conn = Some(self.options.connect().await?.into());
         }
@@ -48,8 +50,9 @@ impl WritingConnection for SqliteWriting {
             self.rollback().await;
             return Err(error);
         }
-        self.conn()?.begun();
-        Ok(())
+        // The file has one writer: whoever writes has every turn.
+        self.conn()?.begun(ShardSet::ALL);
+        Ok(ShardSet::ALL)
     }
 
     async fn prefetch(

@@ -20,7 +20,8 @@ use super::connection::SqliteWriting;
 use crate::StoreError;
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::writer::{CommitListeners, TypedJob, Writer, WritingConnection};
+use crate::job::{CommitListeners, TypedJob};
+use crate::writer::{Writer, WritingConnection};
 
 /// Pages that may still be added: enough for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
@@ -67,7 +68,7 @@ async fn cramped(path: &Path) -> Writer {
     let options =
         SqliteConnectOptions::new().filename(path).pragma("max_page_count", (pages + ROOM).to_string());
     let conn = options.connect().await.unwrap();
-    Writer::start(Box::new(SqliteWriting::new(options, conn)), CommitListeners::default())
+    Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default())
 }
 
 /// Submits a job; returns the channel of its answer.
@@ -75,7 +76,7 @@ async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<(), Sto
 where
     F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,
 {
-    let (job, answer) = TypedJob::new(work, None, None);
+    let (job, answer) = TypedJob::once(work, None);
     writer.submit(Box::new(job)).await.unwrap();
     answer
 }
@@ -144,7 +145,7 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
-    let writer = Writer::start(Box::new(SqliteWriting::new(options, conn)), CommitListeners::default());
+    let writer = Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default());
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

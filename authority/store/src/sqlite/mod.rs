@@ -77,6 +77,8 @@ mod merchants;
 mod operator_reads;
 #[path = "../sql/orders.rs"]
 mod orders;
+#[path = "../sql/owners.rs"]
+mod owners;
 #[path = "../sql/page_rows.rs"]
 mod page_rows;
 #[path = "../sql/payments.rs"]
@@ -173,6 +175,12 @@ pub(crate) const LEASE_DUE: &str = lease_due!(all_waiting!());
 /// Leases due deliveries of the endpoints in `$11` only.
 pub(crate) const LEASE_DUE_AMONG: &str =
     lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), ");
+
+/// The columns of a new delivery, whose position continues from the endpoint's last one.
+pub(crate) const NEW_DELIVERY: &str =
+    "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
+     v.column9, v.column9, v.column9, v.column10, v.column11, \
+     (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) + v.column12";
 
 /// The end of a statement that locks the rows it read. Empty here, because nobody else writes.
 pub(crate) const LOCK_ROWS: &str = "";
