@@ -15,9 +15,11 @@ use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::commit::{Audience, commit_changes};
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, KeyScope, MadeUnderKey, OwnedRecord, Prefetch, Tx};
+use authority_store::commit::{Audience, commit_changes};
+use authority_store::ports::{
+    FirstRead, IdempotencyRecord, KeyScope, MadeUnderKey, OwnedRecord, Prefetch, Tx,
+};
 use authority_store::shards::Turns;
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
@@ -102,11 +104,28 @@ impl Mutation {
             + Send
             + 'static,
     {
+        self.run_reading(app, scope, Vec::new(), work).await
+    }
+
+    /// The same with the records that the work will read first, so that they are read for all waiting requests at once.
+    pub(super) async fn run_reading<F>(
+        self,
+        app: &App,
+        scope: KeyScope,
+        reads: Vec<FirstRead>,
+        work: F,
+    ) -> Result<Answer, Refusal>
+    where
+        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
+            + Clone
+            + Send
+            + 'static,
+    {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
             KeyScope::Operator => None,
         };
-        self.run_for(app, scope, tenant, work).await
+        self.run_for(app, scope, tenant, reads, work).await
     }
 
     /// The same for an operator's request about a record: the transaction holds the turn of the record's tenant.
@@ -127,14 +146,16 @@ impl Mutation {
             Some(record) => app.owner_of(record).await?,
             None => None,
         };
-        self.run_for(app, KeyScope::Operator, owner, work).await
+        self.run_for(app, KeyScope::Operator, owner, Vec::new(), work).await
     }
 
-    async fn run_for<F>(
+    /// Runs `work` with the turn of this tenant, or with every turn.
+    pub(super) async fn run_for<F>(
         self,
         app: &App,
         scope: KeyScope,
         tenant: Option<Tenant>,
+        reads: Vec<FirstRead>,
         work: F,
     ) -> Result<Answer, Refusal>
     where
@@ -144,7 +165,7 @@ impl Mutation {
             + 'static,
     {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
-        let ahead = Prefetch { tenant, key, now: app.now() };
+        let ahead = Prefetch { tenant, key, reads, now: app.now() };
         let job = Job { app: app.clone(), scope, mutation: self };
         app.store.write_ahead(ahead, move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
     }
@@ -153,9 +174,7 @@ impl Mutation {
 impl App {
     /// The tenant of a record.
     pub(super) async fn owner_of(&self, record: OwnedRecord) -> Result<Option<Tenant>, StoreError> {
-        self.store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.owner_of(&record).await }))
-            .await
+        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.owner_of(&record).await })).await
     }
 }
 

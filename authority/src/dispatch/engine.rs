@@ -178,7 +178,8 @@ async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -
         slots.looked_everywhere(|_| false);
         return Ok(false);
     }
-    let (turns, clock) = (Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect()), Arc::clone(clock));
+    let (turns, clock) =
+        (Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect()), Arc::clone(clock));
     store
         .write_with(turns, move |tx: &mut dyn Tx| {
             Box::pin(async move { claim(tx, Among::Due(&due), Timestamp::from_ms(clock.now_ms())).await })

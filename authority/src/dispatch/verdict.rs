@@ -90,8 +90,12 @@ impl Verdict {
         &self,
         tx: &mut dyn Tx,
     ) -> Result<(BTreeSet<EndpointId>, BTreeMap<EndpointId, Hold>), StoreError> {
-        let done: BTreeSet<EndpointId> =
-            self.merchants.iter().filter(|(_, merchant)| tx.holds(merchant)).map(|(id, _)| id.clone()).collect();
+        let done: BTreeSet<EndpointId> = self
+            .merchants
+            .iter()
+            .filter(|(_, merchant)| tx.holds(merchant))
+            .map(|(id, _)| id.clone())
+            .collect();
         let settlements: Vec<&Settlement> =
             self.settlements.iter().filter(|settlement| done.contains(&settlement.endpoint_id)).collect();
         let settled: BTreeSet<AttemptId> = tx.delivery_settle(&settlements).await?.into_iter().collect();

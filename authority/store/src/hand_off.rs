@@ -275,7 +275,8 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
             || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
             || not_held(endpoint)
     };
-    note_what_is_left(&desk.slots, among, &claimed, cut_short, passed_over);
+    let caught_up = note_what_is_left(&desk.slots, among, &claimed, cut_short, passed_over);
+    tx.not_left_behind(&caught_up);
     Ok(may_be_more && too_many.is_empty())
 }
 
@@ -311,14 +312,15 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
 
 /// Records which endpoints may have more due deliveries. An endpoint with claimed deliveries may have more, unless it
 /// had capacity left. If slots ended the claim, the rest is unknown. So are endpoints that were passed over, because
-/// it was not their turn or their pool was full.
+/// it was not their turn or their pool was full. Returns those that have no more.
 fn note_what_is_left(
     slots: &Slots,
     among: Among<'_>,
     claimed: &BTreeMap<EndpointId, i64>,
     cut_short: bool,
     passed_over: impl Fn(&EndpointId) -> bool,
-) {
+) -> BTreeSet<EndpointId> {
+    let mut caught_up = BTreeSet::new();
     for endpoint in claimed.keys() {
         slots.leave_behind(endpoint);
     }
@@ -329,10 +331,12 @@ fn note_what_is_left(
             for (endpoint, want) in wants {
                 if claimed.get(endpoint).copied().unwrap_or(0) < want.most {
                     slots.caught_up(endpoint);
+                    caught_up.insert(endpoint.clone());
                 }
             }
         }
     }
+    caught_up
 }
 
 fn whole(count: usize) -> i64 {

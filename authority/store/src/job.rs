@@ -154,7 +154,8 @@ impl<F: Send + 'static, T, E> TypedJob<F, T, E> {
         let mut work = Some(work);
         let (waiting, answer) = oneshot::channel();
         let work = Box::new(move || work.take());
-        let job = Self { work, may_repeat: false, turns: Turns::ALL, desk, ahead: None, result: None, waiting };
+        let job =
+            Self { work, may_repeat: false, turns: Turns::ALL, desk, ahead: None, result: None, waiting };
         (job, answer)
     }
 

@@ -33,5 +33,5 @@ mod writer;
 pub use error::{Constraint, StoreError};
 pub use inspect::Inspection;
 
-pub use store::{Access, ReaderCount, ServerUrl, Store, StoreUrl};
 pub use job::JobError;
+pub use store::{Access, ReaderCount, ServerUrl, Store, StoreUrl};

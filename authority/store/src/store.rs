@@ -12,11 +12,11 @@ use tokio::sync::oneshot;
 
 use crate::StoreError;
 use crate::hand_off::{DispatchHandle, OpenDesk};
-use crate::ports::{Prefetch, Tx};
-use crate::sqlite::ServerLock;
-use crate::queue::closed;
 use crate::job::{CommitListeners, JobError, TypedJob};
+use crate::ports::{Prefetch, Tx};
+use crate::queue::closed;
 use crate::shards::Turns;
+use crate::sqlite::ServerLock;
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
 

@@ -2,7 +2,7 @@
 //! it (contract 12 T1, 21.2).
 //!
 //! A worker takes a batch of jobs from the queue, opens a transaction that holds the turns of their shards, runs each
-//! job behind a savepoint, takes the jobs that were queued meanwhile for the same shards, and commits once. A job that
+//! job behind a savepoint, and commits once. A job that
 //! refuses is undone alone. No job is answered before the commit. When the commit fails, every job in the transaction
 //! gets an error and none of its writes happened. A job runs here and not in its request's future, so that a client
 //! that hangs up cannot cancel it half way (T10).
@@ -10,7 +10,7 @@
 //! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
 //! that needs a turn that its transaction does not hold is undone and goes back as well.
 //!
-//! SQLite has one worker, which holds every turn.
+//! SQLite has one worker, which holds every turn, and whose transaction also takes the jobs that come while it runs.
 //!
 //! Measured before it was chosen: with FULL durability, coalescing carries ten to twenty times as many writes on
 //! SQLite as one transaction each.
@@ -152,7 +152,8 @@ impl Worker {
         };
         let (jobs, back): (VecDeque<_>, VecDeque<_>) =
             batch.jobs.into_iter().partition(|job| job.job.turns().allow(held));
-        let back: VecDeque<_> = if batch.wait { back.into_iter().filter_map(waited_in_vain).collect() } else { back };
+        let back: VecDeque<_> =
+            if batch.wait { back.into_iter().filter_map(waited_in_vain).collect() } else { back };
         let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns().shards));
         self.queue.put_back(back.into(), wanted.without(held));
         self.queue.release(batch.turns.without(held));
@@ -171,31 +172,38 @@ impl Worker {
         kept
     }
 
-    /// Runs the jobs, and those that are queued meanwhile for the same shards.
+    /// Runs the jobs. Where nobody else writes, also those that are queued meanwhile; elsewhere others may wait for the
+    /// turns, so the transaction does not grow.
     async fn run_all(&mut self, mut jobs: VecDeque<Counted>, held: ShardSet) -> Progress {
         let mut progress = Progress::default();
-        while !jobs.is_empty() && !progress.lost {
-            // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear
-            // the transaction's cache.
-            let (unknown, known): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.ahead().is_none());
-            for job in unknown {
-                self.run(&mut progress, job).await;
-            }
-            let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead()).collect();
-            if !progress.lost
-                && !ahead.is_empty()
-                && let Err(error) = self.connection.prefetch(&ahead, self.told.desk.desk()).await
-            {
-                tracing::error!(error = %error, "the transaction is lost");
-                progress.lost = true;
-            }
-            for job in known {
-                self.run(&mut progress, job).await;
+        while !jobs.is_empty() {
+            self.run_together(jobs, &mut progress).await;
+            if self.several || progress.lost {
+                break;
             }
             jobs = self.queue.more(held, BATCH_MAX.saturating_sub(progress.ran.len()));
         }
-        progress.again.extend(jobs);
         progress
+    }
+
+    async fn run_together(&mut self, jobs: VecDeque<Counted>, progress: &mut Progress) {
+        // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
+        // transaction's cache.
+        let (unknown, known): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.ahead().is_none());
+        for job in unknown {
+            self.run(progress, job).await;
+        }
+        let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead()).collect();
+        if !progress.lost
+            && !ahead.is_empty()
+            && let Err(error) = self.connection.prefetch(&ahead, self.told.desk.desk()).await
+        {
+            tracing::error!(error = %error, "the transaction is lost");
+            progress.lost = true;
+        }
+        for job in known {
+            self.run(progress, job).await;
+        }
     }
 
     /// Runs one job; puts it off when the transaction is lost.

@@ -11,7 +11,7 @@ use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarg
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::{order, payment};
-use authority_store::ports::{MessageId, ProcessorMessage};
+use authority_store::ports::{FirstRead, MessageId, ProcessorMessage};
 use serde_json::Value;
 
 use crate::app::checkout::create::find_tenant;
@@ -31,8 +31,9 @@ impl App {
         tenant: Option<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let reads = tenant.as_ref().map_or_else(Vec::new, |tenant| first_reads(tenant, &body));
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
+            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = PaymentRequest::read(&body)?;
@@ -48,6 +49,16 @@ impl App {
                 })
             })
             .await
+    }
+}
+
+/// What a start reads first. The transaction says what is wrong with a body that cannot be read.
+fn first_reads(tenant: &Tenant, body: &Value) -> Vec<FirstRead> {
+    let Ok(request) = PaymentRequest::read(body) else { return Vec::new() };
+    let message = FirstRead::Message(start_message(tenant, &request));
+    match request.target {
+        PaymentTarget::Checkout(checkout) => vec![message, FirstRead::CheckoutToPay(checkout)],
+        PaymentTarget::Order(_) | PaymentTarget::Subscription(_) => vec![message],
     }
 }
 

@@ -15,7 +15,8 @@ use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentR
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{KnownMessage, MessageId, OwnedRecord, ProcessorMessage};
+use authority_store::StoreError;
+use authority_store::ports::{FirstRead, KeyScope, KnownMessage, MessageId, ProcessorMessage, Tx};
 use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
@@ -49,8 +50,12 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let id = payment.clone();
+        let (owner, reads) = match &payment {
+            Some(payment) => self.first_reads(payment, &body).await?,
+            None => (None, Vec::new()),
+        };
         let answered = mutation
-            .run_about(self, payment.clone().map(OwnedRecord::Payment), move |work| {
+            .run_for(self, KeyScope::Operator, owner, reads, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("payment");
                     let id = payment.ok_or_else(missing)?;
@@ -71,6 +76,29 @@ impl App {
             self.alert_refused(id, refusal.clone()).await;
         }
         answered
+    }
+
+    /// Whose payment it is, and what a report about it reads first. Neither its tenant nor its processor ever changes.
+    async fn first_reads(
+        &self,
+        id: &PaymentId,
+        body: &Value,
+    ) -> Result<(Option<Tenant>, Vec<FirstRead>), StoreError> {
+        let payment = id.clone();
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_processor(&payment).await }))
+            .await
+            .map_err(|error: StoreError| error)?;
+        let Some((tenant, processor)) = found else { return Ok((None, Vec::new())) };
+        let mut reads = vec![FirstRead::Payment(id.clone())];
+        // The transaction says what is wrong with a body that cannot be read.
+        if let Ok(request) = PaymentReportRequest::read(body, self.now()) {
+            let event_id = &request.processor_event_id;
+            let message = MessageId::new(&tenant, &processor, ProcessorMessage::Report, event_id);
+            reads.push(FirstRead::Message(message));
+        }
+        Ok((Some(tenant), reads))
     }
 
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's

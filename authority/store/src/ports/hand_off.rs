@@ -19,6 +19,9 @@ pub trait HandOff {
     /// Hands off a delivery whose row this job has leased: after the commit, and not at all when the job is undone.
     fn hand_off(&mut self, delivery: HandedOff);
 
+    /// Notes that a claim of this job has found no more due deliveries to these endpoints.
+    fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>);
+
     /// Requests this delivery now: if its endpoint is held back, it goes as the probe (contract 18.4-6).
     fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp);
 

@@ -73,7 +73,7 @@ pub use operator_reads::{
 pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
 pub use owners::{OwnedRecord, Owners};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
-pub use prefetch::Prefetch;
+pub use prefetch::{FirstRead, Prefetch};
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};

@@ -16,8 +16,8 @@ use super::open::LOCK_WAIT_MS;
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
-use crate::ports::{HandOff as _, Prefetch};
 use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::ports::{HandOff as _, Prefetch};
 use crate::shards::ShardSet;
 use crate::writer::WritingConnection;
 

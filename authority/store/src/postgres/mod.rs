@@ -89,6 +89,8 @@ mod page_rows;
 mod payments;
 #[path = "../sql/prefetch.rs"]
 mod prefetch;
+#[path = "../sql/prefetch_records.rs"]
+mod prefetch_records;
 #[path = "../sql/recoveries.rs"]
 mod recoveries;
 #[path = "../sql/refunds.rs"]
@@ -194,8 +196,7 @@ pub(crate) const LEASE_DUE_AMONG: &str =
 
 /// The columns of a new delivery. Its position continues from the endpoint's last one. Deliveries of the platform's
 /// endpoint are made by transactions of every shard, which do not see one another: a sequence numbers them.
-pub(crate) const NEW_DELIVERY: &str =
-    "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
+pub(crate) const NEW_DELIVERY: &str = "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
      v.column9, v.column9, v.column9, v.column10, v.column11, \
      CASE WHEN v.column2 = 'operator' THEN nextval('operator_deliveries') \
      ELSE (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) \

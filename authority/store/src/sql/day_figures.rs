@@ -10,8 +10,8 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
-use super::{Db, Session};
 use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::{Db, Session};
 use crate::StoreError;
 use crate::ports::{SettledAs, Settlement};
 

@@ -12,11 +12,11 @@ use super::endpoints::sealed_secret;
 use super::rows::{Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
-use crate::unfinished::all_waiting;
 use crate::ports::{
     Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
     instance_of,
 };
+use crate::unfinished::all_waiting;
 
 /// New deliveries. The position of each continues from the endpoint's last delivery; the statement does not see its
 /// own rows. Those of the platform's endpoint have

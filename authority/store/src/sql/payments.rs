@@ -67,8 +67,15 @@ static PROCESSOR_REPORTS: Table = Table {
     together: Together::Apart,
 };
 
+/// A payment, and what a report about it reads next: its merchant, its checkout and, when that is completed, the next
+/// order number.
+pub(super) const WITH_SURROUNDINGS: &str = "SELECT p.merchant_id, p.livemode, p.body, p.checkout_id, c.body, c.subscription_terms, m.body, o.last_number, p.id \
+     FROM payments p JOIN merchants m ON m.id = p.merchant_id \
+     LEFT JOIN checkouts c ON c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
+     LEFT JOIN order_counters o ON o.merchant_id = p.merchant_id AND o.livemode = p.livemode WHERE p.id ";
+
 /// The key under which a message is buffered.
-fn report_key(message: &MessageId) -> String {
+pub(super) fn report_key(message: &MessageId) -> String {
     let MessageId { tenant, processor, kind, event_id } = message;
     format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
 }
@@ -84,7 +91,7 @@ fn push_late(query: &mut QueryBuilder<Db>, late: Option<bool>) {
 
 impl Session<'_> {
     /// Caches the records that were read with a payment.
-    fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
+    pub(super) fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
         if self.conn.remembered.merchant(&tenant.merchant_id).is_none() {
             self.conn.note_merchant(&serde_json::from_str(row.try_get(6)?)?);
         }
@@ -116,24 +123,30 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
-        // A job that looks for the payment in a processor's report reads next its merchant, its checkout and, when
-        // that is completed, the next order number.
-        let row = sqlx::query(
-            "SELECT p.merchant_id, p.livemode, p.body, p.checkout_id, c.body, c.subscription_terms, m.body, o.last_number \
-             FROM payments p JOIN merchants m ON m.id = p.merchant_id \
-             LEFT JOIN checkouts c \
-                 ON c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
-             LEFT JOIN order_counters o ON o.merchant_id = p.merchant_id AND o.livemode = p.livemode \
-             WHERE p.id = $1",
-        )
-        .bind(id.as_str())
-        .fetch_optional(self.conn.about(&[id.to_string()]).await?)
-        .await?;
+        if let Some(known) = self.conn.remembered.payment(id.as_str()) {
+            return known
+                .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
+                .transpose();
+        }
+        let mut query = QueryBuilder::<Db>::new(WITH_SURROUNDINGS);
+        query.push("= ").push_bind(id.as_str());
+        let conn = self.conn.about(&[id.to_string()]).await?;
+        let row = query.build().fetch_optional(conn).await?;
         let Some(row) = row else { return Ok(None) };
         let tenant = bodies::tenant(&row)?;
         let payment: Payment = serde_json::from_str(row.try_get(2)?)?;
         self.note_around(&tenant, &row)?;
         Ok(Some((tenant, payment)))
+    }
+
+    async fn payment_processor(&mut self, id: &PaymentId) -> Result<Option<(Tenant, String)>, StoreError> {
+        let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
+            .bind(id.as_str())
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let payment: Payment = serde_json::from_str(row.try_get("body")?)?;
+        Ok(Some((bodies::tenant(&row)?, payment.processor.name)))
     }
 
     async fn payments_of_order(
@@ -290,7 +303,11 @@ impl Payments for Session<'_> {
         &mut self,
         message: &MessageId,
     ) -> Result<Option<KnownMessage>, StoreError> {
-        let conn = self.conn.about(&[report_key(message)]).await?;
+        let key = report_key(message);
+        if let Some(known) = self.conn.remembered.message(&key) {
+            return Ok(known.cloned());
+        }
+        let conn = self.conn.about(&[key]).await?;
         let found: Option<(String, Option<String>)> = sqlx::query_as(
             "SELECT resource_id, said FROM processor_reports WHERE merchant_id = $1 AND livemode = $2 \
              AND processor = $3 AND message = $4 AND processor_event_id = $5",

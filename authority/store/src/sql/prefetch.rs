@@ -1,7 +1,8 @@
 //! Prefetch: what the queued jobs will read first is read for all of them at once.
 //!
 //! Every writing request asks the same questions: whether its idempotency key is known, which merchant it is about,
-//! and where that merchant's stream stands. For requests that share a transaction, one statement per question fetches
+//! and where that merchant's stream stands. Those of the busiest operations say which records they read next
+//! ([`super::prefetch_records`]). For requests that share a transaction, one statement per question fetches
 //! all answers, and the transaction caches them ([`super::transaction_cache`]). A job that finds nothing in the cache
 //! runs the query itself, so no result depends on the prefetch. On PostgreSQL, reading one stream cost each job a
 //! round trip, half of a transaction's time.
@@ -19,14 +20,15 @@ use crate::StoreError;
 use crate::ports::Prefetch;
 
 /// With fewer jobs than this, each runs its own queries.
-const WORTH_IT: usize = 2;
+pub(super) const WORTH_IT: usize = 2;
 
 impl Session<'_> {
     /// Caches what `jobs` will ask for.
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         self.merchants_ahead(jobs).await?;
         self.keys_ahead(jobs).await?;
-        self.streams_ahead(jobs).await
+        self.streams_ahead(jobs).await?;
+        self.records_ahead(jobs).await
     }
 
     async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {

@@ -58,6 +58,10 @@ impl HandOff for Session<'_> {
         self.made.handed_off.push(delivery);
     }
 
+    fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
+        self.made.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
+    }
+
     fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {
         self.probes.push((delivery.clone(), endpoint.clone(), now));
     }

@@ -1,7 +1,7 @@
-//! What a write transaction has read and need not read again: merchants, streams, counters, and the checkouts of
-//! payments.
+//! What a write transaction has read and need not read again: merchants, streams, counters, payments with their
+//! checkouts, and processors' messages.
 //!
-//! The transaction holds the writer lock, so what it has read stays true until its end, except for what its own jobs
+//! The transaction holds the turns of what it reads, so that stays true until its end, except for what its own jobs
 //! write. The cached counter of a stream advances with every job that takes sequence numbers, and goes back when the
 //! job is undone. Any other statement that may write clears the whole cache. So does undoing a job that ran such a
 //! statement.
@@ -15,7 +15,7 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::merchant::Merchant;
 use authority_domain::tenant::Tenant;
 
-use crate::ports::Subscriber;
+use crate::ports::{KnownMessage, Subscriber};
 
 /// A stream as the running job finds it.
 #[derive(Clone, Debug)]
@@ -36,6 +36,20 @@ pub(super) struct FoundCheckout {
     pub(super) terms: Option<String>,
 }
 
+/// A checkout that is to be paid.
+pub(super) struct FoundPayable {
+    pub(super) tenant: Tenant,
+    pub(super) body: String,
+    /// A payment of it is under way.
+    pub(super) under_way: bool,
+}
+
+/// A payment as it was read.
+pub(super) struct FoundPaymentBody {
+    pub(super) tenant: Tenant,
+    pub(super) body: String,
+}
+
 /// The answer under an idempotency key, expired or not.
 pub(super) struct FoundKey {
     pub(super) fingerprint: Vec<u8>,
@@ -51,7 +65,12 @@ pub(super) struct TransactionCache {
     streams: HashMap<Tenant, Stream>,
     /// By their ids.
     checkouts: HashMap<String, FoundCheckout>,
-    /// By the key that they are buffered under. `None`: there is no such record.
+    /// By the ids of the checkouts. `None`, here and below: there is no such record.
+    payables: HashMap<String, Option<FoundPayable>>,
+    /// By their ids.
+    payments: HashMap<String, Option<FoundPaymentBody>>,
+    /// By the key that they are buffered under, and so are the answers.
+    messages: HashMap<String, Option<KnownMessage>>,
     keys: HashMap<String, Option<FoundKey>>,
     /// The last generated order numbers.
     counters: HashMap<Tenant, i64>,
@@ -92,6 +111,33 @@ impl TransactionCache {
         self.checkouts.insert(id, found);
     }
 
+    /// What is cached for a checkout that is to be paid; the outer `None` when nothing is.
+    pub(super) fn payable(&self, checkout: &str) -> Option<Option<&FoundPayable>> {
+        self.payables.get(checkout).map(Option::as_ref)
+    }
+
+    pub(super) fn note_payable(&mut self, checkout: String, found: Option<FoundPayable>) {
+        self.payables.insert(checkout, found);
+    }
+
+    /// What is cached for a payment; the outer `None` when nothing is.
+    pub(super) fn payment(&self, id: &str) -> Option<Option<&FoundPaymentBody>> {
+        self.payments.get(id).map(Option::as_ref)
+    }
+
+    pub(super) fn note_payment(&mut self, id: String, found: Option<FoundPaymentBody>) {
+        self.payments.insert(id, found);
+    }
+
+    /// What is cached for a processor's message; the outer `None` when nothing is.
+    pub(super) fn message(&self, key: &str) -> Option<Option<&KnownMessage>> {
+        self.messages.get(key).map(Option::as_ref)
+    }
+
+    pub(super) fn note_message(&mut self, key: String, found: Option<KnownMessage>) {
+        self.messages.insert(key, found);
+    }
+
     /// What is cached for an idempotency key; the outer `None` when nothing is.
     pub(super) fn key(&self, key: &str) -> Option<Option<&FoundKey>> {
         self.keys.get(key).map(Option::as_ref)
@@ -104,6 +150,9 @@ impl TransactionCache {
     /// Drops a record that is being written.
     pub(super) fn forget(&mut self, key: &str) {
         self.checkouts.remove(key);
+        self.payables.remove(key);
+        self.payments.remove(key);
+        self.messages.remove(key);
         self.keys.remove(key);
     }
 

@@ -9,8 +9,8 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use super::{DbConnection, Session, batch};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
-use crate::ports::{HandOff as _, Prefetch};
 use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::ports::{HandOff as _, Prefetch};
 use crate::shards::ShardSet;
 use crate::writer::WritingConnection;
 

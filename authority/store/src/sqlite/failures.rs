@@ -18,9 +18,9 @@ use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
 use crate::StoreError;
+use crate::job::{CommitListeners, TypedJob};
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::job::{CommitListeners, TypedJob};
 use crate::writer::{Writer, WritingConnection};
 
 /// Pages that may still be added: enough for a dozen merchants of [`merchant`].
@@ -145,7 +145,8 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
-    let writer = Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default());
+    let writer =
+        Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default());
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

@@ -85,6 +85,8 @@ mod page_rows;
 mod payments;
 #[path = "../sql/prefetch.rs"]
 mod prefetch;
+#[path = "../sql/prefetch_records.rs"]
+mod prefetch_records;
 #[path = "../sql/recoveries.rs"]
 mod recoveries;
 #[path = "../sql/refunds.rs"]
@@ -177,8 +179,7 @@ pub(crate) const LEASE_DUE_AMONG: &str =
     lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), ");
 
 /// The columns of a new delivery, whose position continues from the endpoint's last one.
-pub(crate) const NEW_DELIVERY: &str =
-    "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
+pub(crate) const NEW_DELIVERY: &str = "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
      v.column9, v.column9, v.column9, v.column10, v.column11, \
      (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) + v.column12";
 

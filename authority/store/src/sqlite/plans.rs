@@ -410,10 +410,10 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
     let job = |n: i64| {
         let tenant = Tenant { merchant_id: MerchantId::from_store(format!("mer_{n}")), livemode: true };
         let key = (KeyScope::Merchant(self::tenant()), format!("key_{n}"));
-        Prefetch { tenant: Some(tenant), key: Some(key), now: Timestamp::from_ms(0) }
+        Prefetch { tenant: Some(tenant), key: Some(key), reads: Vec::new(), now: Timestamp::from_ms(0) }
     };
     let jobs = [job(7), job(MANY / 2), job(MANY)];
-    large.conn.begun();
+    large.conn.begun(crate::shards::ShardSet::ALL);
     large.steps();
     large.session().prefetch(&jobs.each_ref()).await.unwrap();
     let steps = large.steps();

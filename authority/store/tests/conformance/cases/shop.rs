@@ -211,7 +211,8 @@ impl Shop {
     /// How many deliveries were settled.
     pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> usize {
         let store = &self.store;
-        let settled: Result<Vec<_>, StoreError> = job!(store.write, tx => tx.delivery_settle(&settlements));
+        let settled: Result<Vec<_>, StoreError> =
+            job!(store.write, tx => tx.delivery_settle(&settlements.iter().collect::<Vec<_>>()));
         settled.unwrap().len()
     }
 }

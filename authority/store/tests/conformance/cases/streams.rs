@@ -140,7 +140,7 @@ pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database)
 /// Opens a checkout and says beforehand whose stream it is about.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
     let (inside, change) = (shop.clone(), shop.opened().1);
-    let ahead = Prefetch { tenant: Some(shop.tenant.clone()), key: None, now: noon() };
+    let ahead = Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
     let store = shop.store.clone();
     submit(async move {
         store

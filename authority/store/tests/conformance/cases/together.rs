@@ -300,6 +300,7 @@ fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, Sto
     let ahead = Prefetch {
         tenant: Some(shop.tenant.clone()),
         key: Some((scope.clone(), key.to_owned())),
+        reads: Vec::new(),
         now: noon(),
     };
     submit(async move {

@@ -244,3 +244,6 @@ impl State {
         joined
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Which jobs share a batch, which wait, and for whom.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::*;
+use crate::job::Ran;
+use crate::ports::{Prefetch, Tx};
+use crate::shards::Turns;
+
+/// A job that never runs: only its turns matter here.
+struct Waiting(Turns);
+
+impl Job for Waiting {
+    fn ahead(&self) -> Option<&Prefetch> {
+        None
+    }
+
+    fn turns(&self) -> Turns {
+        self.0
+    }
+
+    fn needs_also(&mut self, missing: ShardSet) {
+        self.0 = Turns::each(self.0.shards.or(missing));
+    }
+
+    fn may_repeat(&self) -> bool {
+        true
+    }
+
+    fn run<'t>(&'t mut self, _: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
+        Box::pin(async { Ran::Keep })
+    }
+
+    fn answer(self: Box<Self>, _: End) {}
+}
+
+/// The set of these shards.
+fn shards(numbers: &[u32]) -> ShardSet {
+    numbers.iter().fold(ShardSet::NONE, |all, number| all.or(ShardSet::one(*number)))
+}
+
+fn need(numbers: &[u32]) -> Turns {
+    Turns::each(shards(numbers))
+}
+
+fn queue(jobs: &[Turns]) -> Queue {
+    let queue = Queue::new(1);
+    for turns in jobs {
+        queue.submit(Box::new(Waiting(*turns))).now_or_never().unwrap().unwrap();
+    }
+    queue
+}
+
+/// The next batch: the turns of its jobs, the turns it takes, and whether it waits for them.
+fn next(queue: &Queue) -> Option<(Vec<Turns>, ShardSet, bool)> {
+    let batch = queue.next().now_or_never()??;
+    Some((turns_of(&batch.jobs), batch.turns, batch.wait))
+}
+
+fn turns_of(jobs: &VecDeque<Counted>) -> Vec<Turns> {
+    jobs.iter().map(|job| job.job.turns()).collect()
+}
+
+#[test]
+fn jobs_of_free_shards_share_a_batch_and_others_wait_for_the_release() {
+    let queue = queue(&[need(&[1]), need(&[2]), need(&[1]), Turns::NONE]);
+    let all = vec![need(&[1]), need(&[2]), need(&[1]), Turns::NONE];
+    assert_eq!(next(&queue), Some((all, shards(&[1, 2]), false)));
+    for turns in [need(&[2, 3]), need(&[4])] {
+        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+    }
+    assert_eq!(next(&queue), Some((vec![need(&[4])], shards(&[4]), false)));
+    assert_eq!(next(&queue), None);
+    queue.release(shards(&[1, 2]));
+    assert_eq!(next(&queue), Some((vec![need(&[2, 3])], shards(&[2, 3]), false)));
+    assert_eq!(queue.unanswered(), 0, "the batches were dropped");
+}
+
+#[test]
+fn who_waits_is_not_overtaken_on_its_shards() {
+    let waiting = queue(&[need(&[1])]);
+    let held = next(&waiting).unwrap().1;
+    for turns in [need(&[1, 2]), need(&[2]), need(&[3]), Turns::ALL, need(&[4])] {
+        waiting.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+    }
+    assert_eq!(
+        next(&waiting),
+        Some((vec![need(&[3])], shards(&[3]), false)),
+        "4 comes after the job for all"
+    );
+    waiting.release(held);
+    waiting.release(shards(&[3]));
+    assert_eq!(next(&waiting), Some((vec![need(&[1, 2]), need(&[2])], shards(&[1, 2]), false)));
+    waiting.release(shards(&[1, 2]));
+    assert_eq!(next(&waiting), Some((vec![Turns::ALL, need(&[4])], ShardSet::ALL, false)));
+}
+
+#[test]
+fn a_job_that_does_what_it_can_takes_the_free_part_of_its_shards() {
+    let queue = queue(&[need(&[1])]);
+    next(&queue).unwrap();
+    let some = Turns::some_of(shards(&[1, 2, 3]));
+    let none = Turns::some_of(shards(&[1]));
+    for turns in [none, some] {
+        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+    }
+    assert_eq!(next(&queue), Some((vec![some], shards(&[2, 3]), false)));
+    assert_eq!(next(&queue), None, "nothing of the other one's is free");
+    queue.release(shards(&[1]));
+    assert_eq!(next(&queue), Some((vec![none], shards(&[1]), false)));
+}
+
+#[test]
+fn a_batch_waits_for_turns_that_another_instance_holds_and_for_nothing_else() {
+    let queue = queue(&[need(&[1]), need(&[2]), need(&[1]), need(&[3])]);
+    let batch = queue.next().now_or_never().unwrap().unwrap();
+    // The turns of 1 and 2 were not to be had.
+    let back = batch.jobs.into_iter().take(3).collect();
+    queue.put_back(back, shards(&[1, 2]));
+    queue.release(shards(&[1, 2, 3]));
+    assert_eq!(next(&queue), Some((vec![need(&[1]), need(&[1])], shards(&[1]), true)));
+    assert_eq!(next(&queue), None, "one batch may wait at a time, and it does");
+    queue.waited();
+    assert_eq!(next(&queue), Some((vec![need(&[2])], shards(&[2]), true)));
+}
+
+#[test]
+fn a_transaction_is_joined_by_jobs_of_its_shards_in_their_order() {
+    let queue = queue(&[need(&[1]), need(&[2]), need(&[1, 3]), need(&[1]), need(&[2]), Turns::NONE]);
+    let joined = turns_of(&queue.more(shards(&[1, 2]), 3));
+    assert_eq!(
+        joined,
+        [need(&[1]), need(&[2]), need(&[2])],
+        "the second job of 1 comes after that of 1 and 3"
+    );
+    assert_eq!(turns_of(&queue.more(shards(&[1, 2]), 3)), [Turns::NONE]);
+}
+
+#[test]
+fn a_closed_queue_gives_out_what_it_has_and_takes_nothing() {
+    let queue = queue(&[need(&[1])]);
+    queue.close();
+    assert!(queue.submit(Box::new(Waiting(Turns::NONE))).now_or_never().unwrap().is_err());
+    assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), false)));
+    assert!(queue.next().now_or_never().unwrap().is_none());
+}
+
+#[test]
+fn a_full_queue_lets_senders_wait() {
+    let queue = queue(&vec![need(&[1]); QUEUE_MAX]);
+    let mut next_one = Box::pin(queue.submit(Box::new(Waiting(need(&[2])))));
+    assert!((&mut next_one).now_or_never().is_none());
+    let batch = queue.next().now_or_never().unwrap().unwrap();
+    assert_eq!(batch.jobs.len(), BATCH_MAX);
+    next_one.now_or_never().unwrap().unwrap();
+    assert_eq!(queue.unanswered(), QUEUE_MAX + 1);
+}
