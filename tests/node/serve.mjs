@@ -7,8 +7,11 @@
 // Nothing but these answers is written to standard output; the Workers' logs go to standard error.
 
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { Miniflare } from "miniflare";
+
+// By `require`: an `import` has four megabytes of CommonJS searched for names first, which doubles the time of a start.
+const { Miniflare } = createRequire(import.meta.url)("miniflare");
 
 // What the Workers and the runtime have logged, line by line.
 const log = [];

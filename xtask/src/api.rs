@@ -15,7 +15,7 @@ use anyhow::Result;
 
 use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
-use crate::{consumer, npm, process};
+use crate::{consumer, npm, process, programs};
 
 /// Generated requests per listener, at least, and what they are drawn from: every run makes the same ones.
 const CASES: u32 = 2_000;
@@ -40,9 +40,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "generated/merchant.ts",
     ]))?;
     process::run(npm::tool(&folder, "tsc").args(["--project", "tsconfig.json"]))?;
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
-    process::run(build.args(["--bin", "authority"]))?;
+    programs::build(workspace, &["--bin", "authority"])?;
     let [client, mcp] = ["tests/client", "tests/mcp"].map(|folder| workspace.root().join(folder));
     npm::install(&client)?;
     npm::install(&mcp)?;

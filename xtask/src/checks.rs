@@ -1,17 +1,19 @@
 //! `cargo xtask test`: every check there is, cheapest first, so that a mistake shows early.
 //!
-//! The steps run one after the other with their output visible, as far as one builds on the other. The first failure
-//! ends the run; the summary says which step it was and which were not reached. What runs programs comes last and
-//! side by side, because most of them wait most of the time: the Rust tests in this process, the rest in two others,
-//! whose output is shown when they have ended. Single steps can be named: `cargo xtask test clippy package`.
+//! What takes seconds comes first. The rest runs in three lanes side by side, so that no core waits while another
+//! compiles, downloads or waits for a test: the Rust lane in this process, with its output visible; each step of the
+//! others in a process of its own, whose output is shown when it has ended. The first failure ends the run: no further
+//! step begins. The summary says which step it was and which were not reached. Single steps can be named, and run one
+//! after the other: `cargo xtask test clippy package`.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::lanes::{self, Ended, Job};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
@@ -39,7 +41,9 @@ const STEPS: [Step; 12] = [
     Step {
         name: "doc",
         run: |workspace| {
-            cargo(workspace, &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
+            let [wrapper, arguments] = as_clippy_checks()?;
+            let environment = [("RUSTDOCFLAGS", "--deny warnings".into()), wrapper, arguments];
+            cargo(workspace, &["doc", "--workspace", "--no-deps"], &environment)
         },
     },
     // The Rust tests drive the Worker in workerd and the package in Node, so both are built before them.
@@ -53,86 +57,100 @@ const STEPS: [Step; 12] = [
     Step { name: "fuzz", run: fuzz::smoke },
 ];
 
+/// What runs before all others.
+const FIRST: [&str; 2] = ["format", "tidy"];
+
+/// The lanes of a whole run. What installs into the same folders stands in one lane; what needs a build of cargo's that
+/// the first lane makes as well (`package`, `api`) comes late enough in its own not to wait long for cargo's lock.
+const LANES: [&[&str]; 3] = [
+    &["clippy", "doc", "rust"],
+    &["build", "consumers", "frameworks", "package", "fuzz"],
+    &["api", "samples"],
+];
+
+/// Steps that need the npm package or the Worker as built by the second lane.
+const AFTER_BUILD: [&str; 2] = ["rust", "api"];
+
 /// Runs the steps named, or all of them, and fails when one does.
 pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
     if let Some(unknown) = only.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         bail!("there is no step {unknown}; the steps are {}", STEPS.map(|step| step.name).join(", "));
     }
-    prerequisites::node()?;
-    prerequisites::postgres()?;
-    prerequisites::valgrind()?;
-    prerequisites::cxx()?;
-    prerequisites::chromium()?;
-    prerequisites::python()?;
-    prerequisites::checkers()?;
-    prerequisites::wasm_target()?;
-    let all = only.is_empty();
-    let chosen: Vec<&Step> =
-        STEPS.iter().filter(|step| all || only.iter().any(|name| name == step.name)).collect();
-    let (mut summary, mut failures) = (Vec::new(), Vec::new());
-    for step in &chosen {
-        println!("\n=== {} ===", step.name);
-        let beside = if all && step.name == BESIDE_OF { begin_beside(workspace)? } else { Vec::new() };
-        let (result, duration) = timed(|| (step.run)(workspace));
-        let outcome = if result.is_ok() { "passed" } else { "FAILED" };
-        summary.push(format!("{:10} {outcome:8} {:>5} s", step.name, duration.as_secs()));
-        failures.extend(result.err());
-        for (steps, child) in beside {
-            failures.extend(end_beside(workspace, steps, child, &mut summary).err());
+    prerequisites::all()?;
+    let is_chosen = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
+    let chosen: Vec<&Step> = STEPS.iter().filter(is_chosen).collect();
+    let ended = if only.is_empty() { whole(workspace) } else { in_turn(workspace, &chosen) };
+    summarise(&chosen, &ended)
+}
+
+/// Runs one step of a run that has asked the prerequisites already, in its process beside others.
+pub(crate) fn beside(workspace: &Workspace, name: &str) -> Result<()> {
+    let step =
+        STEPS.iter().find(|step| step.name == name).with_context(|| format!("there is no step {name}"))?;
+    (step.run)(workspace)
+}
+
+fn in_turn(workspace: &Workspace, steps: &[&Step]) -> Vec<Ended> {
+    lanes::run(vec![steps.iter().map(|step| visibly(workspace, step)).collect()])
+}
+
+fn whole(workspace: &Workspace) -> Vec<Ended> {
+    let steps = |names: &[&str]| STEPS.iter().filter(|step| names.contains(&step.name)).collect::<Vec<_>>();
+    let mut ended = in_turn(workspace, &steps(&FIRST));
+    if ended.iter().all(|step| step.result.is_ok()) {
+        let [visible, others @ ..] = LANES;
+        let visible: Vec<_> = steps(visible).into_iter().map(|step| visibly(workspace, step)).collect();
+        let others = others.map(|names| names.iter().map(|name| unseen(workspace, name)).collect());
+        let mut lanes: Vec<Vec<Job<'_>>> = [visible].into_iter().chain(others).collect();
+        for job in lanes.iter_mut().flatten() {
+            job.after = AFTER_BUILD.contains(&job.name).then_some("build");
         }
-        if !failures.is_empty() || all && step.name == BESIDE_OF {
-            break;
+        ended.extend(lanes::run(lanes));
+    }
+    ended
+}
+
+/// The step in this process, with its output visible.
+fn visibly<'a>(workspace: &'a Workspace, step: &'a Step) -> Job<'a> {
+    let run = move || {
+        println!("\n=== {} ===", step.name);
+        (step.run)(workspace)
+    };
+    Job { name: step.name, after: None, run: Box::new(run) }
+}
+
+/// The step in a process of its own, whose output is shown in one piece.
+fn unseen<'a>(workspace: &'a Workspace, name: &'static str) -> Job<'a> {
+    let run = move || {
+        let log = workspace.target().join(format!("test-{name}.log"));
+        let output = File::create(&log).with_context(|| format!("{} cannot be written", log.display()))?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.current_dir(workspace.root()).args(["test", "--beside", name]);
+        let both = output.try_clone()?;
+        let status = command.stdin(Stdio::null()).stdout(output).stderr(both).status()?;
+        println!("\n=== {name} ===\n{}", fs::read_to_string(log)?);
+        if status.success() { Ok(()) } else { bail!("{name}: {status}") }
+    };
+    Job { name, after: None, run: Box::new(run) }
+}
+
+fn summarise(chosen: &[&Step], ended: &[Ended]) -> Result<()> {
+    println!();
+    for step in chosen {
+        match ended.iter().find(|ended| ended.name == step.name) {
+            Some(Ended { duration, result, .. }) => {
+                let outcome = if result.is_ok() { "passed" } else { "FAILED" };
+                println!("{:10} {outcome:8} {:>5} s", step.name, duration.as_secs());
+            }
+            None => println!("{:10} not run", step.name),
         }
     }
-    let has_run = |step: &Step| summary.iter().any(|line| line.starts_with(&format!("{:10} ", step.name)));
-    let not_run: Vec<&Step> = chosen.into_iter().filter(|step| !has_run(step)).collect();
-    summary.extend(not_run.iter().map(|step| format!("{:10} not run", step.name)));
-    println!("\n{}", summary.join("\n"));
+    let failures: Vec<_> = ended.iter().filter_map(|step| step.result.as_ref().err()).collect();
     for failure in &failures {
         println!("\n{failure:#}");
     }
-    let passed = summary.iter().filter(|line| line.contains(" passed ")).count();
-    println!("{passed} passed, {} failed", failures.len());
+    println!("{} passed, {} failed", ended.len() - failures.len(), failures.len());
     if failures.is_empty() { Ok(()) } else { bail!("not all steps passed") }
-}
-
-/// The step that others run beside.
-const BESIDE_OF: &str = "rust";
-
-/// The others: those of one process run one after the other, because they install into the same folders.
-const BESIDE: [&[&str]; 2] = [&["api", "samples"], &["package", "frameworks", "consumers", "fuzz"]];
-
-/// Where such a process writes what it says.
-fn log(workspace: &Workspace, steps: &[&str]) -> PathBuf {
-    workspace.target().join(format!("test-{}.log", steps.join("-")))
-}
-
-fn begin_beside(workspace: &Workspace) -> Result<Vec<(&'static [&'static str], Child)>> {
-    let begin = |steps: &'static [&'static str]| {
-        let log = log(workspace, steps);
-        let output = File::create(&log).with_context(|| format!("{} cannot be written", log.display()))?;
-        let mut command = Command::new(std::env::current_exe()?);
-        command.current_dir(workspace.root()).arg("test").args(steps);
-        let both = output.try_clone()?;
-        let child = command.stdin(Stdio::null()).stdout(output).stderr(both).spawn()?;
-        Ok((steps, child))
-    };
-    BESIDE.into_iter().map(begin).collect()
-}
-
-/// Waits for the process, shows what it said and takes its summary over.
-fn end_beside(
-    workspace: &Workspace,
-    steps: &[&str],
-    mut child: Child,
-    summary: &mut Vec<String>,
-) -> Result<()> {
-    let status = child.wait()?;
-    let said = fs::read_to_string(log(workspace, steps))?;
-    println!("{said}");
-    let line = |step: &&str| said.lines().rev().find(|line| line.starts_with(&format!("{step:10} ")));
-    summary.extend(steps.iter().filter_map(line).map(str::to_owned));
-    if status.success() { Ok(()) } else { bail!("{}: {status}", steps.join(", ")) }
 }
 
 /// Does the work and says how long it took.
@@ -143,8 +161,15 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-fn cargo(workspace: &Workspace, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
-    process::run(
-        process::cargo().current_dir(workspace.root()).args(arguments).envs(environment.iter().copied()),
-    )
+/// What `cargo clippy -- --deny warnings` sets for the crates of the workspace. Under it `cargo doc` finds them as
+/// clippy has left them; else it would check each of them once more, for the crates that use it.
+fn as_clippy_checks() -> Result<[(&'static str, OsString); 2]> {
+    let driver = prerequisites::sysroot()?.join("bin/clippy-driver");
+    let arguments = "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__".into();
+    Ok([("RUSTC_WORKSPACE_WRAPPER", driver.into()), ("CLIPPY_ARGS", arguments)])
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str], environment: &[(&str, OsString)]) -> Result<()> {
+    let environment = environment.iter().map(|(name, value)| (name, value));
+    process::run(process::cargo().current_dir(workspace.root()).args(arguments).envs(environment))
 }

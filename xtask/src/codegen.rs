@@ -9,8 +9,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, programs};
 
 /// What writes, and the folders it writes to.
 const WRITERS: [(&str, &[&str]); 2] = [
@@ -18,15 +18,10 @@ const WRITERS: [(&str, &[&str]); 2] = [
     ("authority-openapi", &["docs/openapi", "--client", "pkg/src/client"]),
 ];
 
-/// Writes the generated files, or fails when they would be written differently. The writers are built with the features
-/// of the whole workspace, as the tests are, so that nothing is compiled twice.
+/// Writes the generated files, or fails when they would be written differently.
 pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<()> {
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
-    for (writer, _) in WRITERS {
-        build.args(["--bin", writer]);
-    }
-    process::run(&mut build)?;
+    let binaries = WRITERS.map(|(writer, _)| ["--bin", writer]);
+    programs::build(workspace, binaries.as_flattened())?;
     for (writer, folders) in WRITERS {
         let mut command = Command::new(workspace.target().join("debug").join(writer));
         command.current_dir(workspace.root()).args(folders);

@@ -9,13 +9,11 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{codegen, process};
+use crate::{codegen, process, programs};
 
 /// Builds the authority, has it do business and writes down what it says.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
-    process::run(build.args(["--bin", "authority"]))?;
+    programs::build(workspace, &["--bin", "authority"])?;
     process::run(
         Command::new("node")
             .current_dir(workspace.root().join("tests/openapi"))

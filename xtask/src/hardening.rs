@@ -15,8 +15,8 @@ use walrus::ir::{
 };
 use walrus::{ConstExpr, GlobalId, LocalFunction, Module, ValType};
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, programs};
 
 /// What the test command tries, the same each time.
 pub(crate) const DELIVERIES: u64 = 2_000;
@@ -27,10 +27,7 @@ pub(crate) const SEED: u64 = 1;
 pub(crate) fn deliveries(workspace: &Workspace, count: u64, seed: u64) -> Result<PathBuf> {
     let path = folder(workspace)?.join("deliveries.jsonl");
     println!("deliveries: {count} of seed {seed}");
-    // For the whole workspace, so that what the Rust tests were built with is not built anew.
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).arg("build").args(process::ALL_OTHERS);
-    process::run(build.args(["--example", "deliveries"]))?;
+    programs::build(workspace, &["--example", "deliveries"])?;
     let file = File::create(&path).with_context(|| format!("{} cannot be written", path.display()))?;
     let program = workspace.target().join("debug/examples/deliveries");
     process::run(

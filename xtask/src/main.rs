@@ -25,10 +25,12 @@ mod examples;
 mod frameworks;
 mod fuzz;
 mod hardening;
+mod lanes;
 mod npm;
 mod package;
 mod prerequisites;
 mod process;
+mod programs;
 mod prove;
 mod samples;
 mod schemathesis;
@@ -66,6 +68,9 @@ enum Task {
     Test {
         /// Steps to run; all of them when none is named.
         steps: Vec<String>,
+        /// One step beside others, of a run that has checked what the machine has.
+        #[arg(long, hide = true, conflicts_with = "steps")]
+        beside: Option<String>,
     },
     /// Write the TypeScript types that are generated from the authority's records, and the OpenAPI documents.
     Codegen {
@@ -110,6 +115,7 @@ fn run(task: Task) -> Result<()> {
         Task::Codegen { check } => codegen::run(&workspace, check),
         Task::Examples => examples::run(&workspace),
         Task::Tidy => tidy::run(&workspace),
-        Task::Test { steps } => checks::run(&workspace, &steps),
+        Task::Test { beside: Some(step), .. } => checks::beside(&workspace, &step),
+        Task::Test { steps, .. } => checks::run(&workspace, &steps),
     }
 }

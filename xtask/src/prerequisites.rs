@@ -18,6 +18,18 @@ pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 const NODE_MAJOR_MIN: u32 = 20;
 
+/// Checks all that the test command needs, and fetches what rustup can.
+pub(crate) fn all() -> Result<()> {
+    node()?;
+    postgres()?;
+    valgrind()?;
+    cxx()?;
+    chromium()?;
+    python()?;
+    checkers()?;
+    wasm_target()
+}
+
 /// Checks that `node` (20 or newer) and `npm` are on the PATH.
 pub(crate) fn node() -> Result<()> {
     let version = process::read(Command::new("node").arg("--version"))

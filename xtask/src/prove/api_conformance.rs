@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
-use crate::{prerequisites, process};
+use crate::{prerequisites, programs};
 
 const CASES: u32 = 50_000;
 
@@ -34,9 +34,7 @@ impl Default for Numbers {
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     prerequisites::python()?;
     prerequisites::postgres()?;
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
-    process::run(build.args(["--bin", "authority", "--bin", "with-postgres"]))?;
+    programs::build(workspace, &["--bin", "authority", "--bin", "with-postgres"])?;
     for (name, database) in [("sqlite", Database::Sqlite), ("postgres", Database::Postgres)] {
         if numbers.database.as_deref().is_none_or(|wanted| wanted == name) {
             schemathesis::conformance(workspace, database, numbers.cases, numbers.seed)?;

@@ -1,0 +1,14 @@
+//! Builds programs of the workspace that a step runs.
+
+use anyhow::Result;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// Builds what is named, as arguments of `cargo build`, for debugging: with the features of the whole workspace, as the
+/// tests are built, so that nothing is compiled twice.
+pub(crate) fn build(workspace: &Workspace, targets: &[&str]) -> Result<()> {
+    let mut build = process::cargo();
+    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS).args(targets);
+    process::run(&mut build)
+}
