@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -71,7 +72,9 @@ impl Presence {
         let id = self.id;
         let left: Result<(), StoreError> = self
             .store
-            .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.instance_leave(&id).await }))
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.instance_leave(&id).await })
+            })
             .await;
         if let Err(error) = left {
             tracing::warn!(%error, "the other instances learn of this one's end by its silence");
@@ -82,7 +85,7 @@ impl Presence {
         let id = self.id.clone();
         let instances: i64 = self
             .store
-            .write(move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.instance_beat(&id, FORGET_AFTER_MS).await })
             })
             .await?;

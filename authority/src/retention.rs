@@ -11,6 +11,7 @@ use std::time::Duration;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::ports::{OldEvent, Tx};
+use authority_store::shards::Turns;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -94,11 +95,14 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
         .await
         .map_err(|error: StoreError| error)?;
     let tenant = tenant.clone();
+    // The platform's deliveries of an event go with it.
+    let operator = Tenant::operator().merchant_id;
+    let turns = Turns::each([&tenant.merchant_id, &operator].into_iter().collect());
     match next(&oldest, before) {
         None => Ok(None),
         Some(Step::Remove { through }) => {
             let gone = store
-                .write(move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut dyn Tx| {
                     Box::pin(async move { tx.retention_remove(&tenant, through, before).await })
                 })
                 .await
@@ -108,7 +112,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
         }
         Some(Step::Thin(event)) => {
             let gone = store
-                .write(move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut dyn Tx| {
                     Box::pin(async move { tx.retention_thin(&event.id, ROWS_MAX / 2).await })
                 })
                 .await
@@ -119,7 +123,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
             // Thinning left only the deliveries that were made with the event: few endpoints, many attempts.
             let through = oldest.first().map_or(0, |event| event.sequence);
             let gone = store
-                .write(move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut dyn Tx| {
                     Box::pin(async move { tx.retention_remove(&tenant, through, before).await })
                 })
                 .await

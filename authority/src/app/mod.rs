@@ -39,6 +39,7 @@ use authority_domain::merchant::limits::DefaultRates;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use authority_store::{Store, StoreError};
 
 pub use answer::Answer;
@@ -127,8 +128,12 @@ impl App {
         if !known {
             return not_ready(unknown);
         }
-        let written: Result<(), StoreError> =
-            self.store.write(move |tx: &mut dyn Tx| Box::pin(async move { tx.write_probe(now).await })).await;
+        let written: Result<(), StoreError> = self
+            .store
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.write_probe(now).await })
+            })
+            .await;
         if let Err(error) = written {
             tracing::warn!(%error, "the database takes no writes");
             return not_ready("The database takes no writes.");

@@ -9,6 +9,7 @@
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition, Tx};
+use authority_store::shards::Turns;
 use serde::Serialize;
 
 use super::{Answer, App};
@@ -133,7 +134,7 @@ impl App {
             return Ok(0);
         }
         self.store
-            .write(move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (place, old, new) in &moves {
@@ -176,7 +177,7 @@ impl App {
             return Ok(0);
         }
         self.store
-            .write(move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (place, old, new) in &moves {

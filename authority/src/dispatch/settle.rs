@@ -11,8 +11,8 @@
 //! again before the next batch is written. Slow endpoints that have to take turns are left to the claim over all
 //! endpoints.
 //!
-//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are written
-//! with the next batch or after a moment; the others do not wait for that.
+//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are
+//! written with the next batch or after a moment; the others do not wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

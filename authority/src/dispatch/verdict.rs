@@ -84,8 +84,8 @@ impl Verdict {
         self.settlements.push(settlement);
     }
 
-    /// Writes everything about the endpoints whose turns the transaction holds. Returns these endpoints, and how they are
-    /// held back now.
+    /// Writes everything about the endpoints whose turns the transaction holds. Returns these endpoints, and how they
+    /// are held back now.
     pub(super) async fn write(
         &self,
         tx: &mut dyn Tx,

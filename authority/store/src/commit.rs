@@ -182,8 +182,8 @@ async fn fan_out(
     let held_by = desk.as_ref().map(|desk| desk.hold(now));
     let mut all = Vec::new();
     for owner in [tenant, &operator] {
-        // The platform's endpoint is filled from every shard. Without its turn nobody knows what else goes to it, so its
-        // deliveries are left to the claim.
+        // The platform's endpoint is filled from every shard. Without its turn nobody knows what else goes to it, so
+        // its deliveries are left to the claim.
         let ours = tx.holds(&owner.merchant_id);
         let mut deliveries = Vec::new();
         for event in events {

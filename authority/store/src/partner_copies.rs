@@ -5,7 +5,8 @@
 //! statement reads the shares of the changed orders. Each partner's stream gets its sequence numbers after the
 //! owner's, in the order of merchants (contract 8.3), and the copies are buffered with all other rows.
 //!
-//! Nobody can share an order or end a connection in between, because every write transaction holds the writer lock.
+//! Nobody can share an order or end a connection in between, because the transaction holds the turns of the owner and
+//! of all its partners.
 //! So there is no copy without a share that is active at the commit, and no active share without its copy.
 
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
 //! Shards, and the turns that a writing transaction holds (contract 21).
 //!
-//! Every merchant belongs to one of [`MERCHANT_SHARDS`] shards for life. On PostgreSQL each shard has a row in the table
-//! `turns`, and a transaction locks the rows of the shards that it writes: that is its turn. Transactions of
+//! Every merchant belongs to one of [`MERCHANT_SHARDS`] shards for life. On PostgreSQL each shard has a row in the
+//! table `turns`, and a transaction locks the rows of the shards that it writes: that is its turn. Transactions of
 //! different shards, in one instance or in several, do not wait for each other. The operator's own tenant, which owns
-//! the platform's endpoint, has a shard of its own behind the merchants'. SQLite has one writer, which holds every turn.
+//! the platform's endpoint, has a shard of its own behind the merchants'. SQLite has one writer, which holds every
+//! turn.
 //!
 //! A job says beforehand which turns it needs ([`Turns`]). When it finds out half way that it needs another one, it
 //! is undone and runs again with all of them ([`crate::writer`]). A job that says nothing gets every turn.

@@ -13,6 +13,7 @@ use authority_domain::id::KeyId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
+use authority_store::shards::Turns;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -70,7 +71,9 @@ impl App {
             let used = used.to_vec();
             let written: Result<(), StoreError> = self
                 .store
-                .write(move |tx: &mut dyn Tx| Box::pin(async move { tx.api_keys_used(&used).await }))
+                .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                    Box::pin(async move { tx.api_keys_used(&used).await })
+                })
                 .await;
             if let Err(error) = written {
                 tracing::warn!(error = %error, "the last use of keys could not be written");

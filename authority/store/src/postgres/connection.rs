@@ -46,11 +46,14 @@ pub(crate) struct PostgresWriting {
     readers: [PgPool; 2],
     /// `None` before the first transaction and after the connection failed: the next transaction opens a new one.
     conn: Option<DbConnection>,
+    /// There was a connection.
+    was_open: bool,
 }
 
 impl PostgresWriting {
     pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: Option<PgConnection>) -> Self {
-        Self { options, readers, conn: conn.map(DbConnection::from) }
+        let was_open = conn.is_some();
+        Self { options, readers, conn: conn.map(DbConnection::from), was_open }
     }
 
     /// Closes the idle readers: whatever ended the writing connection is likely to have ended theirs, and the first
@@ -144,7 +147,9 @@ impl WritingConnection for PostgresWriting {
             // The server was restarted since the last transaction: nothing is lost yet.
         }
         self.conn = Some(connect(&self.options).await?.into());
-        self.give_up_resting_readers();
+        if std::mem::replace(&mut self.was_open, true) {
+            self.give_up_resting_readers();
+        }
         self.begin_now(turns, wait).await
     }
 

@@ -1,11 +1,11 @@
 //! PostgreSQL: any number of instances, one database; all of them read committed data at once (contract 8.3).
 //!
 //! A use case reads, decides and writes, and no other write may come in between. Instead of locking every row that a
-//! rule looks at, the writers of all instances take turns, shard by shard ([`crate::shards`]): each transaction begins by
-//! locking the rows of its shards in the table `turns`, in ascending order, and holds them to its end. So the rules
-//! hold as they do on SQLite, no two transactions can wait for each other, and the order of a stream's sequence numbers
-//! is the order of commits. Queued jobs of the same shards share the turn and its commit (see [`crate::writer`]). An
-//! instance that stops answering loses its turns through the server's own time limits.
+//! rule looks at, the writers of all instances take turns, shard by shard ([`crate::shards`]): each transaction begins
+//! by locking the rows of its shards in the table `turns`, in ascending order, and holds them to its end. So the rules
+//! hold as they do on SQLite, no two transactions can wait for each other, and the order of a stream's sequence
+//! numbers is the order of commits. Queued jobs of the same shards share the turn and its commit (see
+//! [`crate::writer`]). An instance that stops answering loses its turns through the server's own time limits.
 //!
 //! Instances come and go, so no instance takes back the leases of another: they run out. Deliberately absent:
 //! `LISTEN` and `NOTIFY`. A notification inside a writing transaction takes a lock of the whole server at its commit,

@@ -1,5 +1,5 @@
-//! Partner connections and their two sides. A connection belongs to two merchants, and commits of either rest on it: who
-//! changes one holds every turn.
+//! Partner connections and their two sides. A connection belongs to two merchants, and commits of either rest on it:
+//! who changes one holds every turn.
 
 use async_trait::async_trait;
 use authority_domain::id::{ConnectionId, MerchantId};

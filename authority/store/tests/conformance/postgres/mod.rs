@@ -3,6 +3,7 @@
 mod instances;
 mod opening;
 mod restart;
+mod turns;
 mod upgrade;
 
 use authority_store::{Access, Store, StoreError, StoreUrl};

@@ -1,0 +1,276 @@
+//! Turns per shard: contract 21.2, 21.4, 21.6. Two stores stand for two instances.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use authority_domain::event::change::Change;
+use authority_domain::id::RequestId;
+use authority_domain::order::Order;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::commit::{Audience, Committed};
+use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
+use authority_store::shards::{ShardSet, Turns};
+use authority_store::{Store, StoreError};
+use tokio::sync::{Barrier, mpsc, watch};
+use tokio::task::JoinHandle;
+use verify_core::catalog::EventType;
+
+use super::PostgresDatabase;
+use crate::cases::Database;
+use crate::cases::fixtures::{at, dice, noon};
+use crate::cases::partners::{connect, share};
+use crate::cases::shop::Shop;
+
+/// The same shop through another store.
+fn beside(shop: &Shop, store: &Store) -> Shop {
+    Shop { store: store.clone(), ..shop.clone() }
+}
+
+fn shard(shop: &Shop) -> ShardSet {
+    ShardSet::of(&shop.tenant.merchant_id)
+}
+
+/// Shops of different shards.
+async fn shops<const N: usize>(store: &Store) -> [Shop; N] {
+    let mut shops: Vec<Shop> = Vec::new();
+    let mut nth = 0;
+    while shops.len() < N {
+        let shop = Shop::new(store, &format!("shop-{nth}")).await;
+        nth += 1;
+        if shops.iter().all(|other| shard(other) != shard(&shop)) {
+            shops.push(shop);
+        }
+    }
+    shops.try_into().unwrap_or_else(|_| panic!("there are {N}"))
+}
+
+/// Commits with the turn of the shop's shard, as requests do.
+async fn commit(shop: &Shop, changes: Vec<Change>) -> Result<Committed, Refusal> {
+    let inside = shop.clone();
+    shop.store
+        .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut dyn Tx| {
+            Box::pin(async move { inside.commit_in(tx, &changes, &Audience::Subscribers, noon()).await })
+        })
+        .await
+}
+
+async fn open_checkout(shop: &Shop) {
+    commit(shop, vec![shop.opened().1]).await.unwrap();
+}
+
+/// Holds the turn of a shop's shard until the gate opens.
+async fn hold(shop: &Shop) -> (watch::Sender<bool>, JoinHandle<Result<(), StoreError>>) {
+    let (open, gate) = watch::channel(false);
+    let (entered, mut inside) = mpsc::channel(1);
+    let (store, turns) = (shop.store.clone(), Turns::of(&shop.tenant.merchant_id));
+    let holding = tokio::spawn(async move {
+        store
+            .write_with(turns, move |_: &mut dyn Tx| {
+                Box::pin(async move {
+                    let mut gate = gate;
+                    let _ = entered.send(()).await;
+                    let _ = gate.wait_for(|open| *open).await;
+                    Ok(())
+                })
+            })
+            .await
+    });
+    inside.recv().await.unwrap();
+    (open, holding)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_keeps_its_own_shard_waiting_and_no_other() {
+    let database = PostgresDatabase::start().await;
+    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
+    let [held, free] = shops(&one).await;
+    let (open, holding) = hold(&held).await;
+    let waiting: Vec<_> = [&one, &two]
+        .map(|store| {
+            let shop = beside(&held, store);
+            tokio::spawn(async move { open_checkout(&shop).await })
+        })
+        .into();
+    for store in [&one, &two, &one, &two] {
+        open_checkout(&beside(&free, store)).await;
+    }
+    assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+    assert_eq!(held.events().await.len(), 0);
+    open.send(true).unwrap();
+    holding.await.unwrap().unwrap();
+    for waiting in waiting {
+        waiting.await.unwrap();
+    }
+    assert_eq!((held.events().await.len(), free.events().await.len()), (2, 4));
+}
+
+/// The server ends a transaction that has been silent for four seconds; who waits for its turn waits longer than that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_that_falls_silent_loses_its_turn() {
+    let database = PostgresDatabase::start().await;
+    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
+    let [shop, other] = shops(&one).await;
+    let (open, holding) = hold(&shop).await;
+    open_checkout(&beside(&shop, &two)).await;
+    open.send(true).unwrap();
+    assert!(matches!(holding.await.unwrap(), Err(StoreError::Unavailable(_))));
+    open_checkout(&shop).await;
+    open_checkout(&other).await;
+    assert_eq!(shop.events().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_job_that_needs_another_turn_runs_once_more_and_has_it() {
+    let database = PostgresDatabase::start().await;
+    let store = database.open().await.unwrap();
+    let [first, second] = shops(&store).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (counted, also) = (Arc::clone(&runs), shard(&second));
+    let (inside, other) = (first.clone(), second.clone());
+    let done: Result<(bool, bool), Refusal> = store
+        .write_with(Turns::of(&first.tenant.merchant_id), move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (opened, audience) = (inside.opened().1, Audience::Subscribers);
+                inside.commit_in(tx, &[opened], &audience, noon()).await?;
+                tx.need_turns(also)?;
+                Ok((tx.holds(&inside.tenant.merchant_id), tx.holds(&other.tenant.merchant_id)))
+            })
+        })
+        .await;
+    assert_eq!(done.unwrap(), (true, true));
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+    assert_eq!(first.events().await.len(), 1, "the first run was undone");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_key_of_the_operator_on_two_shards_has_one_answer() {
+    let database = PostgresDatabase::start().await;
+    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
+    let [first, second] = shops(&one).await;
+    let both_have_looked = Arc::new(Barrier::new(2));
+    let asked = [(&one, &first), (&two, &second)].map(|(store, shop)| {
+        let (store, turns) = (store.clone(), Turns::of(&shop.tenant.merchant_id));
+        let (looked, runs) = (Arc::clone(&both_have_looked), Arc::new(AtomicUsize::new(0)));
+        tokio::spawn(async move {
+            let answer: Result<String, StoreError> = store
+                .write_with(turns, move |tx: &mut dyn Tx| {
+                    Box::pin(async move {
+                        let known = tx.idempotency_get(&KeyScope::Operator, "once", noon()).await?;
+                        if runs.fetch_add(1, Ordering::SeqCst) == 0 {
+                            looked.wait().await;
+                        }
+                        if let Some((_, answer)) = known {
+                            return Ok(format!("found {answer}"));
+                        }
+                        let record = IdempotencyRecord {
+                            scope: KeyScope::Operator,
+                            key: "once".to_owned(),
+                            fingerprint: [7; 32],
+                            operation: "payments.report",
+                            answer: "it".to_owned(),
+                            request_id: RequestId::generate(noon(), &mut dice()),
+                            created_at: noon(),
+                            expires_at: at(60),
+                        };
+                        tx.idempotency_insert(&record).await?;
+                        Ok("made it".to_owned())
+                    })
+                })
+                .await;
+            answer.unwrap()
+        })
+    });
+    let mut answers = BTreeSet::new();
+    for asked in asked {
+        answers.insert(asked.await.unwrap());
+    }
+    assert_eq!(answers, BTreeSet::from(["found it".to_owned(), "made it".to_owned()]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_goes_to_the_platform_is_numbered_across_shards() {
+    const EACH: usize = 40;
+    let database = PostgresDatabase::start().await;
+    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
+    let shops: [Shop; 4] = shops(&one).await;
+    let platform = Shop { tenant: Tenant::operator(), ..shops[0].clone() };
+    let sink = platform.endpoint(&["*"]).await;
+    let sellers: Vec<_> = shops
+        .iter()
+        .zip([&one, &two].into_iter().cycle())
+        .map(|(shop, store)| {
+            let shop = beside(shop, store);
+            tokio::spawn(async move {
+                for _ in 0..EACH {
+                    open_checkout(&shop).await;
+                }
+            })
+        })
+        .collect();
+    for seller in sellers {
+        seller.await.unwrap();
+    }
+    let all = i64::try_from(4 * EACH).unwrap();
+    let numbers =
+        format!("SELECT COUNT(DISTINCT created_sequence) FROM deliveries WHERE endpoint_id = '{sink}'");
+    assert_eq!(database.number(&numbers).await, all);
+    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL").await, 0);
+}
+
+/// Everybody shares an order with everybody else, and all orders change at once: a transaction needs the turns of its
+/// partners, who need its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn partners_of_other_shards_get_each_copy_once_and_in_order() {
+    const CHANGES: i64 = 12;
+    let database = PostgresDatabase::start().await;
+    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
+    let shops: [Shop; 3] = shops(&one).await;
+    let mut orders: Vec<Order> = Vec::new();
+    for shop in &shops {
+        orders.push(shop.sell().await.order);
+    }
+    for (nth, (a, b)) in [(0, 1), (1, 2), (2, 0)].into_iter().enumerate() {
+        let connection = connect(&shops[a], &shops[b], u8::try_from(nth).unwrap()).await;
+        share(&shops[a], &shops[b], &connection, &orders[a]).await.unwrap();
+        share(&shops[b], &shops[a], &connection, &orders[b]).await.unwrap();
+    }
+    let writers: Vec<_> = shops
+        .iter()
+        .zip(&orders)
+        .zip([&one, &two].into_iter().cycle())
+        .map(|((shop, order), store)| {
+            let (shop, order) = (beside(shop, store), order.clone());
+            tokio::spawn(async move {
+                for nth in 1..=CHANGES {
+                    let resource_version = order.resource_version + nth;
+                    let changed = Order { resource_version, updated_at: at(nth), ..order.clone() };
+                    commit(&shop, vec![Change::order(EventType::OrderUpdated, &changed)]).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    for shop in &shops {
+        let events = shop.events().await;
+        let sequences: Vec<i64> = events.iter().map(|(sequence, _)| *sequence).collect();
+        assert_eq!(sequences, Vec::from_iter(1..=i64::try_from(events.len()).unwrap()));
+        for (other, order) in shops.iter().zip(&orders).filter(|(other, _)| other.tenant != shop.tenant) {
+            let versions: Vec<i64> = events
+                .iter()
+                .map(|(_, body)| serde_json::from_str::<serde_json::Value>(body).unwrap())
+                .filter(|event| {
+                    event["merchant"]["id"] == other.tenant.merchant_id.as_str()
+                        && event["type"] == "order.updated"
+                })
+                .map(|event| event["resource_version"].as_i64().unwrap())
+                .collect();
+            let first = order.resource_version + 1;
+            assert_eq!(versions, Vec::from_iter(first..first + CHANGES));
+        }
+    }
+}
