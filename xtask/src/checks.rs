@@ -15,7 +15,8 @@ use anyhow::{Context as _, Result, bail};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
-    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, test_programs, tidy,
+    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, start, test_programs,
+    tidy,
 };
 
 struct Step {
@@ -23,7 +24,7 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -47,6 +48,7 @@ const STEPS: [Step; 12] = [
     Step { name: "rust", run: test_programs::run },
     Step { name: "api", run: api::test },
     Step { name: "samples", run: samples::test },
+    Step { name: "start", run: start::test },
     Step { name: "package", run: consumer::test },
     Step { name: "frameworks", run: frameworks::test },
     Step { name: "consumers", run: consumers::test },
@@ -100,7 +102,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<()> {
 const BESIDE_OF: &str = "rust";
 
 /// The others: those of one process run one after the other, because they install into the same folders.
-const BESIDE: [&[&str]; 2] = [&["api", "samples"], &["package", "frameworks", "consumers", "fuzz"]];
+const BESIDE: [&[&str]; 2] = [&["api", "samples", "start"], &["package", "frameworks", "consumers", "fuzz"]];
 
 /// Where such a process writes what it says.
 fn log(workspace: &Workspace, steps: &[&str]) -> PathBuf {

@@ -32,6 +32,7 @@ mod process;
 mod prove;
 mod samples;
 mod schemathesis;
+mod start;
 mod test_programs;
 mod tidy;
 mod wasm;
