@@ -17,7 +17,8 @@ use crate::lanes::{self, Ended, Job};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
-    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, test_programs, tidy,
+    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, start, test_programs,
+    tidy,
 };
 
 struct Step {
@@ -25,7 +26,7 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -51,6 +52,7 @@ const STEPS: [Step; 12] = [
     Step { name: "rust", run: test_programs::run },
     Step { name: "api", run: api::test },
     Step { name: "samples", run: samples::test },
+    Step { name: "start", run: start::test },
     Step { name: "package", run: consumer::test },
     Step { name: "frameworks", run: frameworks::test },
     Step { name: "consumers", run: consumers::test },
@@ -65,7 +67,7 @@ const FIRST: [&str; 2] = ["format", "tidy"];
 const LANES: [&[&str]; 3] = [
     &["clippy", "doc", "rust"],
     &["build", "consumers", "frameworks", "package", "fuzz"],
-    &["api", "samples"],
+    &["api", "samples", "start"],
 ];
 
 /// Steps that need the npm package or the Worker as built by the second lane.

@@ -34,6 +34,7 @@ mod programs;
 mod prove;
 mod samples;
 mod schemathesis;
+mod start;
 mod test_programs;
 mod tidy;
 mod wasm;

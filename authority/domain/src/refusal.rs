@@ -2,8 +2,8 @@
 //!
 //! Code that finds that a request cannot be granted returns a [`Refusal`]. No layer in between changes it, and the
 //! HTTP layer writes it as problem details (contract 5.1). It has a code for machines, a sentence for people, and
-//! the further facts that the contract promises. Deliberately absent: causes of internal faults. They go to the log,
-//! where they are found by the request id.
+//! the further facts that the contract promises. The causes of internal faults go to the log, where they are found by
+//! the request id, and to the commands, but never into an answer.
 
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ pub struct Refusal {
     /// The database failed during the request, so every request that shares its transaction fails too. Every other
     /// refusal, including a 503, concerns its own request alone.
     pub storage_failed: bool,
+    /// What failed inside, for an operator at the command line, who has no log to look into. No answer has it.
+    pub fault: Option<String>,
 }
 
 impl Refusal {
@@ -44,6 +46,7 @@ impl Refusal {
             retry_after_s: None,
             param: None,
             storage_failed: false,
+            fault: None,
         }
     }
 

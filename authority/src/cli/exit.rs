@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::config::ConfigError;
+use authority_domain::refusal::Refusal;
+
+use crate::config::{ConfigError, DatabaseUrl};
 
 /// The exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,8 @@ impl From<Exit> for ExitCode {
 pub enum Failure {
     /// The command failed; exit code 1.
     Failed(String),
+    /// The database failed; exit code 1. Whoever knows which database it is names it ([`Failure::of_database`]).
+    Database(String),
     /// The arguments or the configuration are wrong; the text begins with the flag or variable. Exit code 2.
     Usage(String),
     /// The reader of standard output has gone, as `head` does when it has enough: nobody is left to be told. Exit code
@@ -39,10 +43,24 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// What a use case refused, or that the database failed it.
+    pub(super) fn of_refusal(refusal: Refusal) -> Self {
+        refusal.fault.map_or(Self::Failed(refusal.detail), Self::Database)
+    }
+
+    /// Names the database, if that has failed.
+    pub(super) fn of_database(self, database: &DatabaseUrl) -> Self {
+        match self {
+            Self::Database(cause) => Self::Database(format!("{database}: {cause}")),
+            other => other,
+        }
+    }
+
     /// Writes one line to standard error, unless nobody reads the results any more, and returns the exit code.
     pub(super) fn report(self, stderr: &mut dyn Write) -> Exit {
         let (exit, message) = match self {
             Self::Failed(message) => (Exit::Failed, message),
+            Self::Database(cause) => (Exit::Failed, format!("the database cannot be used: {cause}")),
             Self::Usage(message) => (Exit::Usage, message),
             Self::ReaderGone => return Exit::Failed,
         };

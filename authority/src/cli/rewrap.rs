@@ -28,7 +28,7 @@ pub(super) fn run(command: &args::Secrets, process: &mut Process<'_>) -> Result<
             open_app(&config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
         let done = app.rewrap().await;
         app.store.close().await;
-        done.map_err(|refusal| Failure::Failed(refusal.detail))
+        done.map_err(|refusal| Failure::of_refusal(refusal).of_database(&config.database_url))
     })?;
     let Rewrapped { rewrapped, sealed } = done;
     if rewrap.json {

@@ -2,8 +2,9 @@
 //! other program would.
 //!
 //! One [`Api`] calls one API root with one key. It is a well-behaved client: every call has a deadline, every answer a
-//! size limit, and after a 429 it waits as `Retry-After` says, up to a limit. An error names the call and the answer's
-//! code, never the key.
+//! size limit, and after a 429 it waits as long as `Retry-After` says before it asks again. When that is more than a
+//! person would wait for, the call fails instead and names the time. An error names the call and the answer's code,
+//! never the key.
 
 use std::time::Duration;
 
@@ -28,9 +29,8 @@ const CALL_DEADLINE: Duration = Duration::from_secs(10);
 /// Size limit of an answer, in bytes: a page of 100 events of 64 KiB each.
 const ANSWER_LIMIT: usize = 100 * 64 * 1024;
 
-/// The longest wait that a 429 may ask for, in seconds, and how many times one call waits.
-const WAIT_MAX_S: u64 = 5;
-const WAITS_MAX: usize = 20;
+/// The longest that one call waits after 429s, all waits together.
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ pub(crate) enum CallError {
         reason: String,
     },
     /// The authority refused the request.
-    #[error("{call} answered {status} {code}{members}")]
+    #[error("{call} answered {status} {code}{members}{}", again(*.retry_after))]
     Refused {
         /// Method and path.
         call: String,
@@ -56,6 +56,8 @@ pub(crate) enum CallError {
         problem: Option<Box<Value>>,
         /// The wrong members of the body, each with its pointer and what is wrong, after a colon; else empty.
         members: String,
+        /// How long to wait before the next request, if the answer says so.
+        retry_after: Option<Duration>,
     },
     /// The answer does not follow the contract.
     #[error("{call} answered something that the contract does not know")]
@@ -188,15 +190,17 @@ impl Api {
         body: Bytes,
         headers: &[(&str, &str)],
     ) -> Result<Answer, CallError> {
-        let mut waits = 0;
+        let mut waited = Duration::ZERO;
         loop {
             let answer = self.http.send(self.request(&method, path, &body, headers)?).await?;
-            match retry_after(&answer) {
-                Some(wait) if waits < WAITS_MAX => sleep(wait).await,
-                _ if answer.status.is_success() => return Ok(answer),
-                _ => return Err(refused(call(&method, path), &answer)),
+            if answer.status.is_success() {
+                return Ok(answer);
             }
-            waits += 1;
+            let Some(wait) = wait_after(&answer, waited) else {
+                return Err(refused(call(&method, path), &answer));
+            };
+            sleep(wait).await;
+            waited += wait;
         }
     }
 
@@ -224,11 +228,21 @@ impl Api {
     }
 }
 
-/// The time that a 429 asks the client to wait.
-fn retry_after(answer: &Answer) -> Option<Duration> {
+/// How long a call that has waited so long already waits before it asks again; `None` when it does not ask again.
+fn wait_after(answer: &Answer, waited: Duration) -> Option<Duration> {
     let limited = answer.status == StatusCode::TOO_MANY_REQUESTS;
-    let seconds = answer.headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
-    limited.then(|| Duration::from_secs(WAIT_MAX_S.min(seconds)))
+    retry_after(&answer.headers).filter(|wait| limited && waited.saturating_add(*wait) <= WAIT_MAX)
+}
+
+/// How long a client is asked to wait: whole seconds, at least one.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds.max(1)))
+}
+
+/// The time in an error's words.
+fn again(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(String::new, |wait| format!("; try again in {} s", wait.as_secs()))
 }
 
 fn refused(call: String, answer: &Answer) -> CallError {
@@ -240,7 +254,8 @@ fn refused(call: String, answer: &Answer) -> CallError {
     let member = |member: &Value| format!("{}: {}", text(member, "pointer"), text(member, "detail"));
     let members: Vec<String> = wrong.into_iter().flatten().map(member).collect();
     let members = if members.is_empty() { String::new() } else { format!(": {}", members.join("; ")) };
-    CallError::Refused { call, status: answer.status.as_u16(), code, problem, members }
+    let (status, retry_after) = (answer.status.as_u16(), retry_after(&answer.headers));
+    CallError::Refused { call, status, code, problem, members, retry_after }
 }
 
 fn decoded<T: DeserializeOwned>(method: &Method, path: &str, answer: &Answer) -> Result<T, CallError> {
@@ -250,4 +265,45 @@ fn decoded<T: DeserializeOwned>(method: &Method, path: &str, answer: &Answer) ->
 /// The name of a call in errors: without the query, which may be long.
 fn call(method: &Method, path: &str) -> String {
     format!("{method} {}", path.split('?').next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, retry_after: Option<&'static str>) -> Answer {
+        let header = retry_after.map(|text| (RETRY_AFTER, http::HeaderValue::from_static(text)));
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: header.into_iter().collect(),
+            body: Bytes::from_static(br#"{"code":"rate_limited"}"#),
+        }
+    }
+
+    #[test]
+    fn a_call_never_asks_again_sooner_than_it_was_told() {
+        let seconds = |wait: u64| Some(Duration::from_secs(wait));
+        for (status, told, waited, expected) in [
+            (429, Some("1"), 0, seconds(1)),
+            (429, Some("0"), 0, seconds(1)),
+            (429, Some("30"), 0, seconds(30)),
+            (429, Some("10"), 20, seconds(10)),
+            (429, Some("10"), 21, None),
+            (429, Some("31"), 0, None),
+            (429, Some("18446744073709551615"), 29, None),
+            (429, Some("soon"), 0, None),
+            (429, None, 0, None),
+            (503, Some("1"), 0, None),
+        ] {
+            let wait = wait_after(&answer(status, told), Duration::from_secs(waited));
+            assert_eq!(wait, expected, "{status} {told:?} after {waited} s");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_time_to_try_again() {
+        let told = |retry_after| refused("GET /a".to_owned(), &answer(429, retry_after)).to_string();
+        assert_eq!(told(Some("90")), "GET /a answered 429 rate_limited; try again in 90 s");
+        assert_eq!(told(None), "GET /a answered 429 rate_limited");
+    }
 }

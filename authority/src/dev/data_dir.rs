@@ -6,6 +6,7 @@
 //! | `kek` | the key-encryption key, made at the first run, mode 0600 |
 //! | `inbox.db` | the built-in receiver's inbox |
 //! | `dev.json` | what the next run uses again: ids, keys, the signing secret; mode 0600 |
+//! | `env` | the two keys as a shell reads them (`. .authority-dev/env`), mode 0600 |
 //!
 //! The keys and ids stay the same, so that a program built against them works in later runs. A file is written under a
 //! temporary name and then renamed, so that a crash leaves either the old or the new file. A new directory is closed to
@@ -27,6 +28,7 @@ const DATABASE: &str = "authority.db";
 const KEK: &str = "kek";
 const INBOX: &str = "inbox.db";
 const KEPT: &str = "dev.json";
+const ENV: &str = "env";
 
 /// Why the directory cannot be used. The messages name files, never their content.
 #[derive(Debug, thiserror::Error)]
@@ -131,9 +133,13 @@ impl DataDir {
     pub(crate) fn keep(&self) -> Result<(), DataDirError> {
         let path = self.kept_path();
         let text = serde_json::to_vec_pretty(&self.kept).map_err(|error| io_error(&path)(error.into()))?;
-        let file = written_beside(&self.path, &text)?;
-        file.persist(&path).map_err(|error| io_error(&path)(error.error))?;
-        Ok(())
+        replace(&self.path, &path, &text)?;
+        let (Some(merchant), Some(operator)) = (&self.kept.merchant_key, &self.kept.operator_key) else {
+            return Ok(());
+        };
+        // A key is letters, digits and underscores.
+        let lines = format!("export AUTHORITY_API_KEY={merchant}\nexport OPERATOR_KEY={operator}\n");
+        replace(&self.path, &self.env_path(), lines.as_bytes())
     }
 
     /// The path as it was given.
@@ -155,6 +161,11 @@ impl DataDir {
     pub(crate) fn kept_path(&self) -> PathBuf {
         self.path.join(KEPT)
     }
+
+    /// The path of `env`.
+    pub(crate) fn env_path(&self) -> PathBuf {
+        self.path.join(ENV)
+    }
 }
 
 fn create(path: &Path) -> Result<(), DataDirError> {
@@ -175,6 +186,12 @@ fn make_kek(folder: &Path, dice: &dyn Dice) -> Result<Kek, DataDirError> {
         }
         Err(refused) => Err(io_error(&path)(refused.error)),
     }
+}
+
+fn replace(folder: &Path, path: &Path, content: &[u8]) -> Result<(), DataDirError> {
+    let file = written_beside(folder, content)?;
+    file.persist(path).map_err(|error| io_error(path)(error.error))?;
+    Ok(())
 }
 
 /// A new file with mode 0600 (which is what `tempfile` makes), its content on disk.

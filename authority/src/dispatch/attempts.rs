@@ -2,9 +2,10 @@
 //!
 //! When the store's writer has leased a delivery and committed, it puts the delivery into the queue
 //! ([`super::queue`]) at once, on the writer's own task, so that nothing in between can delay it. The delivery
-//! begins as soon as it gets a slot, mostly immediately. Its task judges the URL again, signs, has the [`Transport`]
-//! make the attempt, frees the slot for the next delivery in the queue, and reports the outcome. A lease that is too
-//! old for an attempt, because the commit took long or the clock was set forward, is given back instead.
+//! begins as soon as it gets a slot, mostly immediately. Its task judges the URL again, signs, has the
+//! [`Transport`](super::transport::Transport) make the attempt, frees the slot for the next delivery in the queue, and
+//! reports the outcome. A lease that is too old for an attempt, because the commit took long or the clock was set
+//! forward, is given back instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

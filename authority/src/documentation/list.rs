@@ -27,6 +27,11 @@ const fn optional(name: &'static str, source: &'static str, summary: &'static st
 /// In the order of the index.
 pub(crate) const LISTED: &[Listed] = &[
     document(
+        "start",
+        "docs/start.md",
+        "ten minutes from nothing to an order handled exactly once in your own framework, then to production",
+    ),
+    document(
         "contract",
         "docs/contract.md",
         "what merchants and receivers can rely on: records, events, errors, idempotency, delivery, verification",

@@ -124,18 +124,20 @@ impl From<serde_json::Error> for StoreError {
 const RETRY_AFTER_S: u32 = 1;
 
 impl From<StoreError> for Refusal {
-    /// The cause goes to the log, not to the client.
+    /// The cause goes to the log and to the command line, not to the client.
     fn from(error: StoreError) -> Self {
         if !matches!(error, StoreError::TurnMissing) {
             tracing::error!(error = %error, "store failed");
         }
-        match error {
+        let fault = Some(error.to_string());
+        let refusal = match error {
             StoreError::Unavailable(_) => Self { storage_failed: true, ..Self::unavailable(RETRY_AFTER_S) },
             StoreError::Locked | StoreError::TurnMissing => Self::unavailable(RETRY_AFTER_S),
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }
             | StoreError::OutdatedSchema { .. } => Self::internal(),
-        }
+        };
+        Self { fault, ..refusal }
     }
 }

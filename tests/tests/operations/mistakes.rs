@@ -1,11 +1,13 @@
 //! What a person gets wrong around a command is told in one line: a misspelt variable, a database that is not there.
 //! What a person reads is a table, and a reader that has gone ends a command silently (contract 16).
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use tests::authority::Authority;
+use tests::authority::{Authority, Database};
+use tests::damage::execute;
 use tests::eventually::within;
-use tests::merchant::Merchant;
+use tests::merchant::{Merchant, text};
+use tests::on_both_databases;
 use tokio::io::AsyncReadExt as _;
 
 #[tokio::test]
@@ -52,6 +54,54 @@ async fn a_database_that_cannot_be_opened_is_named_without_its_password() {
         let said = String::from_utf8(doctor.stdout).unwrap();
         assert!(said.contains(name) && !said.contains("topsecret"), "{said}");
     }
+}
+
+on_both_databases!(a_database_that_fails_later_is_named_too);
+
+/// It opens, and then a table is gone.
+async fn a_database_that_fails_later_is_named_too(database: Database) {
+    let mut authority = Authority::on(database, &[]).await;
+    authority.terminate().await;
+    for table in ["merchants", "operator_keys"] {
+        execute(authority.database_url(), &format!("ALTER TABLE {table} RENAME TO {table}_gone")).await;
+    }
+    let name = match database {
+        Database::Sqlite => "the SQLite file /",
+        Database::Postgres => "the PostgreSQL database ",
+    };
+    for command in
+        [&["merchant", "list"][..], &["operator-key", "list"], &["key", "list", "--merchant", "acme"]]
+    {
+        let failed = authority.run(command).await;
+        let said = String::from_utf8(failed.stderr).unwrap();
+        let beginning = format!("authority: the database cannot be used: {name}");
+        assert_eq!((failed.status.code(), said.lines().count()), (Some(1), 1), "{command:?}: {said}");
+        assert!(said.starts_with(&beginning), "{command:?}: {said}");
+        let (_, cause) = said.split_once(" (AUTHORITY_DATABASE_URL): ").unwrap();
+        let table = if command[0] == "operator-key" { "operator_keys" } else { "merchants" };
+        assert!(cause.contains(table), "{command:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_endpoint_missed_is_a_table() {
+    let authority = Authority::start(&[]).await;
+    let merchant = Merchant::create(&authority, "missed").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["checkout.created"]).await;
+    let disabled = authority.run(&["endpoint", "disable", "--id", &endpoint.id]).await;
+    assert_eq!(disabled.status.code(), Some(0), "{disabled:?}");
+    merchant.checkout().await;
+    let [event] = &merchant.events().await[..] else { panic!("one event") };
+    let listed = authority.run(&["endpoint", "undelivered", "--id", &endpoint.id]).await;
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let (id, created_at) = (text(event, "id"), text(event, "created_at"));
+    let width = id.len();
+    let expected = format!(
+        "SEQUENCE  {:width$}  EVENT TYPE        {:24}  REASON\n\
+         1         {id}  checkout.created  {created_at}  endpoint_disabled\n",
+        "EVENT ID", "CREATED AT",
+    );
+    assert_eq!(listed, expected);
 }
 
 #[tokio::test]

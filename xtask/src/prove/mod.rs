@@ -18,7 +18,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::workspace::Workspace;
-use crate::{prerequisites, process};
+use crate::{prerequisites, process, start};
 
 /// What can be proved.
 #[derive(Subcommand)]
@@ -39,6 +39,8 @@ pub(crate) enum Proof {
     Simulation(simulation::Numbers),
     /// Half of what the authority can carry, for half an hour: memory, file handles, log and tables stay as they are.
     Soak(soak::Numbers),
+    /// Runs every block of the README and of `docs/start.md` in a fresh clone, with a release build.
+    Start,
     /// Gives a hundred thousand random deliveries to the verification core natively, in Node and in workerd.
     VerifyDifferential(verify_differential::Numbers),
     /// Everything above, one after the other, with the usual numbers.
@@ -56,6 +58,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::Samples(numbers) => samples::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
+        Proof::Start => start::prove(workspace),
         Proof::VerifyDifferential(numbers) => verify_differential::run(workspace, numbers),
         Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
@@ -72,6 +75,7 @@ fn all() -> Vec<Proof> {
         Proof::Samples(samples::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
+        Proof::Start,
         Proof::VerifyDifferential(verify_differential::Numbers::default()),
     ]
 }

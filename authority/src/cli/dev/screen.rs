@@ -1,6 +1,7 @@
 //! What `authority dev` prints on standard output: text for a person, or with `--json` the summary alone.
 
 use std::io;
+use std::path::absolute;
 
 use verify_core::receiver::Verdict;
 
@@ -80,6 +81,8 @@ impl<'s, 'e> Screen<'s, 'e> {
     ) -> Result<(), Failure> {
         self.after_the_play = true;
         let kept = data.kept_path().display().to_string();
+        // The other terminal may be in another directory.
+        let env = absolute(data.env_path()).unwrap_or_else(|_| data.env_path()).display().to_string();
         if self.json {
             tracing::info!(keys = kept, "staying up until SIGINT or SIGTERM");
             return Ok(());
@@ -95,10 +98,10 @@ impl<'s, 'e> Screen<'s, 'e> {
         let checkout = r#"{"currency":"USD","line_items":[{"name":"Mug","quantity":1,"unit_amount":900}]}"#;
         let program = program();
         Ok(self.text(&format!(
-            "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only (kept in {kept}):\n\n\
+            "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only:\n\n\
              export AUTHORITY_API_KEY={key}\n\
              export OPERATOR_KEY={operator_key}\n\n\
-             Paste the two lines above into another terminal, then any of these:\n\n\
+             Paste the two lines above into another terminal, or read them there with `. {env}`. Then any of these:\n\n\
              {as_merchant} {merchant}/orders/{order_number}\n\
              {as_merchant} '{merchant}/events?limit=3'\n\
              {as_merchant} -X POST {merchant}/webhook-endpoints/{endpoint_id}/test\n\

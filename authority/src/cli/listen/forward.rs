@@ -6,6 +6,7 @@ use std::sync::Arc;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde::Deserialize;
 use verify_core::sign::signature_header;
 use verify_core::{Secret, header};
 use zeroize::Zeroizing;
@@ -18,12 +19,17 @@ use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
 use crate::names::SystemResolver;
 
+/// The most characters of a code that are shown.
+const CODE_MAX: usize = 40;
+
 /// The result of one forwarded event.
 pub(super) struct Forwarded {
     /// When it was sent, Unix milliseconds.
     pub(super) at: i64,
     /// The receiver's status, if it answered.
     pub(super) status: Option<u16>,
+    /// The code in the receiver's answer: `ok`, `duplicate`, `processing_failed`, …
+    pub(super) code: Option<String>,
     /// The outcome, with the same names as a delivery attempt's.
     pub(super) outcome: &'static str,
     /// Time until the response headers arrived.
@@ -93,9 +99,44 @@ impl Forwarder {
         Forwarded {
             at,
             status: report.status,
+            code: report.excerpt.as_deref().and_then(code_in),
             outcome: report.outcome.as_str(),
             duration_ms: report.duration_ms,
             refusal,
         }
+    }
+}
+
+/// The word after `code` in the JSON object that receivers of this project answer with (contract 11.1). Of any other
+/// answer nothing is shown: it is not this program's text.
+fn code_in(answer: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Body {
+        code: String,
+    }
+    let Body { code } = serde_json::from_str(answer).ok()?;
+    let is_word =
+        (1..=CODE_MAX).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    is_word.then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_an_answer_is_a_word_of_a_json_object() {
+        for (answer, code) in [
+            (r#"{"code":"duplicate"}"#, Some("duplicate")),
+            (r#"{"code":"processing_failed","id":1}"#, Some("processing_failed")),
+            (r#"{"code":""}"#, None),
+            (r#"{"code":"Some text"}"#, None),
+            (r#"{"code":7}"#, None),
+            (r#"{"status":"ok"}"#, None),
+            ("ok", None),
+        ] {
+            assert_eq!(code_in(answer).as_deref(), code, "{answer}");
+        }
+        assert_eq!(code_in(&format!(r#"{{"code":"{}"}}"#, "x".repeat(CODE_MAX + 1))), None);
     }
 }

@@ -53,16 +53,21 @@ impl<'s, 'e> Screen<'s, 'e> {
         target: &TargetUrl,
         forwarded: &Forwarded,
     ) -> Result<(), Failure> {
-        let Forwarded { at, status, outcome, duration_ms, refusal } = forwarded;
+        let Forwarded { at, status, code, outcome, duration_ms, refusal } = forwarded;
         let url = target.as_str();
         if self.json {
             let mut line = json!({
                 "type": event.event_type, "id": event.id, "sequence": event.sequence, "method": "POST", "url": url,
                 "status": status, "outcome": outcome, "duration_ms": duration_ms,
             });
-            if let (Some(refusal), Some(line)) = (refusal, line.as_object_mut()) {
-                line.insert("code".to_owned(), json!(refusal.code()));
-                line.insert("causes".to_owned(), verify::json_of(refusal.causes()));
+            if let Some(line) = line.as_object_mut() {
+                if let Some(code) = code {
+                    line.insert("code".to_owned(), json!(code));
+                }
+                if let Some(refusal) = refusal {
+                    line.insert("code".to_owned(), json!(refusal.code()));
+                    line.insert("causes".to_owned(), verify::json_of(refusal.causes()));
+                }
             }
             return self.print(line.to_string());
         }
@@ -70,9 +75,10 @@ impl<'s, 'e> Screen<'s, 'e> {
         let tone = Tone::of(outcome).unwrap_or(Tone::Bad);
         let answer = cell(&answer, 0, Some(tone), self.process.colour);
         let time = Timestamp::from_ms(*at).to_string();
+        let code = code.as_ref().map_or_else(String::new, |code| format!(" {code}"));
         let to = if self.several { format!(" {url}") } else { String::new() };
         self.print(format!(
-            "{time}  POST {} {}{to} -> {answer} ({duration_ms} ms)",
+            "{time}  POST {} {}{to} -> {answer}{code} ({duration_ms} ms)",
             event.event_type, event.id
         ))?;
         let Some(refusal) = refusal else { return Ok(()) };

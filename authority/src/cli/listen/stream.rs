@@ -2,8 +2,8 @@
 //! 4.5, 4.9, 8).
 //!
 //! The position advances when an event has been forwarded, so a later session can continue from the position that is
-//! printed at the end. While the authority does not answer, or answers 429 or 5xx, the request is repeated every second
-//! and the problem is reported once.
+//! printed at the end. While the authority does not answer, or answers 429 or 5xx, the request is repeated every
+//! second, or as late as the authority asks for, and the problem is reported once.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -84,6 +84,8 @@ pub(super) struct Stream {
     /// The cursor after the last page of which every event was forwarded.
     done: Option<String>,
     troubled: bool,
+    /// How long to wait before the next request when there is nothing more to read.
+    wait: Duration,
 }
 
 impl Stream {
@@ -107,8 +109,16 @@ impl Stream {
             StartPosition::Start => {}
             StartPosition::Cursor(given) => cursor = given,
         }
-        let mut stream =
-            Self { api, filters, cursor, more: false, read: VecDeque::new(), done: None, troubled: false };
+        let mut stream = Self {
+            api,
+            filters,
+            cursor,
+            more: false,
+            read: VecDeque::new(),
+            done: None,
+            troubled: false,
+            wait: POLL,
+        };
         stream.look().await?;
         Ok(stream)
     }
@@ -123,13 +133,14 @@ impl Stream {
                 return Ok(event);
             }
             if !self.more {
-                tokio::time::sleep(POLL).await;
+                tokio::time::sleep(std::mem::replace(&mut self.wait, POLL)).await;
             }
             match self.look().await {
                 Ok(()) => self.troubled = false,
                 Err(error) if !passes(&error) => return Err(error),
                 Err(error) => {
                     self.more = false;
+                    self.wait = asked_for(&error).max(POLL);
                     if !std::mem::replace(&mut self.troubled, true) {
                         tell(&error.to_string());
                     }
@@ -174,6 +185,14 @@ fn passes(error: &CallError) -> bool {
         CallError::NoAnswer { .. } => true,
         CallError::Refused { status, .. } => *status == 429 || *status >= 500,
         CallError::Unexpected { .. } => false,
+    }
+}
+
+/// How long the authority asks not to be asked.
+fn asked_for(error: &CallError) -> Duration {
+    match error {
+        CallError::Refused { retry_after, .. } => retry_after.unwrap_or_default(),
+        CallError::NoAnswer { .. } | CallError::Unexpected { .. } => Duration::ZERO,
     }
 }
 

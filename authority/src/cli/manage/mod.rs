@@ -63,7 +63,7 @@ fn with_config<T>(config: &Config, work: impl AsyncFnOnce(&App) -> Result<T, Fai
             open_app(config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
         let done = work(&app).await;
         app.store.close().await;
-        done
+        done.map_err(|failure| failure.of_database(&config.database_url))
     })
 }
 
@@ -127,7 +127,7 @@ async fn all_pages(
 
 /// One line for a refusal by a use case. A wrong member of the body is reported as the option of the same name.
 fn refused(refusal: Refusal) -> Failure {
-    let Some(member) = refusal.members.first() else { return Failure::Failed(refusal.detail) };
+    let Some(member) = refusal.members.first() else { return Failure::of_refusal(refusal) };
     let inner = member.pointer.trim_start_matches("/limits").trim_start_matches('/');
     let name: String = inner.split('/').take(1).collect();
     let line = format!("--{}: {}", name.replace('_', "-"), member.detail);

@@ -73,7 +73,7 @@ fn with_store<T>(
         let store = open_store(&url, Access::Shared).await?;
         let done = work(&store).await;
         store.close().await;
-        done.map_err(|error| Failure::Failed(error.to_string()))
+        done.map_err(|error| Failure::Database(error.to_string()).of_database(&url))
     })
 }
 

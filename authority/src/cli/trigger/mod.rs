@@ -105,7 +105,7 @@ fn at_step(number: usize, failure: Failure) -> Failure {
     match failure {
         Failure::Failed(line) => Failure::Failed(format!("step {number}: {line}")),
         Failure::Usage(line) => Failure::Usage(format!("step {number}: {line}")),
-        Failure::ReaderGone => Failure::ReaderGone,
+        other @ (Failure::Database(_) | Failure::ReaderGone) => other,
     }
 }
 

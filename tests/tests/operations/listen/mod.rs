@@ -229,7 +229,7 @@ async fn a_refused_signature_is_explained() {
     merchant.paid_order().await;
     let mut session = Session::start(&mut authority, &merchant, &arguments);
     let mut lines = Vec::new();
-    while lines.iter().filter(|line: &&String| line.contains(" -> 401 (")).count() < 6 {
+    while lines.iter().filter(|line: &&String| line.contains(" -> 401 invalid_signature (")).count() < 6 {
         lines.push(session.line().await);
     }
     session.stop().await;
