@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { authority } from "./authority.mjs";
 
 const committed = (file) => readFileSync(new URL(`../../docs/openapi/${file}`, import.meta.url), "utf8");
+const SAMPLES = ["curl", "verify-wasm/client", "Python", "Go", "PHP", "Ruby", "Java"];
 /** What a reader meets first. */
 const FIRST = { "merchant.json": "orders", "operator.json": "merchants" };
 const screenshots = process.env.SCREENSHOTS;
@@ -77,6 +78,13 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     // One of them, opened: what it takes and what it answers is there to be read.
     await page.locator(".opblock-post").first().click();
     await page.locator(".opblock.is-open .responses-table").first().waitFor();
+    // And what a program in the reader's own language looks like, here and in the next operation.
+    const samples = page.locator(".opblock.is-open .samples");
+    const languages = file === "merchant.json" ? SAMPLES : SAMPLES.filter((label) => !label.includes("client"));
+    assert.deepEqual(await samples.locator("option").allTextContents(), languages);
+    await samples.getByText("curl --fail-with-body").waitFor();
+    await samples.locator("select").selectOption("Go");
+    await samples.getByText("package main").waitFor();
     if (screenshots) {
       mkdirSync(screenshots, { recursive: true });
       await page.screenshot({ path: `${screenshots}/${file}.png` });
