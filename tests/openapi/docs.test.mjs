@@ -87,8 +87,9 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     await samples.getByText("package main").waitFor();
     if (screenshots) {
       mkdirSync(screenshots, { recursive: true });
-      await page.screenshot({ path: `${screenshots}/${file}.png` });
+      await samples.screenshot({ path: `${screenshots}/${file}-samples.png` });
     }
+    if (screenshots) await page.screenshot({ path: `${screenshots}/${file}.png` });
     for (const { post } of webhooks.slice(0, 1)) {
       const webhook = page.locator(".webhooks .opblock", { hasText: post.summary });
       await webhook.click();

@@ -12,6 +12,9 @@ import { Worker } from "node:worker_threads";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
+/** The OpenAPI documents are the longest answers. */
+const PRINTED_MAX = 1 << 24;
+
 /** Every notice is printed, and nothing but an answer is expected. */
 const PHP_ERRORS = ["-d", "error_reporting=-1", "-d", "display_errors=1"];
 
@@ -28,7 +31,7 @@ export const LANGUAGES = {
 
 function executed(program, options, env) {
   return new Promise((resolve) => {
-    execFile(program, options, { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+    execFile(program, options, { env: { ...process.env, ...env }, maxBuffer: PRINTED_MAX }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
   });

@@ -23,7 +23,8 @@ assert.ok(SAMPLE_LANGUAGES && SAMPLE_BUILDS, "run `cargo xtask test samples` or 
 
 /** The variables with the keys. */
 const KEYS = { merchant: "AUTHORITY_API_KEY", operator: "OPERATOR_KEY" };
-/** Samples that are also run with a key that nobody has. */
+/** A key that nobody has, and the samples that are also run with it. */
+const NOBODY = `svc_test_${"a".repeat(49)}`;
 const REFUSED = ["ordersGet", "refundsRequest", "ordersConfirm"];
 /** The letters that a failure is told in. */
 const SHOWN = 600;
@@ -53,7 +54,7 @@ for (const label of SAMPLE_LANGUAGES.split(" ")) {
       const refused = samples.filter(({ id }) => REFUSED.includes(id));
       assert.equal(refused.length, label === "verify-wasm/client" ? 2 : 4);
       for (const sample of refused) {
-        const { code, stdout, stderr } = await observed({ ...sample, key: "svc_test_nobody" }, run, service);
+        const { code, stdout, stderr } = await observed({ ...sample, key: NOBODY }, run, service);
         assert.notEqual(code, 0, sample.id);
         assert.match(stdout + stderr, /invalid_api_key/, sample.id);
       }
@@ -98,18 +99,19 @@ async function observed({ document, file, key }, run, service) {
   return { ...ended, requests: between.end() };
 }
 
-/** The one request that the operation is, the status of its success, the promised answer. */
+/** The one request that the operation is, the status of its success, the promised answer. The client reads all pages. */
 function check(sample, { code, stdout, stderr, requests }, isClient) {
   assert.ok(code === 0 && stderr === "", `ended with ${code}`);
-  assert.equal(requests.length, 1);
-  const [{ method, path, headers, body, status }] = requests;
   const { operation, key, records } = sample;
+  const takes = (name) => operation.parameters.some((parameter) => parameter.$ref?.endsWith(`/${name}`));
+  const [{ method, path, headers, body, status }, ...further] = requests;
   assert.equal(status, statusOf(sample));
+  assert.ok(further.length === 0 || isClient && takes("Cursor"), `${requests.length} requests`);
+  for (const next of further) assert.deepEqual([next.path.split("?cursor=")[0], next.status], [path, status]);
   assert.equal(method, sample.method.toUpperCase());
   const template = sample.path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/?]+");
   assert.match(path, new RegExp(`^${template}(\\?limit=10)?$`));
   assert.equal(headers.authorization, operation.security.length === 0 ? undefined : `Bearer ${key}`);
-  const takes = (name) => operation.parameters.some((parameter) => parameter.$ref?.endsWith(`/${name}`));
   assert.equal("idempotency-key" in headers, takes("Idempotency-Key"));
   const example = operation.requestBody?.content["application/json"].example;
   const isLeftOut = JSON.stringify(example) === "{}";

@@ -25,16 +25,16 @@ export async function wire(origin) {
       server.close();
       for (const { sockets } of connections) sockets.forEach((socket) => socket.destroy());
       return connections.flatMap(({ requests, answers }) => {
-        const statuses = [...answers.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
+        const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
         return requestsIn(requests).map((request, at) => ({ ...request, status: statuses[at] }));
       });
     },
   };
 }
 
-/** The heads of the requests of a connection; a body is what stands before the next one. */
+/** The requests of a connection: a body is what stands before the next head, and no body has a line like that of a head. */
 function requestsIn(bytes) {
-  const starts = [...bytes.matchAll(/^(GET|POST|PUT|PATCH|DELETE) (\S+) HTTP\/1\.1\r$/gm)];
+  const starts = [...bytes.matchAll(/(GET|POST|PUT|PATCH|DELETE) (\S+) HTTP\/1\.1\r\n/g)];
   return starts.map((start, at) => {
     const [head, ...rest] = bytes.slice(start.index, starts[at + 1]?.index).split("\r\n\r\n");
     const headers = head.split("\r\n").slice(1).map((line) => line.split(/: */, 2));
