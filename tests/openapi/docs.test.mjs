@@ -78,7 +78,7 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     // One of them, opened: what it takes and what it answers is there to be read.
     await page.locator(".opblock-post").first().click();
     await page.locator(".opblock.is-open .responses-table").first().waitFor();
-    // And what a program in the reader's own language looks like, here and in the next operation.
+    // And how a program asks for it, in the language that the reader chooses.
     const samples = page.locator(".opblock.is-open .samples");
     const languages = file === "merchant.json" ? SAMPLES : SAMPLES.filter((label) => !label.includes("client"));
     assert.deepEqual(await samples.locator("option").allTextContents(), languages);

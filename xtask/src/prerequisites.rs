@@ -1,7 +1,7 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python and curl may be missing, which is
-//! reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
+//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python and curl may be missing, which
+//! is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
 //! the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::env;

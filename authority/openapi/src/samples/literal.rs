@@ -3,8 +3,10 @@
 use anyhow::{Result, bail};
 use serde_json::Value;
 
-/// A value on one line has so many columns at most, and ends before this column.
-const LINE: (usize, usize) = (76, 88);
+/// The length of a value that stands on one line.
+const LENGTH_MAX: usize = 75;
+/// The column where such a value ends, without the name in front of it.
+const COLUMN_MAX: usize = 87;
 
 /// How a language writes what JSON has.
 pub(super) struct Notation {
@@ -54,7 +56,7 @@ pub(super) fn of(value: &Value, notation: &Notation, indent: usize) -> Result<St
         bail!("an empty array is the same as an empty object in some languages");
     }
     let line = format!("{opens}{}{closes}", items.join(", "));
-    if !line.contains('\n') && line.len() < LINE.0 && indent + line.len() < LINE.1 {
+    if !line.contains('\n') && line.len() <= LENGTH_MAX && indent + line.len() <= COLUMN_MAX {
         return Ok(line);
     }
     let inner = " ".repeat(indent + notation.step);
@@ -77,4 +79,34 @@ pub(super) fn quoted_without_variables(text: &str) -> Result<String> {
         bail!("{text:?} may have a variable in it");
     }
     quoted(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_on_a_line_stands_on_several() {
+        let short = json!({ "reason": "somebody else's", "late": [true, null, 7] });
+        assert_eq!(
+            of(&short, &JSON, 0).unwrap(),
+            r#"{"late": [true, null, 7], "reason": "somebody else's"}"#
+        );
+        let long = json!({ "note": "n".repeat(60), "sku": "TSHIRT-M" });
+        let expected =
+            format!("{{\n      \"note\": \"{}\",\n      \"sku\": \"TSHIRT-M\"\n    }}", "n".repeat(60));
+        assert_eq!(of(&long, &JSON, 4).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_some_language_would_take_differently_is_refused() {
+        for value in [json!("a\"b"), json!("a\\b"), json!("a\nb"), json!([]), json!({ "metadata": {} })] {
+            assert!(of(&value, &JSON, 0).is_err(), "{value}");
+        }
+        for text in ["$total", "#{total}", "a\"b"] {
+            assert!(quoted_without_variables(text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! The samples of an operation (`x-codeSamples`): in each language a whole program that calls the operation, prints the
 //! answer, and fails with the answer when it is a refusal.
 //!
-//! [`of`] reads the operation as the document has it and makes a [`Request`] of it; each language has a file that writes
-//! this request with the language's own library, and one for the package's client, which has the merchant's operations
-//! alone. The key and the API's address come from the environment. Ids are placeholders, the same ones in every sample;
-//! `tests/samples/api` takes the samples from the documents, puts real ids in their place, and runs every one of them
-//! against an authority. Deliberately absent: retries, and the further pages of lists.
+//! [`of`] reads the operation as the document has it and makes a [`Request`] of it; each language has a file that
+//! writes this request with the language's own library, and one for the package's client, which has the merchant's
+//! operations alone. The key and the API's address come from the environment. Ids are placeholders, the same ones in
+//! every sample; `tests/samples/api` takes the samples from the documents, puts real ids in their place, and runs every
+//! one of them against an authority. Deliberately absent: retries, and the further pages of lists.
 
 mod client;
 mod curl;
