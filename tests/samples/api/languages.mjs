@@ -13,7 +13,7 @@ import { Worker } from "node:worker_threads";
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** A program that ends within a second is not worth much compiling. */
-const JAVA_SOON = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+const JAVA_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 
 /** The OpenAPI documents are the longest answers. */
 const PRINTED_MAX = 1 << 24;
@@ -97,5 +97,5 @@ function runGo(file, env) {
 }
 
 function runJava(file, env) {
-  return executed("java", [...JAVA_SOON, "-cp", join(dirname(dirname(file)), "classes"), basename(file, ".java")], env);
+  return executed("java", [...JAVA_OPTIONS, "-cp", join(dirname(dirname(file)), "classes"), basename(file, ".java")], env);
 }
