@@ -22,9 +22,8 @@ const NOTATION: Notation = Notation {
 pub(super) fn written(request: &Request) -> Result<String> {
     let body = request.body(&NOTATION, 0)?;
     let json = if body.is_some() { "require \"json\"\n" } else { "" };
-    let class = match request.method.split_at(1) {
-        (first, rest) => format!("{first}{}", rest.to_ascii_lowercase()),
-    };
+    let (first, rest) = request.method.split_at(1);
+    let class = format!("{first}{}", rest.to_ascii_lowercase());
     let mut text = format!(
         "{json}require \"net/http\"\n\n\
          uri = URI(ENV.fetch(\"{URL}\", \"{}\") + \"{}\")\n\
