@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { authority } from "./authority.mjs";
 
 const committed = (file) => readFileSync(new URL(`../../docs/openapi/${file}`, import.meta.url), "utf8");
+const SAMPLES = ["curl", "verify-wasm/client", "Python", "Go", "PHP", "Ruby", "Java"];
 /** What a reader meets first. */
 const FIRST = { "merchant.json": "orders", "operator.json": "merchants" };
 const screenshots = process.env.SCREENSHOTS;
@@ -77,10 +78,18 @@ for (const [file, listener] of [["merchant.json", "merchantApi"], ["operator.jso
     // One of them, opened: what it takes and what it answers is there to be read.
     await page.locator(".opblock-post").first().click();
     await page.locator(".opblock.is-open .responses-table").first().waitFor();
+    // And how a program asks for it, in the language that the reader chooses.
+    const samples = page.locator(".opblock.is-open .samples");
+    const languages = file === "merchant.json" ? SAMPLES : SAMPLES.filter((label) => !label.includes("client"));
+    assert.deepEqual(await samples.locator("option").allTextContents(), languages);
+    await samples.getByText("curl --fail-with-body").waitFor();
+    await samples.locator("select").selectOption("Go");
+    await samples.getByText("package main").waitFor();
     if (screenshots) {
       mkdirSync(screenshots, { recursive: true });
-      await page.screenshot({ path: `${screenshots}/${file}.png` });
+      await samples.screenshot({ path: `${screenshots}/${file}-samples.png` });
     }
+    if (screenshots) await page.screenshot({ path: `${screenshots}/${file}.png` });
     for (const { post } of webhooks.slice(0, 1)) {
       const webhook = page.locator(".webhooks .opblock", { hasText: post.summary });
       await webhook.click();

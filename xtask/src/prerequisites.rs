@@ -1,7 +1,7 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium and Python may be missing, which is
-//! reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
+//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python and curl may be missing, which
+//! is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
 //! the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::env;
@@ -26,6 +26,7 @@ pub(crate) fn all() -> Result<()> {
     cxx()?;
     chromium()?;
     python()?;
+    curl()?;
     checkers()?;
     wasm_target()
 }
@@ -82,6 +83,14 @@ pub(crate) fn python() -> Result<()> {
     process::read(Command::new("python3").args(["-c", program])).context(
         "Python 3.11 or newer with venv is needed: install it (on Debian: `apt install python3 python3-venv`)",
     )?;
+    Ok(())
+}
+
+/// Checks that `curl` is on the PATH, 7.76 or newer; the samples of the API's operations are run with it.
+pub(crate) fn curl() -> Result<()> {
+    let program = ["--fail-with-body", "--version"];
+    process::read(Command::new("curl").args(program))
+        .context("curl 7.76 or newer is needed: install it (on Debian: `apt install curl`)")?;
     Ok(())
 }
 

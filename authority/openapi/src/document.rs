@@ -10,7 +10,7 @@ use verify_core::catalog::API_VERSION;
 
 use crate::definitions::{Definitions, references};
 use crate::responses::Refusals;
-use crate::{deliveries, operation, parameters, responses, tags, webhooks};
+use crate::{deliveries, operation, parameters, responses, samples, tags, webhooks};
 
 /// What a document describes: a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,12 @@ pub fn document(api: Api, definitions: &Definitions) -> Result<Value> {
     let mut paths: Map<String, Value> = Map::new();
     let mut used = BTreeSet::new();
     for Described { path, operation } in api.described() {
-        let written = operation::written(&path, operation, definitions, &mut refusals)?;
+        let mut written = operation::written(&path, operation, definitions, &mut refusals)?;
+        let method = operation.verb.as_str().to_ascii_lowercase();
+        written["x-codeSamples"] = samples::of(api, &path, &method, &written)?;
         used.insert(operation::tag(operation));
         let methods = paths.entry(path).or_insert_with(|| json!({}));
-        methods[operation.verb.as_str().to_ascii_lowercase()] = written;
+        methods[method] = written;
     }
     let webhooks = match api {
         Api::Merchant => webhooks::written(definitions)?,

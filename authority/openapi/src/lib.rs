@@ -23,6 +23,7 @@ mod meanings;
 mod operation;
 mod parameters;
 mod responses;
+mod samples;
 mod tags;
 mod webhooks;
 

@@ -174,3 +174,19 @@ fn what_takes_a_key_says_so_and_what_is_open_holds_no_record() {
         }
     }
 }
+
+#[test]
+fn every_operation_has_a_sample_in_every_language() {
+    for (api, document) in [Api::Merchant, Api::Operator].into_iter().zip(documents().unwrap()) {
+        for (name, operation) in operations(&document.content) {
+            let samples = operation["x-codeSamples"].as_array().unwrap();
+            let mut languages = vec!["curl", "verify-wasm/client", "Python", "Go", "PHP", "Ruby", "Java"];
+            if api == Api::Operator || !name.contains(" /v1/") {
+                // The client has what merchants do with their key.
+                languages.retain(|language| *language != "verify-wasm/client");
+            }
+            let labels: Vec<&str> = samples.iter().map(|sample| sample["label"].as_str().unwrap()).collect();
+            assert_eq!(labels, languages, "{name}");
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! prove samples` in all languages and with random inputs. Nothing is installed: what a suite needs is asked of
 //! [`crate::prerequisites`], which names the packages that are missing.
 
+mod api;
 mod receive;
 
 use anyhow::{Result, bail};
@@ -21,7 +22,10 @@ struct Suite {
     prove: fn(&Workspace, Random) -> Result<()>,
 }
 
-const SUITES: [Suite; 1] = [Suite { name: "receive", test: receive::test, prove: receive::prove }];
+const SUITES: [Suite; 2] = [
+    Suite { name: "receive", test: receive::test, prove: receive::prove },
+    Suite { name: "api", test: api::test, prove: api::prove },
+];
 
 /// Random inputs of a proof. The same seed gives the same inputs.
 #[derive(Clone, Copy)]

@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result};
 use authority_schema::{Schemas, typescript};
 use serde_json::Value;
 
+pub(crate) use self::operations::Operation;
 use crate::{Api, Definitions, document};
 
 /// The first line of each file goes on like this.

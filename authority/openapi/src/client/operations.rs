@@ -12,9 +12,10 @@ use serde_json::Value;
 use super::GENERATED;
 use super::expression::{self, Writer, type_name};
 use super::types::Types;
+use crate::samples::placeholder;
 
 /// One operation of the document.
-pub(super) struct Operation {
+pub(crate) struct Operation {
     /// The groups that it is in, from the outside in: one, or two where the sandbox has several of a kind.
     groups: Vec<String>,
     verb: String,
@@ -116,7 +117,8 @@ fn interface(path: &[String]) -> String {
 }
 
 impl Operation {
-    fn new(path: &str, method: &str, written: &Value) -> Result<Self> {
+    /// The operation that the document has as `written`.
+    pub(crate) fn new(path: &str, method: &str, written: &Value) -> Result<Self> {
         let id = written["operationId"].as_str().context("an operationId")?;
         let tag = camel_case(written["tags"][0].as_str().context("a tag")?);
         let rest =
@@ -144,7 +146,7 @@ impl Operation {
     }
 
     /// `refunds.request`.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{}.{}", self.groups.join("."), self.verb)
     }
 
@@ -159,6 +161,16 @@ impl Operation {
         let name = schema["$ref"].as_str()?.rsplit('/').next();
         // An object that can have no members is left out.
         name.filter(|name| *name != "NoMembers")
+    }
+
+    /// Whether its answers are pages.
+    pub(crate) fn is_list(&self) -> bool {
+        self.item().is_some()
+    }
+
+    /// Something that each of its path parameters may be.
+    pub(crate) fn placeholders(&self) -> Vec<String> {
+        self.parameters("path").map(placeholder).collect()
     }
 
     /// The schema of a list's items.
@@ -279,8 +291,7 @@ impl Operation {
 
     /// A call with the document's own example.
     fn example(&self) -> Result<String> {
-        let mut given: Vec<String> =
-            self.parameters("path").map(|one| format!("\"{}\"", sample(one))).collect();
+        let mut given: Vec<String> = self.placeholders().iter().map(|id| format!("\"{id}\"")).collect();
         if self.body().is_some() {
             let example = &self.written["requestBody"]["content"]["application/json"]["example"];
             if !example.is_null() {
@@ -295,16 +306,6 @@ impl Operation {
             ));
         }
         Ok(format!("await {call};"))
-    }
-}
-
-/// Something that a path parameter may be.
-fn sample(parameter: &Value) -> String {
-    let pattern = parameter["schema"]["pattern"].as_str().unwrap_or_default();
-    match pattern.strip_prefix('^').and_then(|rest| rest.split_once("_[0-7]")) {
-        Some((prefix, _)) => format!("{prefix}_01k3zqa7t0e9h8w8r1v0c2n5xk"),
-        None if parameter["name"] == "system" => "erp".to_owned(),
-        None => "ORD-100001".to_owned(),
     }
 }
 
