@@ -25,11 +25,18 @@ pub struct Refusal {
     pub retry_after_s: Option<u32>,
     /// The query parameter or header that is wrong.
     pub param: Option<String>,
+    /// What failed inside, if something did.
+    pub fault: Option<Box<Fault>>,
+}
+
+/// A failure inside the service. No answer has any of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What failed, for an operator at the command line, who has no log to look into.
+    pub cause: String,
     /// The database failed during the request, so every request that shares its transaction fails too. Every other
     /// refusal, including a 503, concerns its own request alone.
-    pub storage_failed: bool,
-    /// What failed inside, for an operator at the command line, who has no log to look into. No answer has it.
-    pub fault: Option<String>,
+    pub of_storage: bool,
 }
 
 impl Refusal {
@@ -45,7 +52,6 @@ impl Refusal {
             extra: Vec::new(),
             retry_after_s: None,
             param: None,
-            storage_failed: false,
             fault: None,
         }
     }

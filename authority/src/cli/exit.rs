@@ -45,7 +45,10 @@ pub enum Failure {
 impl Failure {
     /// What a use case refused, or that the database failed it.
     pub(super) fn of_refusal(refusal: Refusal) -> Self {
-        refusal.fault.map_or(Self::Failed(refusal.detail), Self::Database)
+        match refusal.fault {
+            Some(fault) => Self::Database(fault.cause),
+            None => Self::Failed(refusal.detail),
+        }
     }
 
     /// Names the database, if that has failed.

@@ -3,7 +3,7 @@
 //! A constraint violation is a fact about the request; it is kept apart from a database that cannot answer. The use
 //! case matches the former. The latter becomes 503 and aborts its transaction.
 
-use authority_domain::refusal::Refusal;
+use authority_domain::refusal::{Fault, Refusal};
 use thiserror::Error;
 
 use crate::postgres;
@@ -129,15 +129,16 @@ impl From<StoreError> for Refusal {
         if !matches!(error, StoreError::TurnMissing) {
             tracing::error!(error = %error, "store failed");
         }
-        let fault = Some(error.to_string());
+        let fault = Fault { cause: error.to_string(), of_storage: error.ends_transaction() };
         let refusal = match error {
-            StoreError::Unavailable(_) => Self { storage_failed: true, ..Self::unavailable(RETRY_AFTER_S) },
-            StoreError::Locked | StoreError::TurnMissing => Self::unavailable(RETRY_AFTER_S),
+            StoreError::Unavailable(_) | StoreError::Locked | StoreError::TurnMissing => {
+                Self::unavailable(RETRY_AFTER_S)
+            }
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }
             | StoreError::OutdatedSchema { .. } => Self::internal(),
         };
-        Self { fault, ..refusal }
+        Self { fault: Some(Box::new(fault)), ..refusal }
     }
 }

@@ -29,7 +29,7 @@ impl JobError for StoreError {
 
 impl JobError for Refusal {
     fn ends_transaction(&self) -> bool {
-        self.storage_failed
+        self.fault.as_ref().is_some_and(|fault| fault.of_storage)
     }
 }
 
