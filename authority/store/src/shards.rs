@@ -7,7 +7,7 @@
 //! turn.
 //!
 //! A job says beforehand which turns it needs ([`Turns`]). When it finds out half way that it needs another one, it
-//! is undone and runs again with all of them ([`crate::writer`]). A job that says nothing gets every turn.
+//! is undone and runs again with all of them (`writer`). A job that says nothing gets every turn.
 
 use std::fmt;
 
