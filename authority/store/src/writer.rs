@@ -35,8 +35,8 @@ const WAITS_MAX: u32 = 6;
 #[async_trait]
 pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write, with those of `turns` that can be had at once, or with all of them when it
-    /// is told to wait. Returns the turns that it holds.
-    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError>;
+    /// is told to wait. Returns the turns that it holds; `None` when it waited in vain, and no transaction is open.
+    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError>;
     /// Reads at once what several jobs will ask for first, where that is worth it. What it does not read, the jobs
     /// read themselves.
     async fn prefetch(
@@ -140,7 +140,12 @@ impl Worker {
             self.queue.waited();
         }
         let held = match begun {
-            Ok(held) => held,
+            Ok(Some(held)) => held,
+            Ok(None) => {
+                let back = batch.jobs.into_iter().filter_map(waited_in_vain).collect();
+                self.queue.put_back(back, batch.turns);
+                return batch.turns;
+            }
             Err(error) => {
                 tracing::error!(error = %error, "no transaction could be opened");
                 // Those that came meanwhile would each wait for the same lock in turn.
@@ -152,8 +157,6 @@ impl Worker {
         };
         let (jobs, back): (VecDeque<_>, VecDeque<_>) =
             batch.jobs.into_iter().partition(|job| job.job.turns().allow(held));
-        let back: VecDeque<_> =
-            if batch.wait { back.into_iter().filter_map(waited_in_vain).collect() } else { back };
         let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns().shards));
         self.queue.put_back(back.into(), wanted.without(held));
         self.queue.release(batch.turns.without(held));

@@ -82,7 +82,7 @@ impl PostgresWriting {
     }
 
     /// Begins a transaction and takes its turns, in one round trip.
-    async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError> {
+    async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), begin(turns, wait))).await;
         let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && is_lock_timeout(error));
@@ -91,7 +91,7 @@ impl PostgresWriting {
             (Some(conn), Ok(held)) => conn.begun(*held),
             _ => self.rollback().await,
         }
-        if waited_in_vain { Ok(ShardSet::NONE) } else { begun }
+        if waited_in_vain { Ok(None) } else { begun.map(Some) }
     }
 }
 
@@ -138,7 +138,7 @@ fn gone() -> StoreError {
 
 #[async_trait]
 impl WritingConnection for PostgresWriting {
-    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<ShardSet, StoreError> {
+    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
         if self.conn.is_some() {
             let begun = self.begin_now(turns, wait).await;
             if begun.is_ok() || self.conn.is_some() {
@@ -171,7 +171,7 @@ impl WritingConnection for PostgresWriting {
     }
 
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        let Some(conn) = self.conn.as_mut().filter(|conn| conn.is_writing()) else { return Err(gone()) };
         conn.begin_job(place);
         let running = async {
             let mut session = Session::new(conn);

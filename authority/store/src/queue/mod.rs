@@ -196,7 +196,9 @@ impl State {
             let turns = job.job.turns();
             let free = turns.shards.without(self.busy.or(reserved));
             let full = batch.jobs.len() == BATCH_MAX;
-            let fits = !full && (!batch.wait || batch.turns.contains(turns.shards));
+            // A batch that waits takes nobody along who could go on without.
+            let joins_wait = !turns.part && !turns.shards.is_empty() && batch.turns.contains(turns.shards);
+            let fits = !full && (!batch.wait || joins_wait);
             let waits = turns.shards.overlaps(self.contended) && !turns.part;
             let begins_wait = waits && batch.jobs.is_empty() && self.waiting < most_waiting;
             let runs = match turns.part {

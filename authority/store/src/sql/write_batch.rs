@@ -60,6 +60,11 @@ impl Connection {
         self.turn = Some(WriteBatch { held, ..WriteBatch::default() });
     }
 
+    /// Whether a transaction is open. Outside of one, what a job buffers would be lost.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.turn.is_some()
+    }
+
     /// The turns that the transaction holds; all of them where nothing is written.
     pub(super) fn held(&self) -> ShardSet {
         self.turn.as_ref().map_or(ShardSet::ALL, |turn| turn.held)

@@ -42,7 +42,7 @@ impl SqliteWriting {
 
 #[async_trait]
 impl WritingConnection for SqliteWriting {
-    async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<ShardSet, StoreError> {
+    async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<Option<ShardSet>, StoreError> {
         if self.conn.is_none() {
             self.conn = Some(self.options.connect().await?.into());
         }
@@ -52,7 +52,7 @@ impl WritingConnection for SqliteWriting {
         }
         // The file has one writer: whoever writes has every turn.
         self.conn()?.begun(ShardSet::ALL);
-        Ok(ShardSet::ALL)
+        Ok(Some(ShardSet::ALL))
     }
 
     async fn prefetch(
@@ -70,6 +70,9 @@ impl WritingConnection for SqliteWriting {
 
     async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
         let conn = self.conn()?;
+        if !conn.is_writing() {
+            return Err(StoreError::Unavailable("no transaction is open".to_owned()));
+        }
         conn.begin_job(place);
         let mut session = Session::new(conn);
         let ran = job.run(&mut session).await;
