@@ -1,7 +1,7 @@
 //! One HTTP connection of the load: it stays, and has one request in flight.
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
@@ -40,6 +40,13 @@ impl Connection {
     }
 
     async fn call(&mut self, method: Method, path: &str, body: Bytes) -> Bytes {
+        let (status, body) = self.ask(method, path, body).await;
+        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&body));
+        body
+    }
+
+    /// Sends a request with this body of JSON; the answer's status and body, whatever they are.
+    pub async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> (StatusCode, Bytes) {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, &self.host);
         if let Some(authorization) = &self.authorization {
             request = request.header(header::AUTHORIZATION, authorization);
@@ -50,8 +57,6 @@ impl Connection {
         self.sender.ready().await.unwrap();
         let response = self.sender.send_request(request.body(Full::new(body)).unwrap()).await.unwrap();
         let status = response.status();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&body));
-        body
+        (status, response.into_body().collect().await.unwrap().to_bytes())
     }
 }
