@@ -1,6 +1,7 @@
 //! From what was seen in rounds to the lines of the tables, and to what stands beside a goal.
 
 use bench_kit::figures::median;
+use tests::database_proxy::Trips;
 
 use crate::load::Seen;
 use crate::stand::Plan;
@@ -53,6 +54,13 @@ pub(crate) fn line(plan: &Plan, work: Work, clients: usize, rounds: &Rounds) -> 
         figure(|seen| seen.service_s),
         figure(|seen| seen.database_s),
     )
+}
+
+/// Tells on standard error what the longest transaction did, round trip by round trip.
+pub(crate) fn explain(build: &str, trips: &Trips) {
+    for (step, what) in trips.longest.iter().enumerate() {
+        eprintln!("{build}, {}: {what}", step + 1);
+    }
 }
 
 /// What stands beside the goals of the whole, line by line.

@@ -18,6 +18,16 @@ pub(crate) struct Window {
     pub(crate) time: Duration,
 }
 
+impl Window {
+    /// For what takes three requests, which may take seconds.
+    pub(crate) fn of(self, work: Work) -> Self {
+        match work {
+            Work::PaidOrder => Self { warm_up: self.warm_up * 2, time: self.time * 3 },
+            _ => self,
+        }
+    }
+}
+
 /// What was seen in the window.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {

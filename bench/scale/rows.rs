@@ -7,7 +7,7 @@ use bench_kit::database::Database;
 
 use crate::choice::Choice;
 use crate::figures::Bound::{AtLeast, AtMost};
-use crate::figures::{Goals, HEAD, Rounds, accepted, line, of, ratio};
+use crate::figures::{Goals, HEAD, Rounds, accepted, explain, line, of, ratio};
 use crate::load::{Seen, drive};
 use crate::stand::{Build, Listeners, Plan, Stand};
 use crate::work::{Stock, Work};
@@ -45,14 +45,23 @@ pub(crate) async fn ask(sides: &[Side], work: Work, choice: &Choice) -> Vec<Roun
     let mut all: Vec<Rounds> = vec![Vec::new(); sides.len()];
     for _ in 0..choice.rounds {
         for (side, rounds) in sides.iter().zip(&mut all) {
-            rounds.push(drive(&side.stand, &side.stock, work, side.clients, choice.window).await);
+            rounds.push(drive(&side.stand, &side.stock, work, side.clients, choice.window.of(work)).await);
             side.stand.drained().await;
         }
     }
     for (side, rounds) in sides.iter().zip(&all) {
-        println!("{}", line(&side.stand.plan, work, side.clients, rounds));
+        print(&side.stand.plan, work, side.clients, rounds, choice);
     }
     all
+}
+
+/// Prints a line, and what the longest transaction did where that is asked for.
+pub(crate) fn print(plan: &Plan, work: Work, clients: usize, rounds: &Rounds, choice: &Choice) {
+    println!("{}", line(plan, work, clients, rounds));
+    let longest = rounds.iter().filter_map(|seen| seen.trips.as_ref()).max_by_key(|trips| trips.most());
+    if let Some(longest) = longest.filter(|_| choice.explain) {
+        explain(plan.build.name, longest);
+    }
 }
 
 /// Row 2: paid orders on one instance.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bench_kit::database::Database;
 use bench_kit::figures::{median, percentile};
 use serde_json::json;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::merchant::Merchant;
 use tests::partners::{connect, share};
 
 use crate::choice::Choice;
@@ -113,9 +113,7 @@ async fn pairs(stand: &Stand) -> Vec<Pair<'_>> {
 
 impl Pair<'_> {
     async fn share_one(&mut self, counts: bool) {
-        let orders = self.owner.platform_path("orders");
-        let order = self.owner.operator.post(&orders, &checkout_body()).await.expect(201);
-        let number = text(&order, "order_number");
+        let number = self.owner.paid_order().await;
         let alone = timed(self.note(&number)).await;
         let shared = timed(share(self.owner, &number, &self.connection)).await;
         let changed = timed(self.note(&number)).await;

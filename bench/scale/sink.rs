@@ -7,9 +7,9 @@ use bench_kit::database::Database;
 
 use crate::choice::Choice;
 use crate::figures::Bound::AtLeast;
-use crate::figures::{Goals, HEAD, line, of};
+use crate::figures::{Goals, HEAD, of};
 use crate::load::{Window, drive};
-use crate::rows::{Side, plan};
+use crate::rows::{Side, plan, print};
 use crate::stand::Listeners;
 use crate::work::Work;
 
@@ -27,7 +27,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
         }
     }
     for (build, rounds) in choice.builds.iter().zip(&all) {
-        println!("{}", line(&plan(build, 1, Some(FAR), Listeners::Sink), Work::Checkout, CLIENTS, rounds));
+        print(&plan(build, 1, Some(FAR), Listeners::Sink), Work::Checkout, CLIENTS, rounds, choice);
         let keeps_up = of(rounds, |seen| seen.delivered / seen.accepted);
         goals.note(build.name, "6: sink deliveries : accepted", keeps_up, AtLeast(0.9));
     }

@@ -13,7 +13,7 @@ use tests::database_proxy::Trips;
 use crate::MERCHANTS;
 use crate::choice::Choice;
 use crate::figures::Bound::AtMost;
-use crate::figures::Goals;
+use crate::figures::{Goals, explain};
 use crate::stand::{Build, Client, Listeners, Plan, Stand};
 use crate::work::{Stock, Work};
 
@@ -130,8 +130,6 @@ fn tell(build: &Build, what: &str, trips: &Trips, choice: &Choice, goals: &mut G
             let mean = kind.trips as f64 / kind.transactions as f64;
             row(&format!("… that wrote {tables}"), kind.transactions, mean, kind.most);
         }
-        for (step, what) in trips.longest.iter().enumerate() {
-            eprintln!("{name}, {}: {what}", step + 1);
-        }
+        explain(name, trips);
     }
 }

@@ -13,19 +13,17 @@ pub struct Connection {
     sender: SendRequest<Full<Bytes>>,
     host: HeaderValue,
     authorization: Option<HeaderValue>,
+    address: String,
 }
 
 impl Connection {
     /// Connects to `address`, host and port; every request brings `key`.
     pub async fn open(address: &str, key: Option<&str>) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
-        tokio::spawn(connection);
         Self {
-            sender,
+            sender: connect(address).await,
             host: HeaderValue::try_from(address).unwrap(),
             authorization: key.map(|key| HeaderValue::try_from(format!("Bearer {key}")).unwrap()),
+            address: address.to_owned(),
         }
     }
 
@@ -54,9 +52,20 @@ impl Connection {
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
-        self.sender.ready().await.unwrap();
+        if self.sender.ready().await.is_err() {
+            // A server closes connections that rest.
+            self.sender = connect(&self.address).await;
+        }
         let response = self.sender.send_request(request.body(Full::new(body)).unwrap()).await.unwrap();
         let status = response.status();
         (status, response.into_body().collect().await.unwrap().to_bytes())
     }
+}
+
+async fn connect(address: &str) -> SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender
 }

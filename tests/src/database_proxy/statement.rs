@@ -13,6 +13,8 @@ pub(super) struct Statement {
 
 /// Words that begin a statement of which the text itself says enough.
 const CONTROL: [&str; 6] = ["BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+/// What may stand where a table is named.
+const NO_NAMES: [&str; 5] = ["select", "values", "lateral", "unnest", "with"];
 /// So much of such a text is shown.
 const SHOWN: usize = 60;
 
@@ -42,9 +44,10 @@ impl Statement {
             } else {
                 continue;
             };
-            let Some(table) = table.filter(|table| table.starts_with(|c: char| c.is_alphabetic())) else {
-                continue;
+            let is_name = |table: &String| {
+                table.starts_with(|c: char| c.is_alphabetic()) && !NO_NAMES.contains(&table.as_str())
             };
+            let Some(table) = table.filter(is_name) else { continue };
             let part = format!("{verb} {table}");
             if verb != "read" {
                 writes.insert(table);
@@ -69,7 +72,7 @@ mod tests {
             ("SELECT 1 FROM a JOIN b ON TRUE FOR NO KEY UPDATE SKIP LOCKED", "read a, read b", &[]),
             (
                 "WITH w0 AS (INSERT INTO events SELECT * FROM UNNEST($1) ON CONFLICT (id) DO UPDATE SET a = 1)",
-                "insert events, read unnest",
+                "insert events",
                 &["events"],
             ),
             ("delete from x where y in (select z from v)", "delete x, read v", &["x"]),
