@@ -1,4 +1,4 @@
-//! One or more instances of a build on a database of their own, a network between them and it, merchants, and receivers.
+//! One or more instances of a build on a database of their own, a network between, merchants, and receivers.
 
 use std::path::PathBuf;
 use std::time::Duration;
