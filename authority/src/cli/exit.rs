@@ -33,7 +33,7 @@ impl From<Exit> for ExitCode {
 pub enum Failure {
     /// The command failed; exit code 1.
     Failed(String),
-    /// The database failed; exit code 1. Whoever knows which database it is names it ([`Failure::of_database`]).
+    /// The database failed; exit code 1. Whoever knows which database it is names it.
     Database(String),
     /// The arguments or the configuration are wrong; the text begins with the flag or variable. Exit code 2.
     Usage(String),
