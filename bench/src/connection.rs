@@ -1,7 +1,7 @@
 //! One HTTP connection of the load: it stays, and has one request in flight.
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
@@ -13,19 +13,17 @@ pub struct Connection {
     sender: SendRequest<Full<Bytes>>,
     host: HeaderValue,
     authorization: Option<HeaderValue>,
+    address: String,
 }
 
 impl Connection {
     /// Connects to `address`, host and port; every request brings `key`.
     pub async fn open(address: &str, key: Option<&str>) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
-        tokio::spawn(connection);
         Self {
-            sender,
+            sender: connect(address).await,
             host: HeaderValue::try_from(address).unwrap(),
             authorization: key.map(|key| HeaderValue::try_from(format!("Bearer {key}")).unwrap()),
+            address: address.to_owned(),
         }
     }
 
@@ -40,6 +38,13 @@ impl Connection {
     }
 
     async fn call(&mut self, method: Method, path: &str, body: Bytes) -> Bytes {
+        let (status, body) = self.ask(method, path, body).await;
+        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&body));
+        body
+    }
+
+    /// Sends a request with this body of JSON; the answer's status and body, whatever they are.
+    pub async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> (StatusCode, Bytes) {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, &self.host);
         if let Some(authorization) = &self.authorization {
             request = request.header(header::AUTHORIZATION, authorization);
@@ -47,11 +52,20 @@ impl Connection {
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
-        self.sender.ready().await.unwrap();
+        if self.sender.ready().await.is_err() {
+            // A server closes connections that rest.
+            self.sender = connect(&self.address).await;
+        }
         let response = self.sender.send_request(request.body(Full::new(body)).unwrap()).await.unwrap();
         let status = response.status();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&body));
-        body
+        (status, response.into_body().collect().await.unwrap().to_bytes())
     }
+}
+
+async fn connect(address: &str) -> SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    sender
 }

@@ -50,6 +50,7 @@ pub enum Database {
 /// An authority of a test's own.
 #[derive(Debug)]
 pub struct Authority {
+    binary: PathBuf,
     folder: tempfile::TempDir,
     variables: BTreeMap<String, String>,
     operator_key: String,
@@ -75,6 +76,11 @@ impl Authority {
     /// Starts one on new files. `variables` come on top of those that tests need: loopback endpoints are allowed,
     /// limits are off, a failed delivery is tried again after one second.
     pub async fn start(variables: &[(&str, &str)]) -> Self {
+        Self::built_as(binary(), variables).await
+    }
+
+    /// The same with a binary that was built elsewhere.
+    pub async fn built_as(binary: &Path, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::Builder::new().prefix("authority-").tempdir().unwrap();
         let database = format!("sqlite://{}", folder.path().join("authority.db").display());
         let usual = [
@@ -91,6 +97,7 @@ impl Authority {
         ];
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let mut authority = Self {
+            binary: binary.to_owned(),
             folder,
             variables: usual.iter().chain(variables).map(owned).collect(),
             operator_key: String::new(),
@@ -136,7 +143,7 @@ impl Authority {
         let mut serve = Command::new("sh");
         // A write beyond the limit is an error then, and no signal that ends the process.
         let script = "trap '' XFSZ; exec prlimit --fsize=\"$1:\" \"$2\" serve";
-        serve.args(["-c", script, "sh", &bytes.to_string()]).arg(binary());
+        serve.args(["-c", script, "sh", &bytes.to_string()]).arg(&self.binary);
         self.equip(&mut serve);
         serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         self.serve(serve).await;
@@ -148,7 +155,7 @@ impl Authority {
         fs::write(&file, format!("nameserver {name_server}\n")).unwrap();
         let mut serve = Command::new("unshare");
         let script = "mount --bind \"$1\" /etc/resolv.conf && exec \"$2\" serve";
-        serve.args(["--mount", "sh", "-c", script, "sh"]).arg(file).arg(binary());
+        serve.args(["--mount", "sh", "-c", script, "sh"]).arg(file).arg(&self.binary);
         self.equip(&mut serve);
         serve.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         self.serve(serve).await;
@@ -390,7 +397,7 @@ impl Authority {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = Command::new(&self.binary);
         self.equip(command.args(arguments));
         command
     }
@@ -458,7 +465,8 @@ pub(crate) fn cargo() -> std::process::Command {
 /// The binary. `AUTHORITY_BINARY` names one that is already built, as `cargo xtask test` does. Else it is built at the
 /// first call, so that no test runs against what the sources were yesterday; in the profile that the caller was built
 /// in, so that a benchmark measures a release build.
-fn binary() -> &'static Path {
+#[must_use]
+pub fn binary() -> &'static Path {
     static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {
         if let Some(built) = std::env::var_os("AUTHORITY_BINARY") {
             return PathBuf::from(built);

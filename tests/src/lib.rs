@@ -4,8 +4,9 @@
 //! in for a part of the product: [`workerd`] runs the built Worker in the runtime that it is deployed to, and
 //! [`delivery`] signs with the core that the authority signs with. [`authority`] runs the built binary on files of
 //! its own, [`service`] runs the same inside the test where the test turns the clock, [`merchant`] and [`http`] ask
-//! it, [`terminal`] is what a person sees of a command, [`receiver`] takes what it delivers, and [`schemas`] and
-//! [`webhooks`] say whether that is what the package's types and the API's description promise.
+//! it, [`database_proxy`] is the network to its database, [`terminal`] is what a person sees of a command,
+//! [`receiver`] takes what it delivers, and [`schemas`] and [`webhooks`] say whether that is what the package's types
+//! and the API's description promise.
 //!
 //! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
 //! because in a test that is the outcome.
@@ -22,6 +23,7 @@ pub mod authority;
 pub mod clock;
 pub mod damage;
 mod database;
+pub mod database_proxy;
 pub mod delivery;
 pub mod eventually;
 pub mod http;

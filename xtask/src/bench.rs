@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: benchmarks that anyone can rerun. The measuring is in `bench/`; here is what it needs.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
@@ -28,6 +29,18 @@ pub(crate) enum Benchmark {
     Attack {
         /// Databases and attacks, as `bench/attack/main.rs` names them: `sqlite pages`. When nothing is said each
         /// alone, then pages and names at once.
+        words: Vec<String>,
+    },
+    /// How the authority grows, on PostgreSQL: a database that is some way off, more instances, more clients; round
+    /// trips per transaction, an instance that stops, the platform's own endpoint.
+    Scale {
+        /// A few minutes: what the goals are about, without what takes long.
+        #[arg(long)]
+        quick: bool,
+        /// Another binary of the authority, which is asked in turns with this build.
+        #[arg(long)]
+        against: Option<PathBuf>,
+        /// Parts and sizes, as `bench/scale/choice.rs` reads them: `trips explain`.
         words: Vec<String>,
     },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
@@ -63,6 +76,12 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             process::run(Command::new("node").current_dir(workspace.root()).arg("bench/edge/run.mjs"))
         }
         Benchmark::Attack { words } => program(workspace, "bench-attack", words),
+        Benchmark::Scale { quick, against, words } => {
+            let mut words = words.clone();
+            words.extend(quick.then(|| "quick".to_owned()));
+            words.extend(against.iter().map(|path| format!("against={}", path.display())));
+            program(workspace, "bench-scale", &words)
+        }
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }

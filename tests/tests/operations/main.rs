@@ -5,6 +5,7 @@ mod backup;
 mod clock;
 mod commands;
 mod config;
+mod database_proxy;
 mod doctor;
 mod golden;
 mod listen;
