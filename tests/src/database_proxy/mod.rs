@@ -1,9 +1,9 @@
 //! A TCP proxy between a service and its PostgreSQL server: a network with a delay, whose round trips are counted.
 //!
-//! The service connects to [`DatabaseProxy::url`]; for each connection the proxy opens one to the server ([`link`]).
+//! The service connects to [`DatabaseProxy::url`]; for each connection the proxy opens one to the server (`link`).
 //! Bytes are read at once in both directions and written half a round trip later, in order, each piece at a time of its
-//! own ([`pace`]): the delay does not limit how much is on the way. On their way past, the messages are read
-//! ([`conversation`]), and the round trips of every transaction are counted ([`Trips`]).
+//! own (`pace`): the delay does not limit how much is on the way. On their way past, the messages are read
+//! (`conversation`), and the round trips of every transaction are counted ([`Trips`]).
 //!
 //! A test can also stall all connections, cut them, lead new ones to another server, and hold one connection in the
 //! middle of a transaction.
