@@ -124,6 +124,19 @@ fn a_batch_waits_for_turns_that_another_instance_holds_and_for_nothing_else() {
     assert_eq!(next(&queue), Some((vec![need(&[2])], shards(&[2]), true)));
 }
 
+/// When the wait is in vain there is no transaction, so nobody may be in the batch who would run without the turns.
+#[test]
+fn who_can_go_on_without_a_turn_does_not_wait_for_it() {
+    let some = Turns::some_of(shards(&[1]));
+    let queue = queue(&[need(&[1]), some, Turns::NONE]);
+    let batch = queue.next().now_or_never().unwrap().unwrap();
+    queue.put_back(batch.jobs.into(), shards(&[1]));
+    queue.release(shards(&[1]));
+    assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
+    assert_eq!(next(&queue), Some((vec![Turns::NONE], ShardSet::NONE, false)));
+    assert_eq!(next(&queue), None);
+}
+
 #[test]
 fn a_transaction_is_joined_by_jobs_of_its_shards_in_their_order() {
     let queue = queue(&[need(&[1]), need(&[2]), need(&[1, 3]), need(&[1]), need(&[2]), Turns::NONE]);
