@@ -72,6 +72,17 @@ pub(super) struct Work<'t> {
     pub(super) reason: Option<String>,
 }
 
+/// The work of a request. It may run more than once, and the writes of its last run alone count.
+pub(super) trait UseCase:
+    for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
+{
+}
+
+impl<F> UseCase for F where
+    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
+{
+}
+
 impl Mutation {
     /// Refuses a change that expects another version (contract 4.4). `strict` is the merchant's setting.
     pub(super) fn check_version(
@@ -99,10 +110,7 @@ impl Mutation {
     /// that the scope names; an operator's request that names none holds every turn.
     pub(super) async fn run<F>(self, app: &App, scope: KeyScope, work: F) -> Result<Answer, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
-            + Clone
-            + Send
-            + 'static,
+        F: UseCase,
     {
         self.run_reading(app, scope, Vec::new(), work).await
     }
@@ -116,10 +124,7 @@ impl Mutation {
         work: F,
     ) -> Result<Answer, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
-            + Clone
-            + Send
-            + 'static,
+        F: UseCase,
     {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
@@ -137,10 +142,7 @@ impl Mutation {
         work: F,
     ) -> Result<Answer, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
-            + Clone
-            + Send
-            + 'static,
+        F: UseCase,
     {
         let owner = match record {
             Some(record) => app.owner_of(record).await?,
@@ -159,10 +161,7 @@ impl Mutation {
         work: F,
     ) -> Result<Answer, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>>
-            + Clone
-            + Send
-            + 'static,
+        F: UseCase,
     {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
         let ahead = Prefetch { tenant, key, reads, now: app.now() };
