@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
 
 use crate::programs::{Owner, command, find};
@@ -45,28 +47,94 @@ impl Cluster {
     /// When PostgreSQL is not installed or does not start; what it said is in the message.
     #[must_use]
     pub fn start(durability: Durability) -> Self {
-        let (initdb, pg_ctl) = (find("initdb"), find("pg_ctl"));
-        let owner = Owner::needed();
+        Self::made_by("initdb", durability, |initdb| {
+            initdb.args([
+                "--no-sync",
+                "--auth=trust",
+                "--username=postgres",
+                "--locale=C",
+                "--encoding=UTF8",
+            ]);
+        })
+    }
+
+    /// Copies this cluster into another one and starts its server, which follows this one. From then on this server
+    /// says that something is committed when the other one has it as well and shows it.
+    ///
+    /// # Panics
+    /// When it cannot be copied, or the copy does not follow.
+    pub async fn standby(&self) -> Self {
+        let standby = Self::made_by("pg_basebackup", self.durability, |copy| {
+            copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--username=postgres"]);
+            copy.arg("--host").arg(self.folder.path());
+        });
+        let mut conn = self.options().connect().await.unwrap();
+        for statement in [
+            "ALTER SYSTEM SET synchronous_commit = remote_apply",
+            "ALTER SYSTEM SET synchronous_standby_names = '*'",
+            "SELECT pg_reload_conf()",
+            // Ends when the standby has this commit.
+            "CREATE TABLE followed ()",
+        ] {
+            sqlx::query(statement).execute(&mut conn).await.unwrap();
+        }
+        conn.close().await.unwrap();
+        standby
+    }
+
+    /// Makes the folder of a cluster with one of PostgreSQL's programs and starts its server.
+    fn made_by(program: &str, durability: Durability, arguments: impl FnOnce(&mut Command)) -> Self {
+        let (owner, pg_ctl) = (Owner::needed(), find("pg_ctl"));
         let folder = tempfile::Builder::new().prefix("postgres-").tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
         if let Some(Owner { uid, gid }) = owner {
             chown(folder.path(), Some(uid), Some(gid)).unwrap();
         }
         let data = folder.path().join("data");
-        run(command(owner, initdb)
-            .args(["--no-sync", "--auth=trust", "--username=postgres", "--locale=C", "--encoding=UTF8"])
-            .arg("--pgdata")
-            .arg(&data));
+        let mut make = command(owner, find(program));
+        arguments(&mut make);
+        run(make.arg("--pgdata").arg(&data));
         let watch = watch(owner, &pg_ctl, &data);
         let cluster = Self { owner, pg_ctl, watch, folder, durability };
         cluster.start_again();
         cluster
     }
 
+    /// The address, on this server, of the database that `url` names on another one.
+    ///
+    /// # Panics
+    /// When `url` cannot be read.
+    #[must_use]
+    pub fn address_of(&self, url: &str) -> String {
+        let options: PgConnectOptions = url.parse().expect("the address of a database");
+        let name = options.get_database().expect("a named database");
+        format!("postgres://postgres@localhost/{name}?host={}", self.folder.path().display())
+    }
+
+    /// Ends every process of the server by force, as a machine that loses its power does.
+    ///
+    /// # Panics
+    /// When the server is stopped.
+    pub fn kill(&self) {
+        let processes: Vec<u32> = [self.pid()].into_iter().chain(self.children()).collect();
+        self.signal("-KILL", &processes);
+    }
+
+    /// Makes a standby a server that writes; when this returns, it does.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub fn promote(&self) {
+        run(self.control().args(["--wait", "--silent", "promote"]));
+    }
+
+    fn options(&self) -> PgConnectOptions {
+        self.address_of("postgres://localhost/postgres").parse().expect("an address that was just made")
+    }
+
     /// Makes an empty database and tells its address.
     pub async fn database(&self) -> String {
-        let folder = self.folder.path().display();
-        crate::make(&format!("postgres://postgres@localhost/postgres?host={folder}")).await
+        crate::make(&self.address_of("postgres://localhost/postgres")).await
     }
 
     /// Starts the server after [`Cluster::stop`]; when this returns it accepts connections.

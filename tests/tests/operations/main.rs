@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod database_proxy;
 mod doctor;
+mod failover;
 mod golden;
 mod listen;
 mod manual;
