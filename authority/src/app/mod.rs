@@ -117,7 +117,9 @@ impl App {
             .await;
         let (known, oldest) = match seen {
             Ok(seen) => seen,
-            Err(error @ StoreError::Unavailable(_)) => return Err(Refusal::from(error)),
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed)) => {
+                return Err(Refusal::from(error));
+            }
             // The tables are missing: the database was emptied, or it is another one.
             Err(error) => {
                 tracing::warn!(%error, "the schema does not match this program");

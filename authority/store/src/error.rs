@@ -30,6 +30,9 @@ pub enum StoreError {
     /// The database cannot answer now: away, busy, out of space, shutting down.
     #[error("the database cannot answer: {0}")]
     Unavailable(String),
+    /// The store was closed, as a service does that ends.
+    #[error("the store is closed")]
+    Closed,
     /// A stored row cannot be read as what it should be, or a statement is wrong.
     #[error("a stored row or a statement is not as it should be: {0}")]
     Broken(String),
@@ -66,7 +69,7 @@ impl StoreError {
     /// Whether the connection or the whole transaction is in doubt, as opposed to one statement or one row that can be
     /// undone alone.
     pub(crate) fn ends_transaction(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::Closed)
     }
 }
 
@@ -109,6 +112,7 @@ impl From<sqlx::Error> for StoreError {
             | sqlx::Error::Decode(_)
             | sqlx::Error::Encode(_)
             | sqlx::Error::TypeNotFound { .. } => Self::Broken(error.to_string()),
+            sqlx::Error::PoolClosed => Self::Closed,
             _ => Self::Unavailable(error.to_string()),
         }
     }
@@ -126,14 +130,18 @@ const RETRY_AFTER_S: u32 = 1;
 impl From<StoreError> for Refusal {
     /// The cause goes to the log and to the command line, not to the client.
     fn from(error: StoreError) -> Self {
-        if !matches!(error, StoreError::TurnMissing) {
-            tracing::error!(error = %error, "store failed");
+        match error {
+            StoreError::TurnMissing => {}
+            // Nothing has failed.
+            StoreError::Closed => tracing::debug!("a job came after the store was closed"),
+            _ => tracing::error!(error = %error, "store failed"),
         }
         let fault = Fault { cause: error.to_string(), of_storage: error.ends_transaction() };
         let refusal = match error {
-            StoreError::Unavailable(_) | StoreError::Locked | StoreError::TurnMissing => {
-                Self::unavailable(RETRY_AFTER_S)
-            }
+            StoreError::Unavailable(_)
+            | StoreError::Closed
+            | StoreError::Locked
+            | StoreError::TurnMissing => Self::unavailable(RETRY_AFTER_S),
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }

@@ -14,7 +14,6 @@ use crate::StoreError;
 use crate::hand_off::{DispatchHandle, OpenDesk};
 use crate::job::{CommitListeners, JobError, TypedJob};
 use crate::ports::{Prefetch, Tx};
-use crate::queue::closed;
 use crate::shards::Turns;
 use crate::sqlite::ServerLock;
 use crate::writer::Writer;
@@ -247,7 +246,7 @@ impl Store {
         E: JobError,
     {
         self.writer.submit(Box::new(job)).await?;
-        answer.await.unwrap_or_else(|_| Err(closed().into()))
+        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
     /// Runs `work`, which reads single committed records.
@@ -294,6 +293,12 @@ impl Store {
     #[must_use]
     pub fn writes_unanswered(&self) -> usize {
         self.writer.unanswered()
+    }
+
+    /// Whether the store takes no more writes, because it is being closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.writer.is_closed()
     }
 
     /// The connections that read, for monitoring.

@@ -77,6 +77,11 @@ impl Writer {
         Self { queue, workers: Arc::new(Mutex::new(workers)) }
     }
 
+    /// Whether it takes no more jobs.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.queue.is_closed()
+    }
+
     /// The number of queued jobs and of jobs in open transactions.
     pub(crate) fn unanswered(&self) -> usize {
         self.queue.unanswered()

@@ -55,13 +55,16 @@ impl<'a> SettleClock<'a> {
     }
 
     fn may_go_on(&self) -> bool {
-        self.changes < CHANGES_MAX && !self.stop.is_some_and(|stop| *stop.borrow())
+        let stopped = self.stop.is_some_and(|stop| *stop.borrow()) || self.app.store.is_closed();
+        self.changes < CHANGES_MAX && !stopped
     }
 
     /// Counts a change, or logs why there was none; returns whether there was one.
     fn note(&mut self, done: Result<bool, Refusal>, record: &str) -> bool {
         let changed = done.unwrap_or_else(|error| {
-            tracing::error!(record, %error, "its time has come by the sandbox's clock, but it could not be done");
+            if !self.app.store.is_closed() {
+                tracing::error!(record, %error, "its time has come by the sandbox's clock, but it could not be done");
+            }
             false
         });
         self.changes += usize::from(changed);

@@ -98,16 +98,21 @@ impl Queue {
         self.unanswered.load(Ordering::Relaxed)
     }
 
+    /// Whether it takes no more jobs.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.room.is_closed()
+    }
+
     /// Adds a job.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when the queue is closed.
+    /// [`StoreError::Closed`] when the queue is closed.
     pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
         // Counted after it has a place: a caller that hangs up while the queue is full has submitted nothing.
-        let place = Arc::clone(&self.room).acquire_owned().await.map_err(|_| closed())?;
+        let place = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let mut state = self.state();
         if state.closing {
-            return Err(closed());
+            return Err(StoreError::Closed);
         }
         self.unanswered.fetch_add(1, Ordering::Relaxed);
         let count = Count(Arc::clone(&self.unanswered));
@@ -180,10 +185,6 @@ impl Queue {
         // No code panics half way while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-pub(crate) fn closed() -> StoreError {
-    StoreError::Unavailable("the store is closed".to_owned())
 }
 
 impl State {

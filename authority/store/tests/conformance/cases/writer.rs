@@ -205,7 +205,7 @@ pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database)
     let closing = submit(async move { closing.close().await });
     let late = merchant("late");
     let late: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&late));
-    assert!(matches!(late, Err(StoreError::Unavailable(_))));
+    assert!(matches!(late, Err(StoreError::Closed)));
     open.send(()).unwrap();
     holding.await.unwrap();
     closing.await;
@@ -213,5 +213,5 @@ pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database)
     assert_eq!(slugs(database, &["submitted", "late"]).await, ["submitted"]);
     let id = MerchantId::generate(noon(), &mut dice());
     let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
-    assert!(matches!(read, Err(StoreError::Unavailable(_))));
+    assert!(matches!(read, Err(StoreError::Closed)));
 }
