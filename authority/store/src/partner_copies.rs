@@ -137,7 +137,7 @@ impl Parcels {
         order: &OrderNumber,
     ) -> Result<&[Shipment], StoreError> {
         if !self.0.contains_key(order) {
-            let parcels = tx.shared_parcels(owner, order).await?;
+            let parcels = tx.shipments_of_order(owner, order).await?;
             self.0.insert(order.clone(), parcels);
         }
         Ok(self.0.get(order).map_or(&[], Vec::as_slice))

@@ -10,6 +10,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{CancelReason, Order, OrderCancelRequest, OrderEditRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
+use authority_store::ports::FirstRead;
 use serde_json::Value;
 
 use crate::app::checkout::create::find_tenant;
@@ -41,8 +42,10 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let if_match = mutation.if_match;
+        let order = tenant.clone().zip(number.clone());
+        let order = order.map(|(tenant, number)| FirstRead::Order(tenant, number));
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
+            .run_reading(self, operator_scope(tenant.clone()), Vec::from_iter(order), move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let missing = || Refusal::not_found("order");

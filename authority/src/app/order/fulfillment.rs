@@ -5,7 +5,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, fulfillment};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::ports::{FirstRead, KeyScope};
 use serde_json::Value;
 
 use crate::app::access::Caller;
@@ -28,8 +28,9 @@ impl App {
         let tenant = caller.tenant.clone();
         let merchant = caller.merchant.clone();
         let if_match = mutation.if_match;
+        let order = number.clone().map(|number| FirstRead::Order(tenant.clone(), number));
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run_reading(self, KeyScope::Merchant(tenant.clone()), Vec::from_iter(order), move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("order");
                     let number = number.ok_or_else(missing)?;

@@ -12,7 +12,8 @@ use authority_domain::order::{Order, OrderRequest};
 use authority_domain::payment::Payment;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{MessageId, ProcessorMessage};
+use authority_domain::time::Timestamp;
+use authority_store::ports::{FirstRead, MessageId, ProcessorMessage};
 use serde_json::Value;
 
 use crate::app::checkout::create::find_tenant;
@@ -32,8 +33,9 @@ impl App {
         tenant: Option<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let reads = tenant.as_ref().map_or_else(Vec::new, |tenant| first_reads(tenant, &body, self.now()));
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
+            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let request = OrderRequest::read(&body, work.now)?;
@@ -47,6 +49,21 @@ impl App {
             })
             .await
     }
+}
+
+/// What an order reads first. The transaction says what is wrong with a body that cannot be read.
+fn first_reads(tenant: &Tenant, body: &Value, now: Timestamp) -> Vec<FirstRead> {
+    let Ok(request) = OrderRequest::read(body, now) else { return Vec::new() };
+    let number = match &request.order_number {
+        Some(number) => FirstRead::Order(tenant.clone(), number.clone()),
+        None => FirstRead::OrderNumber,
+    };
+    let events = request.processor_events();
+    let messages = events.iter().flat_map(|(processor, event_id)| {
+        [ProcessorMessage::Start, ProcessorMessage::Report]
+            .map(|kind| FirstRead::Message(MessageId::new(tenant, processor, kind, event_id)))
+    });
+    [number].into_iter().chain(messages).collect()
 }
 
 /// Ingests the order and returns it as it is then. `events` are the processors and their event ids of the

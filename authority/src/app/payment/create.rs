@@ -58,7 +58,8 @@ fn first_reads(tenant: &Tenant, body: &Value) -> Vec<FirstRead> {
     let message = FirstRead::Message(start_message(tenant, &request));
     match request.target {
         PaymentTarget::Checkout(checkout) => vec![message, FirstRead::CheckoutToPay(checkout)],
-        PaymentTarget::Order(_) | PaymentTarget::Subscription(_) => vec![message],
+        PaymentTarget::Order(number) => vec![message, FirstRead::Order(tenant.clone(), number)],
+        PaymentTarget::Subscription(_) => vec![message],
     }
 }
 

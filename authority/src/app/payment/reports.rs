@@ -78,7 +78,8 @@ impl App {
         answered
     }
 
-    /// Whose payment it is, and what a report about it reads first. Neither its tenant nor its processor ever changes.
+    /// Whose payment it is, and what a report about it reads first. Neither its tenant nor its processor ever
+    /// changes, nor the order that it belongs to.
     async fn first_reads(
         &self,
         id: &PaymentId,
@@ -87,15 +88,17 @@ impl App {
         let payment = id.clone();
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_processor(&payment).await }))
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_owned(&payment).await }))
             .await
             .map_err(|error: StoreError| error)?;
-        let Some((tenant, processor)) = found else { return Ok((None, Vec::new())) };
+        let Some((tenant, payment)) = found else { return Ok((None, Vec::new())) };
         let mut reads = vec![FirstRead::Payment(id.clone())];
+        reads.extend(payment.order_number.map(|number| FirstRead::Order(tenant.clone(), number)));
         // The transaction says what is wrong with a body that cannot be read.
         if let Ok(request) = PaymentReportRequest::read(body, self.now()) {
             let event_id = &request.processor_event_id;
-            let message = MessageId::new(&tenant, &processor, ProcessorMessage::Report, event_id);
+            let message =
+                MessageId::new(&tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
             reads.push(FirstRead::Message(message));
         }
         Ok((Some(tenant), reads))

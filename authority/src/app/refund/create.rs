@@ -17,7 +17,7 @@ use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{KeyScope, OwnedRecord};
+use authority_store::ports::{FirstRead, KeyScope, OwnedRecord};
 use serde_json::Value;
 
 use crate::app::access::Caller;
@@ -54,9 +54,10 @@ impl App {
         let (tenant, merchant) = (caller.tenant.clone(), caller.merchant.clone());
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
         let strict = merchant.settings.require_if_match;
+        let reads = first_reads(Some(&tenant), number.as_ref(), by.kind, &mutation);
         let asked = OrderRefund { number, if_match: mutation.if_match, strict, by, body };
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run_reading(self, KeyScope::Merchant(tenant.clone()), reads, move |work| {
                 Box::pin(async move {
                     let (refund, replayed) = request(work, &tenant, &merchant, asked).await?;
                     let location = app.location("refunds", refund.id.as_str());
@@ -77,10 +78,11 @@ impl App {
         number: Option<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let asked =
-            OrderRefund { number, if_match: mutation.if_match, strict: false, by: operator(&mutation), body };
+        let by = operator(&mutation);
+        let reads = first_reads(tenant.as_ref(), number.as_ref(), by.kind, &mutation);
+        let asked = OrderRefund { number, if_match: mutation.if_match, strict: false, by, body };
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
+            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
                 Box::pin(async move {
                     let (tenant, merchant) = find_tenant(work, tenant).await?;
                     let (refund, replayed) = request(work, &tenant, &merchant, asked).await?;
@@ -120,6 +122,20 @@ impl App {
             })
             .await
     }
+}
+
+/// What a request reads first: what was made under its key, and the order.
+fn first_reads(
+    tenant: Option<&Tenant>,
+    number: Option<&OrderNumber>,
+    by: RequesterType,
+    mutation: &Mutation,
+) -> Vec<FirstRead> {
+    let Some(tenant) = tenant else { return Vec::new() };
+    let key = mutation.idempotency.as_ref();
+    let made = key.map(|key| FirstRead::RefundUnderKey(tenant.clone(), by, key.key.clone()));
+    let order = number.map(|number| FirstRead::Order(tenant.clone(), number.clone()));
+    made.into_iter().chain(order).collect()
 }
 
 fn operator(mutation: &Mutation) -> Requester {
@@ -170,19 +186,22 @@ async fn request(
     let number = number.ok_or_else(missing)?;
     let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
     Mutation::check_version(if_match, order.resource_version, strict)?;
-    let refund = make(work, tenant, merchant, order, by, &body).await?;
-    keep_key(work, tenant, &refund).await?;
-    Ok((refund, false))
+    let new = RefundRequest::read(&body)?;
+    let standing = standing(work, tenant, order).await?;
+    let id = kept_id(work);
+    Ok((begin(work, tenant, merchant, standing, id, new, by).await?, false))
 }
 
-async fn keep_key(work: &mut Work<'_>, tenant: &Tenant, refund: &Refund) -> Result<(), Refusal> {
+/// The id of a refund that is stored with the request's idempotency key.
+fn kept_id(work: &mut Work<'_>) -> RefundId {
+    let id = RefundId::generate(work.now, &mut work.dice);
     if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
-        work.tx.refund_keep_key(tenant, &refund.id, key, fingerprint).await?;
+        work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
     }
-    Ok(())
+    id
 }
 
-/// Creates a refund of an order's money.
+/// Creates a refund of an order's money, without keeping a key.
 pub(in crate::app) async fn make(
     work: &mut Work<'_>,
     tenant: &Tenant,
@@ -193,7 +212,8 @@ pub(in crate::app) async fn make(
 ) -> Result<Refund, Refusal> {
     let new = RefundRequest::read(body)?;
     let standing = standing(work, tenant, order).await?;
-    begin(work, tenant, merchant, standing, new, by).await
+    let id = RefundId::generate(work.now, &mut work.dice);
+    begin(work, tenant, merchant, standing, id, new, by).await
 }
 
 /// Creates a refund of one payment, with or without an order.
@@ -213,9 +233,8 @@ async fn make_of_payment(
         }
         None => RefundBasis::without_order(payment),
     };
-    let refund = begin(work, tenant, &merchant, standing, new, by).await?;
-    keep_key(work, tenant, &refund).await?;
-    Ok(refund)
+    let id = kept_id(work);
+    begin(work, tenant, &merchant, standing, id, new, by).await
 }
 
 /// An order with its payments and the amounts that open refunds reserve.
@@ -234,10 +253,10 @@ async fn begin(
     tenant: &Tenant,
     merchant: &Merchant,
     standing: RefundBasis,
+    id: RefundId,
     new: RefundRequest,
     by: Requester,
 ) -> Result<Refund, Refusal> {
-    let id = RefundId::generate(work.now, &mut work.dice);
     let confirm_on = merchant.settings.confirm_on;
     let outcome = refund::flow::request(standing, id, new.into_new(), by, confirm_on, work.now)?;
     commit(work, tenant, merchant, &outcome).await?;

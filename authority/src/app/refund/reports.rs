@@ -11,7 +11,8 @@ use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{FoundRefund, MessageId, OwnedRecord, ProcessorMessage};
+use authority_store::StoreError;
+use authority_store::ports::{FirstRead, FoundRefund, KeyScope, MessageId, ProcessorMessage, Tx};
 use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
@@ -43,14 +44,21 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let id = refund.clone();
+        let found = match refund {
+            Some(refund) => self.refund_to_report(refund).await?,
+            None => None,
+        };
+        let owner = found.as_ref().map(|found| found.tenant.clone());
+        let reads = found.as_ref().map_or_else(Vec::new, |found| first_reads(found, &body));
         let answered = mutation
-            .run_about(self, refund.clone().map(OwnedRecord::Refund), move |work| {
+            .run_for(self, KeyScope::Operator, owner, reads, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("refund");
-                    let id = refund.ok_or_else(missing)?;
-                    let found = work.tx.refund_find(&id).await?.ok_or_else(missing)?;
+                    let FoundRefund { tenant, refund, payment } = found.ok_or_else(missing)?;
+                    let refund = work.tx.refund_get(&tenant, &refund.id).await?.ok_or_else(missing)?;
                     let request = RefundReportRequest::read(&body)?;
-                    let (applied, refund) = reported(work, found, request).await?;
+                    let processor = &payment.processor.name;
+                    let (applied, refund) = reported(work, &tenant, refund, processor, request).await?;
                     Ok(Answer::record(200, &ReportResult { applied, refund: &refund })?
                         .version(refund.resource_version)
                         .about(refund.id.as_str()))
@@ -65,6 +73,11 @@ impl App {
         answered
     }
 
+    /// The refund before the report's turn. Its tenant, its order and its processor never change.
+    async fn refund_to_report(&self, id: RefundId) -> Result<Option<FoundRefund>, StoreError> {
+        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.refund_find(&id).await })).await
+    }
+
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
     /// back.
     async fn alert_refused_refund(&self, id: RefundId, refusal: Refusal) {
@@ -77,22 +90,36 @@ impl App {
     }
 }
 
+/// What a report reads first. The transaction says what is wrong with a body that cannot be read.
+fn first_reads(found: &FoundRefund, body: &Value) -> Vec<FirstRead> {
+    let FoundRefund { tenant, refund, payment } = found;
+    let order = refund.order_number.as_ref();
+    let order = order.map(|number| FirstRead::Order(tenant.clone(), number.clone()));
+    let message = RefundReportRequest::read(body).ok().map(|request| {
+        let event_id = &request.processor_event_id;
+        let processor = &payment.processor.name;
+        FirstRead::Message(MessageId::new(tenant, processor, ProcessorMessage::RefundReport, event_id))
+    });
+    [FirstRead::Refund(refund.id.clone())].into_iter().chain(order).chain(message).collect()
+}
+
 /// Counts a processor's message once and applies it.
 async fn reported(
     work: &mut Work<'_>,
-    found: FoundRefund,
+    tenant: &Tenant,
+    refund: Refund,
+    processor: &str,
     request: RefundReportRequest,
 ) -> Result<(bool, Refund), Refusal> {
-    let FoundRefund { tenant, refund, payment } = found;
-    let (processor, event_id) = (&payment.processor.name, &request.processor_event_id);
-    let message = MessageId::new(&tenant, processor, ProcessorMessage::RefundReport, event_id);
+    let event_id = &request.processor_event_id;
+    let message = MessageId::new(tenant, processor, ProcessorMessage::RefundReport, event_id);
     let said = request.report.status.as_str();
     match work.tx.processor_report_claim(&message, refund.id.as_str(), Some(said), work.now).await? {
         Some(known) => {
             check_repetition(&known, refund.id.as_str(), said, "refund")?;
             Ok((false, refund))
         }
-        None => report(work, &tenant, refund, &request.report).await,
+        None => report(work, tenant, refund, &request.report).await,
     }
 }
 

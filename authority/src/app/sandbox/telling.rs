@@ -1,5 +1,6 @@
 //! Plays a story of demonstration data through the functions that all other requests use (contract 6.3).
 
+use authority_domain::id::ShipmentId;
 use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{CancelReason, Order};
@@ -141,7 +142,8 @@ impl Teller<'_, '_> {
         if let (Some(line_items), Value::Object(parcel)) = (line_items, &mut parcel) {
             parcel.insert("line_items".to_owned(), line_items);
         }
-        shipment::create::create(self.work, self.tenant, self.merchant, order, &parcel).await
+        let id = ShipmentId::generate(self.work.now, &mut self.work.dice);
+        shipment::create::create(self.work, self.tenant, self.merchant, order, id, &parcel).await
     }
 
     async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {

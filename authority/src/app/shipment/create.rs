@@ -10,7 +10,7 @@ use authority_domain::shipment;
 use authority_domain::shipment::{Shipment, ShipmentRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::ports::{FirstRead, KeyScope, Tx};
 use serde_json::Value;
 
 use crate::app::access::Caller;
@@ -36,8 +36,12 @@ impl App {
         let tenant = caller.tenant.clone();
         let merchant = caller.merchant.clone();
         let if_match = mutation.if_match;
+        let key = mutation.idempotency.as_ref();
+        let made = key.map(|key| FirstRead::ShipmentUnderKey(tenant.clone(), key.key.clone()));
+        let order = number.clone().map(|number| FirstRead::Order(tenant.clone(), number));
+        let reads = made.into_iter().chain(order).collect();
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run_reading(self, KeyScope::Merchant(tenant.clone()), reads, move |work| {
                 Box::pin(async move {
                     if let Some(before) = made_before(work, &tenant, number.as_ref()).await? {
                         let mut answer = made_answer(&app, &before)?;
@@ -49,12 +53,11 @@ impl App {
                     let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
                     let strict = merchant.settings.require_if_match;
                     Mutation::check_version(if_match, order.resource_version, strict)?;
-                    let made = create(work, &tenant, &merchant, order, &body).await?;
-                    if let Some(key) = &work.key {
-                        let IdempotencyKey { key, fingerprint } = key;
-                        work.tx.shipment_keep_key(&tenant, &made.id, key, fingerprint).await?;
+                    let id = ShipmentId::generate(work.now, &mut work.dice);
+                    if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
+                        work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
                     }
-                    made_answer(&app, &made)
+                    made_answer(&app, &create(work, &tenant, &merchant, order, id, &body).await?)
                 })
             })
             .await
@@ -118,11 +121,11 @@ pub(in crate::app) async fn create(
     tenant: &Tenant,
     merchant: &Merchant,
     order: Order,
+    id: ShipmentId,
     body: &Value,
 ) -> Result<Shipment, Refusal> {
     let new = ShipmentRequest::read(body, work.now)?.into_new();
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
-    let id = ShipmentId::generate(work.now, &mut work.dice);
     let confirmed_by = confirmed_by(work, tenant, &order).await?;
     let (made, changes) = shipment::flow::create(order, &existing, confirmed_by, id, new, work.now)?;
     work.commit(tenant, merchant, &changes).await?;

@@ -10,7 +10,8 @@ use authority_domain::shipment;
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_domain::tenant::Tenant;
-use authority_store::ports::OwnedRecord;
+use authority_store::StoreError;
+use authority_store::ports::{FirstRead, KeyScope, Tx};
 use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,12 +42,22 @@ impl App {
         body: Value,
     ) -> Result<Answer, Refusal> {
         let id = shipment.clone();
+        let found = match shipment {
+            Some(shipment) => self.shipment_to_report(shipment).await?,
+            None => None,
+        };
+        let owner = found.as_ref().map(|(tenant, _)| tenant.clone());
+        let reads = found.as_ref().map_or_else(Vec::new, |(tenant, shipment)| {
+            let order = FirstRead::Order(tenant.clone(), shipment.order_number.clone());
+            vec![FirstRead::Shipment(shipment.id.clone()), order]
+        });
         let answered = mutation
-            .run_about(self, shipment.clone().map(OwnedRecord::Shipment), move |work| {
+            .run_for(self, KeyScope::Operator, owner, reads, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("shipment");
-                    let id = shipment.ok_or_else(missing)?;
-                    let (tenant, shipment) = work.tx.shipment_find(&id).await?.ok_or_else(missing)?;
+                    let (_, shipment) = found.ok_or_else(missing)?;
+                    let (tenant, shipment) =
+                        work.tx.shipment_find(&shipment.id).await?.ok_or_else(missing)?;
                     let told = ShipmentReportRequest::read(&body, work.now)?.into_report();
                     let (applied, shipment) = report(work, &tenant, shipment, &told).await?;
                     let result = ReportResult { applied, shipment: &shipment };
@@ -62,6 +73,11 @@ impl App {
             self.alert_refused_shipment(id, refusal.clone()).await;
         }
         answered
+    }
+
+    /// The shipment before the report's turn. Its tenant and its order never change.
+    async fn shipment_to_report(&self, id: ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
+        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.shipment_find(&id).await })).await
     }
 
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's

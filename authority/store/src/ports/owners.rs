@@ -1,7 +1,7 @@
 //! Whose a record is, for the operator's requests that name a record by its id alone.
 
 use async_trait::async_trait;
-use authority_domain::id::{CheckoutId, DeliveryId, PaymentId, RefundId, ShipmentId, SubscriptionId};
+use authority_domain::id::{CheckoutId, DeliveryId, PaymentId, SubscriptionId};
 use authority_domain::tenant::Tenant;
 
 use crate::StoreError;
@@ -15,10 +15,6 @@ pub enum OwnedRecord {
     Delivery(DeliveryId),
     /// A payment.
     Payment(PaymentId),
-    /// A refund.
-    Refund(RefundId),
-    /// A shipment.
-    Shipment(ShipmentId),
     /// A subscription.
     Subscription(SubscriptionId),
 }

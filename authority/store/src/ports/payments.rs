@@ -148,8 +148,8 @@ pub trait Payments {
         now: Timestamp,
     ) -> Result<Option<KnownMessage>, StoreError>;
 
-    /// The tenant of a payment and the name of its processor, which never change.
-    async fn payment_processor(&mut self, id: &PaymentId) -> Result<Option<(Tenant, String)>, StoreError>;
+    /// One payment and its tenant, without what stands around it.
+    async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError>;
 
     /// Records for ever a message whose id no earlier one had ([`Payments::processor_report_get`]).
     async fn processor_report_keep(

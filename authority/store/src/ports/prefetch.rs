@@ -1,6 +1,8 @@
 //! What a job declares before it runs.
 
-use authority_domain::id::{CheckoutId, PaymentId};
+use authority_domain::id::{CheckoutId, PaymentId, RefundId, ShipmentId};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::refund::RequesterType;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -27,6 +29,18 @@ pub enum FirstRead {
     CheckoutToPay(CheckoutId),
     /// An earlier message of a processor ([`super::Payments::processor_report_get`]).
     Message(MessageId),
-    /// A payment, with what stands around it ([`super::Payments::payment_find`]).
+    /// An order of this tenant, with its payments, open refunds, shipments and marked lines.
+    Order(Tenant, OrderNumber),
+    /// The next generated order number of the job's tenant ([`super::Orders::order_number_reserve`]).
+    OrderNumber,
+    /// A payment, with what stands around it ([`super::Payments::payment_find`]). It may need an order number.
     Payment(PaymentId),
+    /// A refund ([`super::Refunds::refund_get`]).
+    Refund(RefundId),
+    /// The refund of this tenant that a requester made with this key ([`super::Refunds::refund_by_key`]).
+    RefundUnderKey(Tenant, RequesterType, String),
+    /// A shipment ([`super::Shipments::shipment_find`]).
+    Shipment(ShipmentId),
+    /// The shipment of this tenant that was made with this key ([`super::Shipments::shipment_by_key`]).
+    ShipmentUnderKey(Tenant, String),
 }

@@ -87,13 +87,4 @@ pub trait Refunds {
         refund: &Refund,
         places: SequenceRange,
     ) -> Result<(), StoreError>;
-
-    /// Stores the idempotency key and its request's fingerprint with the refund it made, for ever (contract 4.3).
-    async fn refund_keep_key(
-        &mut self,
-        tenant: &Tenant,
-        id: &RefundId,
-        key: &str,
-        fingerprint: &[u8; 32],
-    ) -> Result<(), StoreError>;
 }

@@ -56,6 +56,10 @@ pub trait Requests {
     /// Stores an answer; replaces one that has expired.
     async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
 
+    /// Keeps the idempotency key and its request's fingerprint for ever with the refund or shipment of this id, which
+    /// this transaction makes after the call (contract 4.3).
+    fn idempotency_key_keep(&mut self, record_id: &str, key: &str, fingerprint: &[u8; 32]);
+
     /// Removes up to `limit` answers that have expired; returns how many.
     async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError>;
 }

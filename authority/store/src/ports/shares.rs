@@ -9,7 +9,6 @@ use authority_domain::id::{ConnectionId, ShareId};
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::OrderShare;
-use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -77,13 +76,6 @@ pub trait Shares {
         tenant: &Tenant,
         orders: &[&OrderNumber],
     ) -> Result<Vec<OrderShare>, StoreError>;
-
-    /// The parcels of a shared order, oldest first.
-    async fn shared_parcels(
-        &mut self,
-        tenant: &Tenant,
-        order: &OrderNumber,
-    ) -> Result<Vec<Shipment>, StoreError>;
 
     /// Up to `limit` shares of an ended connection whose rows are not updated yet, each with the time when it ended.
     async fn shares_to_end(

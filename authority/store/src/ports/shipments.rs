@@ -55,15 +55,6 @@ pub trait Shipments {
         places: SequenceRange,
     ) -> Result<(), StoreError>;
 
-    /// Stores the idempotency key and its request's fingerprint with the shipment it made, for ever (contract 4.3).
-    async fn shipment_keep_key(
-        &mut self,
-        tenant: &Tenant,
-        id: &ShipmentId,
-        key: &str,
-        fingerprint: &[u8; 32],
-    ) -> Result<(), StoreError>;
-
     /// The marks that the fulfilment update set, per line of an order; lines without a mark may be absent.
     async fn fulfillment_marks(
         &mut self,

@@ -6,7 +6,7 @@
 use sqlx::{AssertSqlSafe, Error, PgConnection, QueryBuilder, Row};
 
 use super::Db;
-use super::rows::{Group, Kind, Line, Value, number};
+use super::rows::{Form, Group, Kind, Line, Value, number};
 use crate::shards::ShardSet;
 
 /// Runs statements without parameters.
@@ -33,7 +33,11 @@ pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
     for (n, Group { table, mut lines }) in groups.into_iter().enumerate() {
         number(table, &mut lines);
         query.push(if n == 0 { "WITH w" } else { ", w" }).push(n).push(" AS (").push(table.into);
-        query.push(" SELECT ").push(table.select.unwrap_or("*")).push(" FROM UNNEST(");
+        match table.form {
+            Form::Insert => query.push(" SELECT * FROM UNNEST("),
+            Form::Select(select) => query.push(" SELECT ").push(select).push(" FROM UNNEST("),
+            Form::Update => query.push(" FROM UNNEST("),
+        };
         let mut between = "";
         for (column, kind) in table.columns.iter().enumerate() {
             query.push(between);

@@ -6,7 +6,7 @@ use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, Session};
 use crate::StoreError;
 use crate::ports::{Audit, AuditFilter, Written};
@@ -29,7 +29,7 @@ static AUDIT_LOG: Table = Table {
         Kind::Int,
         Kind::Text,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "",
     together: Together::Apart,
 };

@@ -27,22 +27,6 @@ pub(super) async fn record<'c, T: DeserializeOwned>(
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// All records that `statement` finds, in its order.
-pub(super) async fn records<T: DeserializeOwned>(
-    conn: &mut DbConnection,
-    statement: &'static str,
-    tenant: &Tenant,
-    key: &str,
-) -> Result<Vec<T>, StoreError> {
-    let bodies: Vec<String> = sqlx::query_scalar(statement)
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(key)
-        .fetch_all(conn)
-        .await?;
-    Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
-}
-
 /// The stored text and version that `statement` finds; it selects `body, resource_version`.
 pub(super) async fn text(
     conn: &mut DbConnection,

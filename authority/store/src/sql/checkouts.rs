@@ -7,7 +7,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session, bodies};
 use crate::StoreError;
 use crate::ports::{Checkouts, DueCheckout, SequenceRange};
@@ -30,7 +30,7 @@ static CHECKOUTS: Table = Table {
         Kind::Text,
         Kind::Int,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
              expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
          WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \

@@ -10,7 +10,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session};
 use crate::StoreError;
 use crate::ports::{SettledAs, Settlement};
@@ -26,7 +26,7 @@ static FIGURES: Table = Table {
     touches: Touches::Any,
     into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
     columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
         failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
         failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",

@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::sealed_secret;
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
@@ -40,7 +40,7 @@ static DELIVERIES: Table = Table {
         Kind::Int,
         Kind::Int,
     ],
-    select: Some(NEW_DELIVERY),
+    form: Form::Select(NEW_DELIVERY),
     rest: "",
     // Numbered per endpoint: its id has index 6.
     together: Together::Numbered(6),
@@ -65,7 +65,7 @@ static ATTEMPTS: Table = Table {
         Kind::Text,
         Kind::Int,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "",
     together: Together::Apart,
 };

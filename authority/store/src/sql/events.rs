@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::page_rows::placed_texts;
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::streams::waits_under;
 use super::{Db, Session, push_in};
 use crate::StoreError;
@@ -22,7 +22,7 @@ static STREAMS: Table = Table {
     touches: Touches::Each("stream"),
     into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
-    select: Some("v.column1, v.column2, v.column3, v.column4"),
+    form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
     rest: "WHERE v.column5 = COALESCE((SELECT s.last_sequence FROM streams s \
              WHERE s.merchant_id = v.column1 AND s.livemode = v.column2), 0) \
          ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
@@ -35,7 +35,7 @@ static EVENTS: Table = Table {
     touches: Touches::Any,
     into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Text, Kind::Text, Kind::Text, Kind::Int, Kind::Text],
-    select: None,
+    form: Form::Insert,
     rest: "",
     together: Together::Apart,
 };

@@ -12,13 +12,13 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::page_rows::page_rows;
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Orders, PendingLimit, PendingOrder, SequenceRange, StoredOrder};
 
 /// The first generated number is one above this (contract 1.1).
-const NUMBERS_START_ABOVE: i64 = 100_000;
+pub(super) const NUMBERS_START_ABOVE: i64 = 100_000;
 
 /// A version of an order.
 static ORDERS: Table = Table {
@@ -44,7 +44,7 @@ static ORDERS: Table = Table {
         Kind::Int,
         Kind::Int,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
              payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
              customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
@@ -59,7 +59,7 @@ static ORDER_COUNTERS: Table = Table {
     touches: Touches::Each("counter of orders"),
     into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
-    select: Some("v.column1, v.column2, v.column3"),
+    form: Form::Select("v.column1, v.column2, v.column3"),
     rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
              WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
          ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
@@ -73,7 +73,7 @@ static ORDER_LINES: Table = Table {
     into: "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
         shipped_quantity, delivered_quantity)",
     columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
              fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
              delivered_quantity = excluded.delivered_quantity",
@@ -112,7 +112,10 @@ impl Session<'_> {
         stored: Option<bool>,
     ) -> Result<bool, StoreError> {
         let number = OrderNumber::generated(prefix, number);
-        let key = waits_under(&tenant.merchant_id, tenant.livemode, number.as_str());
+        let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
+        if self.conn.remembered.is_unused(&key) {
+            return Ok(false);
+        }
         if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
             return Ok(stored);
         }
@@ -157,8 +160,8 @@ impl Orders for Session<'_> {
         tenant: &Tenant,
         number: &OrderNumber,
     ) -> Result<Option<Order>, StoreError> {
-        let found = self.order_body(tenant, number).await?;
-        Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
+        let around = self.order_surroundings(tenant, number).await?;
+        Ok(around.order.as_ref().map(|(body, _)| serde_json::from_str(body)).transpose()?)
     }
 
     async fn order_confirmed_by(
@@ -166,15 +169,8 @@ impl Orders for Session<'_> {
         tenant: &Tenant,
         number: &OrderNumber,
     ) -> Result<ConfirmedBy, StoreError> {
-        let by_operator: Option<bool> = sqlx::query_scalar(
-            "SELECT confirmed_by_operator FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(number.as_str())
-        .fetch_optional(&mut *self.conn)
-        .await?;
-        Ok(if by_operator == Some(true) { ConfirmedBy::Operator } else { ConfirmedBy::Payments })
+        let around = self.order_surroundings(tenant, number).await?;
+        Ok(if around.confirmed_by_operator { ConfirmedBy::Operator } else { ConfirmedBy::Payments })
     }
 
     async fn order_confirmed_by_operator(
@@ -199,6 +195,10 @@ impl Orders for Session<'_> {
         tenant: &Tenant,
         number: &OrderNumber,
     ) -> Result<Option<(String, i64)>, StoreError> {
+        let key = order_key(&tenant.merchant_id, tenant.livemode, number);
+        if let Some(known) = self.conn.remembered.order(&key) {
+            return Ok(known.order.clone());
+        }
         let statement = "SELECT body, resource_version FROM orders \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3";
         bodies::text(self.conn, statement, tenant, number.as_str()).await
@@ -326,9 +326,10 @@ impl Orders for Session<'_> {
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(order)?;
         let number = order.order_number.as_str();
+        let key = order_key(merchant, order.livemode, &order.order_number);
         self.conn.buffer(
             &ORDERS,
-            [waits_under(merchant, order.livemode, number)],
+            [key.clone()],
             [
                 merchant.as_str().into(),
                 order.livemode.into(),
@@ -350,7 +351,7 @@ impl Orders for Session<'_> {
         for line in &order.line_items {
             self.conn.buffer(
                 &ORDER_LINES,
-                [format!("{}/{}", waits_under(merchant, order.livemode, number), line.id)],
+                [format!("{key}/{}", line.id)],
                 [
                     merchant.as_str().into(),
                     order.livemode.into(),
@@ -372,7 +373,7 @@ pub(super) fn counter_waits_under(tenant: &Tenant) -> String {
     format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 
-/// The key under which an order is buffered.
-fn waits_under(merchant: &MerchantId, livemode: bool, number: &str) -> String {
+/// The key under which an order is buffered, and what belongs to it.
+pub(super) fn order_key(merchant: &MerchantId, livemode: bool, number: &OrderNumber) -> String {
     format!("order/{merchant}/{livemode}/{number}")
 }

@@ -21,12 +21,6 @@ impl Owners for Session<'_> {
             OwnedRecord::Payment(id) => {
                 ("SELECT merchant_id, livemode FROM payments WHERE id = $1", id.as_str())
             }
-            OwnedRecord::Refund(id) => {
-                ("SELECT merchant_id, livemode FROM refunds WHERE id = $1", id.as_str())
-            }
-            OwnedRecord::Shipment(id) => {
-                ("SELECT merchant_id, livemode FROM shipments WHERE id = $1", id.as_str())
-            }
             OwnedRecord::Subscription(id) => {
                 ("SELECT merchant_id, livemode FROM subscriptions WHERE id = $1", id.as_str())
             }

@@ -5,18 +5,19 @@ use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::list_filter::PaymentFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::orders::counter_waits_under;
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::transaction_cache::FoundCheckout;
-use super::{Db, DbRow, Session, bodies, one_row, push_in};
+use super::{Db, DbRow, Session, bodies, push_in};
 use crate::StoreError;
 use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, SequenceRange};
 
-/// A version of a payment. Its `amount_refund_pending` is checked and not written: a new payment has none.
+/// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].
 static PAYMENTS: Table = Table {
     place: TableOrder::Payment,
     touches: Touches::Each("payment"),
@@ -43,16 +44,36 @@ static PAYMENTS: Table = Table {
         Kind::Int,
         Kind::Bool,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
              subscription_id = excluded.subscription_id, \
              amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
-             amount_refunded = excluded.amount_refunded, resource_version = excluded.resource_version, \
-             late = excluded.late, body = excluded.body \
+             amount_refunded = excluded.amount_refunded, amount_refund_pending = excluded.amount_refund_pending, \
+             resource_version = excluded.resource_version, late = excluded.late, body = excluded.body \
          WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
              AND payments.merchant_id = excluded.merchant_id \
-             AND payments.amount_refund_pending = excluded.amount_refund_pending",
+             AND (payments.amount_refund_pending = excluded.amount_refund_pending \
+                 OR payments.amount_refunded < excluded.amount_refunded)",
     together: Together::Apart,
+};
+
+/// What open refunds reserve of a payment, computed from their rows: whatever a use case computed, the schema's rule
+/// (I2) checks what is stored. With a body, the payment is stated anew, which must show the same sum.
+static RESERVATIONS: Table = Table {
+    place: TableOrder::RefundReservation,
+    touches: Touches::Each("payment of a refund"),
+    into: "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
+             SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
+             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing'))",
+    columns: &[Kind::Text, Kind::Text, Kind::Bool, Kind::Text, Kind::Int, Kind::Int],
+    form: Form::Update,
+    rest: "WHERE payments.id = v.column1 AND payments.merchant_id = v.column2 AND payments.livemode = v.column3 \
+         AND (v.column4 IS NULL OR payments.resource_version = v.column5 AND v.column6 = ( \
+             SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
+             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing')))",
+    together: Together::Replaced,
 };
 
 /// A processor's message that was counted.
@@ -62,7 +83,7 @@ static PROCESSOR_REPORTS: Table = Table {
     into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
         said, received_at)",
     columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
-    select: None,
+    form: Form::Insert,
     rest: "",
     together: Together::Apart,
 };
@@ -80,6 +101,11 @@ pub(super) fn report_key(message: &MessageId) -> String {
     format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
 }
 
+/// The key under which what belongs to a payment's order is buffered.
+fn order_of(merchant: &MerchantId, payment: &Payment) -> Option<String> {
+    payment.order_number.as_ref().map(|number| order_key(merchant, payment.livemode, number))
+}
+
 /// The condition of the indexes of late payments, word for word.
 fn push_late(query: &mut QueryBuilder<Db>, late: Option<bool>) {
     match late {
@@ -90,6 +116,24 @@ fn push_late(query: &mut QueryBuilder<Db>, late: Option<bool>) {
 }
 
 impl Session<'_> {
+    /// Computes anew what is reserved of the payment of a refund that is written.
+    pub(super) fn reserve(&mut self, merchant: &MerchantId, refund: &Refund) {
+        let order = refund.order_number.as_ref().map(|number| order_key(merchant, refund.livemode, number));
+        let (none, version): (Option<&str>, Option<i64>) = (None, None);
+        self.conn.buffer(
+            &RESERVATIONS,
+            [refund.payment_id.to_string()].into_iter().chain(order),
+            [
+                refund.payment_id.as_str().into(),
+                merchant.as_str().into(),
+                refund.livemode.into(),
+                none.into(),
+                version.into(),
+                version.into(),
+            ],
+        );
+    }
+
     /// Caches the records that were read with a payment.
     pub(super) fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
         if self.conn.remembered.merchant(&tenant.merchant_id).is_none() {
@@ -99,9 +143,9 @@ impl Session<'_> {
             let terms = row.try_get(5)?;
             self.conn.note_checkout(id, FoundCheckout { tenant: tenant.clone(), body, terms });
         }
-        if let Some(last_number) = row.try_get(7)? {
-            self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
-        }
+        let last_number: Option<i64> = row.try_get(7)?;
+        let key = counter_waits_under(tenant);
+        self.conn.note_counter(tenant, &key, last_number.unwrap_or(NUMBERS_START_ABOVE));
         Ok(())
     }
 }
@@ -123,7 +167,7 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
-        if let Some(known) = self.conn.remembered.payment(id.as_str()) {
+        if let Some(known) = self.conn.remembered.record(id.as_str()) {
             return known
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
@@ -139,14 +183,13 @@ impl Payments for Session<'_> {
         Ok(Some((tenant, payment)))
     }
 
-    async fn payment_processor(&mut self, id: &PaymentId) -> Result<Option<(Tenant, String)>, StoreError> {
+    async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
         let row = sqlx::query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
             .bind(id.as_str())
             .fetch_optional(&mut *self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let payment: Payment = serde_json::from_str(row.try_get("body")?)?;
-        Ok(Some((bodies::tenant(&row)?, payment.processor.name)))
+        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(row.try_get("body")?)?)))
     }
 
     async fn payments_of_order(
@@ -154,9 +197,8 @@ impl Payments for Session<'_> {
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<Vec<Payment>, StoreError> {
-        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
-             ORDER BY created_sequence";
-        bodies::records(self.conn, statement, tenant, order.as_str()).await
+        let around = self.order_surroundings(tenant, order).await?;
+        Ok(around.payments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
     }
 
     async fn payments_page(
@@ -210,19 +252,20 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "UPDATE payments SET body = $6 WHERE id = $1 AND merchant_id = $2 AND livemode = $3 \
-             AND resource_version = $4 AND amount_refund_pending = $5",
-        )
-        .bind(payment.id.as_str())
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(payment.resource_version)
-        .bind(payment.amount_refund_pending)
-        .bind(serde_json::to_string(payment)?)
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "payment")
+        let body = serde_json::to_string(payment)?;
+        self.conn.buffer(
+            &RESERVATIONS,
+            [payment.id.to_string()].into_iter().chain(order_of(&tenant.merchant_id, payment)),
+            [
+                payment.id.as_str().into(),
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                body.into(),
+                payment.resource_version.into(),
+                payment.amount_refund_pending.into(),
+            ],
+        );
+        Ok(())
     }
 
     async fn payment_put(
@@ -236,7 +279,11 @@ impl Payments for Session<'_> {
         let order = payment.order_number.as_ref().map(OrderNumber::as_str);
         self.conn.buffer(
             &PAYMENTS,
-            [payment.id.as_str()].into_iter().chain(checkout).map(str::to_owned),
+            [payment.id.as_str()]
+                .into_iter()
+                .chain(checkout)
+                .map(str::to_owned)
+                .chain(order_of(merchant, payment)),
             [
                 payment.id.as_str().into(),
                 merchant.as_str().into(),

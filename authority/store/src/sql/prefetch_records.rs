@@ -1,41 +1,40 @@
 //! The records that waiting jobs will read, each kind with one statement: checkouts to be paid, payments that
-//! processors report about, and processors' earlier messages.
+//! processors report about, orders that change, and processors' earlier messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
-use super::payments::{WITH_SURROUNDINGS, report_key};
+use super::first_reads::FirstReads;
+use super::payments::WITH_SURROUNDINGS;
 use super::prefetch::{WORTH_IT, padded};
-use super::transaction_cache::{FoundPayable, FoundPaymentBody};
+use super::transaction_cache::{FoundPayable, FoundRecord};
+use super::unused_keys::{REFUNDS, SHIPMENTS};
 use super::{Db, Session, bodies};
 use crate::StoreError;
-use crate::ports::{FirstRead, KnownMessage, MessageId, Prefetch};
+use crate::ports::{KnownMessage, MessageId, Prefetch};
 
 impl Session<'_> {
     pub(super) async fn records_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
-        let (mut checkouts, mut payments) = (BTreeSet::new(), BTreeSet::new());
-        let mut messages = BTreeMap::new();
-        for read in jobs.iter().flat_map(|job| &job.reads) {
-            match read {
-                FirstRead::CheckoutToPay(id) => {
-                    checkouts.insert(id.as_str());
-                }
-                FirstRead::Payment(id) => {
-                    payments.insert(id.as_str());
-                }
-                FirstRead::Message(message) => {
-                    messages.insert(report_key(message), message);
-                }
-            }
+        let mut reads = FirstReads::of(jobs);
+        for ids in [&mut reads.checkouts, &mut reads.payments, &mut reads.refunds, &mut reads.shipments] {
+            ids.retain(|id| !self.conn.waits(id));
         }
-        checkouts.retain(|id| !self.conn.waits(id));
-        payments.retain(|id| !self.conn.waits(id));
-        messages.retain(|key, _| !self.conn.waits(key));
-        self.checkouts_to_pay_ahead(&Vec::from_iter(checkouts)).await?;
-        self.payments_ahead(&Vec::from_iter(payments)).await?;
-        self.messages_ahead(&messages).await
+        reads.messages.retain(|key, _| !self.conn.waits(key));
+        reads.orders.retain(|key, _| !self.conn.waits(key));
+        reads.refund_keys.retain(|key, _| !self.conn.waits(key));
+        reads.shipment_keys.retain(|key, _| !self.conn.waits(key));
+        self.checkouts_to_pay_ahead(&Vec::from_iter(reads.checkouts)).await?;
+        self.payments_ahead(&Vec::from_iter(reads.payments)).await?;
+        self.records_of("refunds", &Vec::from_iter(reads.refunds)).await?;
+        self.records_of("shipments", &Vec::from_iter(reads.shipments)).await?;
+        self.orders_ahead(&Vec::from_iter(reads.orders.into_values())).await?;
+        self.numbers_ahead(&reads.numbers).await?;
+        self.unused_ahead(REFUNDS, &reads.refund_keys).await?;
+        self.unused_ahead(SHIPMENTS, &reads.shipment_keys).await?;
+        self.messages_ahead(&reads.messages).await
     }
 
     async fn checkouts_to_pay_ahead(&mut self, ids: &[&str]) -> Result<(), StoreError> {
@@ -73,13 +72,41 @@ impl Session<'_> {
         push_list(&mut query, ids);
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for id in ids {
-            self.conn.remembered.note_payment((*id).to_owned(), None);
+            self.conn.remembered.note_record((*id).to_owned(), None);
         }
         for row in rows {
             let tenant: Tenant = bodies::tenant(&row)?;
             self.note_around(&tenant, &row)?;
-            let found = FoundPaymentBody { tenant, body: row.try_get(2)? };
-            self.conn.remembered.note_payment(row.try_get(8)?, Some(found));
+            let found = FoundRecord { tenant, body: row.try_get(2)? };
+            self.conn.remembered.note_record(row.try_get(8)?, Some(found));
+        }
+        Ok(())
+    }
+
+    /// Refunds or shipments.
+    async fn records_of(&mut self, table: &'static str, ids: &[&str]) -> Result<(), StoreError> {
+        if ids.len() < WORTH_IT {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, livemode, body, id FROM ");
+        query.push(table).push(" WHERE id IN (");
+        push_list(&mut query, ids);
+        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
+        for id in ids {
+            self.conn.remembered.note_record((*id).to_owned(), None);
+        }
+        for row in rows {
+            let found = FoundRecord { tenant: bodies::tenant(&row)?, body: row.try_get(2)? };
+            self.conn.remembered.note_record(row.try_get(3)?, Some(found));
+        }
+        Ok(())
+    }
+
+    async fn orders_ahead(&mut self, orders: &[(&Tenant, &OrderNumber)]) -> Result<(), StoreError> {
+        if orders.len() >= WORTH_IT {
+            for (key, around) in self.read_orders(orders).await? {
+                self.conn.remembered.note_order(key, around);
+            }
         }
         Ok(())
     }

@@ -11,10 +11,47 @@ use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 use sqlx::{QueryBuilder, Row};
 
+use super::orders::order_key;
 use super::page_rows::page_rows;
-use super::{Db, DbConnection, DbRow, Session, bodies, one_row, push_in};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
+use super::{Db, DbRow, Session, bodies, push_in};
 use crate::StoreError;
 use crate::ports::{FoundRefund, MadeUnderKey, Refunds, SequenceRange};
+
+/// A version of a refund. Its idempotency key stays as it was inserted (contract 4.3).
+static REFUNDS: Table = Table {
+    place: TableOrder::Refund,
+    touches: Touches::Each("refund"),
+    into: "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, \
+        resource_version, created_sequence, created_at, body, requester, idempotency_key, idempotency_fingerprint)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Bytes,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE refunds.resource_version < excluded.resource_version AND refunds.livemode = excluded.livemode \
+             AND refunds.merchant_id = excluded.merchant_id",
+    together: Together::Apart,
+};
+
+/// The key under which a refund is buffered that was made with an idempotency key.
+pub(super) fn refund_key(tenant: &Tenant, requester: RequesterType, key: &str) -> String {
+    format!("refund/{}/{}/{requester}/{key}", tenant.merchant_id, tenant.livemode)
+}
 
 /// For the operator side, which acts for all tenants.
 const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment FROM refunds r \
@@ -23,6 +60,10 @@ const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment 
 #[async_trait]
 impl Refunds for Session<'_> {
     async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>, StoreError> {
+        if let Some(known) = self.conn.remembered.record(id.as_str()) {
+            let own = known.filter(|found| found.tenant == *tenant);
+            return Ok(own.map(|found| serde_json::from_str(&found.body)).transpose()?);
+        }
         let found = self.refund_body(tenant, id).await?;
         Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
     }
@@ -49,19 +90,10 @@ impl Refunds for Session<'_> {
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<BTreeMap<PaymentId, Money>, StoreError> {
-        // Added up here: with GROUP BY, SQLite would walk through all refunds by payment.
-        let open: Vec<(String, Money)> = sqlx::query_as(
-            "SELECT payment_id, amount FROM refunds \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND status IN ('requested', 'processing')",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(order.as_str())
-        .fetch_all(&mut *self.conn)
-        .await?;
+        let around = self.order_surroundings(tenant, order).await?;
         let mut sums = BTreeMap::new();
-        for (payment, amount) in open {
-            *sums.entry(PaymentId::from_store(payment)).or_default() += amount;
+        for (payment, amount) in &around.open_refunds {
+            *sums.entry(PaymentId::from_store(payment.clone())).or_default() += amount;
         }
         Ok(sums)
     }
@@ -72,6 +104,10 @@ impl Refunds for Session<'_> {
         requester: RequesterType,
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>, StoreError> {
+        let waits_under = refund_key(tenant, requester, key);
+        if self.conn.remembered.is_unused(&waits_under) {
+            return Ok(None);
+        }
         let row = sqlx::query(
             "SELECT body, idempotency_fingerprint FROM refunds \
              WHERE merchant_id = $1 AND livemode = $2 AND requester = $3 AND idempotency_key = $4",
@@ -80,7 +116,7 @@ impl Refunds for Session<'_> {
         .bind(tenant.livemode)
         .bind(requester.as_str())
         .bind(key)
-        .fetch_optional(&mut *self.conn)
+        .fetch_optional(self.conn.about(&[waits_under]).await?)
         .await?;
         row.as_ref().map(bodies::made_under_key).transpose()
     }
@@ -155,70 +191,39 @@ impl Refunds for Session<'_> {
         refund: &Refund,
         places: SequenceRange,
     ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, \
-                 resource_version, created_sequence, created_at, body, requester) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-             ON CONFLICT (id) DO UPDATE SET status = excluded.status, resource_version = excluded.resource_version, \
-                 body = excluded.body \
-             WHERE refunds.resource_version < excluded.resource_version AND refunds.livemode = excluded.livemode \
-                 AND refunds.merchant_id = excluded.merchant_id",
-        )
-        .bind(refund.id.as_str())
-        .bind(merchant.as_str())
-        .bind(refund.livemode)
-        .bind(refund.order_number.as_ref().map(OrderNumber::as_str))
-        .bind(refund.payment_id.as_str())
-        .bind(refund.status.as_str())
-        .bind(refund.amount)
-        .bind(refund.resource_version)
-        .bind(places.first)
-        .bind(refund.created_at.as_ms())
-        .bind(serde_json::to_string(refund)?)
-        .bind(refund.requested_by.kind.as_str())
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "refund")?;
-        reserve(self.conn, merchant, refund).await
+        let body = serde_json::to_string(refund)?;
+        let made_under = self.take_key_of(refund.id.as_str());
+        let (key, fingerprint) = made_under.unzip();
+        let tenant = Tenant { merchant_id: merchant.clone(), livemode: refund.livemode };
+        let requester = refund.requested_by.kind;
+        let order = refund.order_number.as_ref();
+        let keys = [refund.id.to_string()]
+            .into_iter()
+            .chain(order.map(|number| order_key(merchant, refund.livemode, number)))
+            .chain(key.as_ref().map(|key| refund_key(&tenant, requester, key)));
+        self.conn.buffer(
+            &REFUNDS,
+            keys,
+            [
+                refund.id.as_str().into(),
+                merchant.as_str().into(),
+                refund.livemode.into(),
+                order.map(OrderNumber::as_str).into(),
+                refund.payment_id.as_str().into(),
+                refund.status.as_str().into(),
+                refund.amount.into(),
+                refund.resource_version.into(),
+                places.first.into(),
+                refund.created_at.as_ms().into(),
+                body.into(),
+                requester.as_str().into(),
+                key.as_deref().into(),
+                fingerprint.map(Vec::from).into(),
+            ],
+        );
+        self.reserve(merchant, refund);
+        Ok(())
     }
-
-    async fn refund_keep_key(
-        &mut self,
-        tenant: &Tenant,
-        id: &RefundId,
-        key: &str,
-        fingerprint: &[u8; 32],
-    ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "UPDATE refunds SET idempotency_key = $4, idempotency_fingerprint = $5 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
-        )
-        .bind(id.as_str())
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(key)
-        .bind(fingerprint.as_slice())
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "refund")
-    }
-}
-
-/// Recomputes the sum of the payment's open refunds from their rows: whatever a use case computed, the schema's rule
-/// (I2) checks what is stored.
-async fn reserve(conn: &mut DbConnection, merchant: &MerchantId, refund: &Refund) -> Result<(), StoreError> {
-    let done = sqlx::query(
-        "UPDATE payments SET amount_refund_pending = ( \
-             SELECT COALESCE(SUM(amount), 0) FROM refunds \
-             WHERE payment_id = $1 AND merchant_id = $2 AND livemode = $3 AND status IN ('requested', 'processing')) \
-         WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
-    )
-    .bind(refund.payment_id.as_str())
-    .bind(merchant.as_str())
-    .bind(refund.livemode)
-    .execute(conn)
-    .await?;
-    one_row(done.rows_affected(), "payment of a refund")
 }
 
 fn found(row: &DbRow) -> Result<FoundRefund, StoreError> {

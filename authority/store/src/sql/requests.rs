@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 use sqlx::Row;
 
 use super::Session;
-use super::rows::{Kind, Table, TableOrder, Together, Touches};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use crate::StoreError;
 use crate::ports::{IdempotencyRecord, KeyScope, Requests};
 
@@ -39,7 +39,7 @@ static IDEMPOTENCY: Table = Table {
         Kind::Int,
         Kind::Int,
     ],
-    select: None,
+    form: Form::Insert,
     rest: "ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
              operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
              created_at = excluded.created_at, expires_at = excluded.expires_at \
@@ -105,6 +105,10 @@ impl Requests for Session<'_> {
             ],
         );
         Ok(())
+    }
+
+    fn idempotency_key_keep(&mut self, record_id: &str, key: &str, fingerprint: &[u8; 32]) {
+        self.keep_key(record_id, key, fingerprint);
     }
 
     async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {

@@ -27,6 +27,8 @@ pub(crate) enum TableOrder {
     Payment,
     Order,
     OrderLine,
+    Refund,
+    Shipment,
     Event,
     Delivery,
     Attempt,
@@ -34,6 +36,18 @@ pub(crate) enum TableOrder {
     AuditEntry,
     Idempotency,
     Figure,
+    /// Changes rows of payments by what is stored of their refunds: after both.
+    RefundReservation,
+    /// Changes rows of order lines: after them.
+    LineMark,
+}
+
+impl TableOrder {
+    /// Whether these rows go in a statement after all others. A statement sees the rows as they were before it, and
+    /// changes a row once.
+    fn is_sent_later(self) -> bool {
+        matches!(self, Self::RefundReservation | Self::LineMark)
+    }
 }
 
 /// The type of a column.
@@ -49,16 +63,27 @@ pub(crate) enum Kind {
 pub(crate) struct Table {
     pub(super) place: TableOrder,
     pub(super) touches: Touches,
-    /// `INSERT INTO … (…)`, the columns as [`Table::select`] gives them.
+    /// `INSERT INTO … (…)` or, with [`Form::Update`], `UPDATE … SET …`.
     pub(super) into: &'static str,
     /// The types of a row's columns.
     pub(super) columns: &'static [Kind],
-    /// The expressions to insert for a row `v (column1, …)`. `None` inserts the row as it is.
-    pub(super) select: Option<&'static str>,
-    /// The end of the statement: `WHERE TRUE ON CONFLICT …` with `select`, ` ON CONFLICT …` without.
+    pub(super) form: Form,
+    /// The end of the statement: `ON CONFLICT …` with [`Form::Insert`], `WHERE … ON CONFLICT …` with
+    /// [`Form::Select`], `WHERE …` with [`Form::Update`].
     pub(super) rest: &'static str,
     /// How rows with the same key are combined in one statement.
     pub(super) together: Together,
+}
+
+/// What a statement does with its rows `v (column1, …)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Inserts them as they are.
+    Insert,
+    /// Inserts these expressions for each.
+    Select(&'static str),
+    /// Updates the rows of the table that match them.
+    Update,
 }
 
 /// How rows with the same key are combined in one statement. A statement sees the rows as they were before it.
@@ -68,6 +93,8 @@ pub(crate) enum Together {
     Apart,
     /// A counter: the second row replaces the first, but keeps the first start, which is the last column.
     Merged,
+    /// The second row replaces the first.
+    Replaced,
     /// Every row gets one more column: its 1-based index among the statement's rows with the same value in this
     /// column.
     Numbered(usize),
@@ -130,6 +157,12 @@ impl From<&[u8]> for Value {
     }
 }
 
+impl From<Option<Vec<u8>>> for Value {
+    fn from(bytes: Option<Vec<u8>>) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
 /// A buffered row.
 pub(crate) struct Row {
     /// The index in the transaction of the job that wrote it.
@@ -159,6 +192,10 @@ impl<'r> Line<'r> {
         self.values.iter().chain(&self.end)
     }
 
+    fn of(values: &'r [Value]) -> Self {
+        Self { values, end: None }
+    }
+
     /// Merges `later` into this row: the later values, but keeps the first start.
     fn moved_on(&mut self, later: &'r [Value]) {
         let from = self.end.take().or_else(|| self.values.last().cloned());
@@ -182,6 +219,11 @@ pub(super) fn number(table: &Table, lines: &mut [Line<'_>]) {
 
 /// Sorts rows into steps, to be sent one after the other, each of one group per table in the order of tables.
 pub(super) fn steps(rows: &[Row]) -> Vec<Vec<Group<'_>>> {
+    let (later, first) = rows.iter().partition::<Vec<_>, _>(|row| row.table.place.is_sent_later());
+    [first, later].into_iter().flat_map(steps_of).collect()
+}
+
+fn steps_of(rows: Vec<&Row>) -> Vec<Vec<Group<'_>>> {
     let mut steps: Vec<Step<'_>> = Vec::new();
     for row in rows {
         match steps.last_mut().filter(|step| step.takes(row)) {
@@ -220,11 +262,12 @@ impl<'r> Step<'r> {
             .lines;
         if let Some(key) = row.keys.first() {
             let at = *self.places.entry((place, key)).or_insert(lines.len());
-            if let (Together::Merged, Some(earlier)) = (row.table.together, lines.get_mut(at)) {
-                earlier.moved_on(&row.values);
-                return;
+            match (row.table.together, lines.get_mut(at)) {
+                (Together::Merged, Some(earlier)) => return earlier.moved_on(&row.values),
+                (Together::Replaced, Some(earlier)) => return *earlier = Line::of(&row.values),
+                _ => {}
             }
         }
-        lines.push(Line { values: &row.values, end: None });
+        lines.push(Line::of(&row.values));
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Session<'c> {
     unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
     /// Deliveries that go as probes if their endpoints are held back.
     probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
+    /// The record that the job is about to make, and the idempotency key and fingerprint that are kept with it.
+    kept_key: Option<(String, (String, [u8; 32]))>,
     /// Turns that the job demanded and the transaction does not hold.
     missing: ShardSet,
 }
@@ -40,6 +42,7 @@ impl<'c> Session<'c> {
             desk: None,
             unasked: None,
             probes: Vec::new(),
+            kept_key: None,
             missing: ShardSet::NONE,
         }
     }
@@ -92,6 +95,16 @@ impl TurnHolder for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Notes the key to be kept with a record that is not written yet.
+    pub(super) fn keep_key(&mut self, record: &str, key: &str, fingerprint: &[u8; 32]) {
+        self.kept_key = Some((record.to_owned(), (key.to_owned(), *fingerprint)));
+    }
+
+    /// The idempotency key and fingerprint that are kept with this record.
+    pub(super) fn take_key_of(&mut self, record: &str) -> Option<(String, [u8; 32])> {
+        self.kept_key.take_if(|(id, _)| id == record).map(|(_, key)| key)
+    }
+
     /// Recalls the deliveries in the dispatcher's queue for this endpoint: they were leased for the endpoint as it
     /// was before the change.
     pub(super) fn recall(&mut self, endpoint: &EndpointId) {

@@ -6,7 +6,6 @@ use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus};
-use authority_domain::shipment::Shipment;
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use futures_util::TryStreamExt;
@@ -131,23 +130,6 @@ impl Shares for Session<'_> {
         query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         rows.iter().map(share).collect()
-    }
-
-    async fn shared_parcels(
-        &mut self,
-        tenant: &Tenant,
-        order: &OrderNumber,
-    ) -> Result<Vec<Shipment>, StoreError> {
-        let bodies: Vec<String> = sqlx::query_scalar(
-            "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
-             ORDER BY created_sequence",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(order.as_str())
-        .fetch_all(self.conn.about(&[]).await?)
-        .await?;
-        Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
     }
 
     async fn shares_to_end(

@@ -8,10 +8,58 @@ use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use sqlx::Row;
 
+use super::orders::order_key;
 use super::page_rows::placed_texts;
-use super::{Session, bodies, one_row};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
+use super::{Session, bodies};
 use crate::StoreError;
 use crate::ports::{MadeUnderKey, SequenceRange, Shipments};
+
+/// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
+static SHIPMENTS: Table = Table {
+    place: TableOrder::Shipment,
+    touches: Touches::Each("shipment"),
+    into: "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
+        resource_version, body, created_sequence, idempotency_key, idempotency_fingerprint)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Bytes,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, carrier = excluded.carrier, \
+             tracking_number = excluded.tracking_number, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE shipments.resource_version < excluded.resource_version AND shipments.livemode = excluded.livemode \
+             AND shipments.merchant_id = excluded.merchant_id",
+    together: Together::Apart,
+};
+
+/// The marks of an order's line.
+static LINE_MARKS: Table = Table {
+    place: TableOrder::LineMark,
+    touches: Touches::Each("order's line"),
+    into: "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6",
+    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int],
+    form: Form::Update,
+    rest: "WHERE order_lines.merchant_id = v.column1 AND order_lines.livemode = v.column2 \
+         AND order_lines.order_number = v.column3 AND order_lines.id = v.column4",
+    together: Together::Replaced,
+};
+
+/// The key under which a shipment is buffered that was made with an idempotency key.
+pub(super) fn shipment_key(tenant: &Tenant, key: &str) -> String {
+    format!("shipment/{}/{}/{key}", tenant.merchant_id, tenant.livemode)
+}
 
 #[async_trait]
 impl Shipments for Session<'_> {
@@ -25,9 +73,14 @@ impl Shipments for Session<'_> {
     }
 
     async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
+        if let Some(known) = self.conn.remembered.record(id.as_str()) {
+            return known
+                .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
+                .transpose();
+        }
         let row = sqlx::query("SELECT merchant_id, livemode, body FROM shipments WHERE id = $1")
             .bind(id.as_str())
-            .fetch_optional(&mut *self.conn)
+            .fetch_optional(self.conn.about(&[id.to_string()]).await?)
             .await?;
         let Some(row) = row else { return Ok(None) };
         let tenant = Tenant {
@@ -64,8 +117,8 @@ impl Shipments for Session<'_> {
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<Vec<Shipment>, StoreError> {
-        let statement = "SELECT body FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 ORDER BY created_sequence";
-        bodies::records(self.conn, statement, tenant, order.as_str()).await
+        let around = self.order_surroundings(tenant, order).await?;
+        Ok(around.shipments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
     }
 
     async fn shipment_by_key(
@@ -73,6 +126,10 @@ impl Shipments for Session<'_> {
         tenant: &Tenant,
         key: &str,
     ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError> {
+        let waits_under = shipment_key(tenant, key);
+        if self.conn.remembered.is_unused(&waits_under) {
+            return Ok(None);
+        }
         let row = sqlx::query(
             "SELECT body, idempotency_fingerprint FROM shipments \
              WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
@@ -80,7 +137,7 @@ impl Shipments for Session<'_> {
         .bind(tenant.merchant_id.as_str())
         .bind(tenant.livemode)
         .bind(key)
-        .fetch_optional(&mut *self.conn)
+        .fetch_optional(self.conn.about(&[waits_under]).await?)
         .await?;
         row.as_ref().map(bodies::made_under_key).transpose()
     }
@@ -91,50 +148,29 @@ impl Shipments for Session<'_> {
         shipment: &Shipment,
         places: SequenceRange,
     ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
-                 resource_version, body, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-             ON CONFLICT (id) DO UPDATE SET status = excluded.status, carrier = excluded.carrier, \
-                 tracking_number = excluded.tracking_number, resource_version = excluded.resource_version, \
-                 body = excluded.body \
-             WHERE shipments.resource_version < excluded.resource_version AND shipments.livemode = excluded.livemode \
-                 AND shipments.merchant_id = excluded.merchant_id",
-        )
-        .bind(shipment.id.as_str())
-        .bind(merchant.as_str())
-        .bind(shipment.livemode)
-        .bind(shipment.order_number.as_str())
-        .bind(shipment.status.as_str())
-        .bind(&shipment.carrier)
-        .bind(shipment.tracking_number.as_deref())
-        .bind(shipment.resource_version)
-        .bind(serde_json::to_string(shipment)?)
-        .bind(places.first)
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "shipment")
-    }
-
-    async fn shipment_keep_key(
-        &mut self,
-        tenant: &Tenant,
-        id: &ShipmentId,
-        key: &str,
-        fingerprint: &[u8; 32],
-    ) -> Result<(), StoreError> {
-        let done = sqlx::query(
-            "UPDATE shipments SET idempotency_key = $4, idempotency_fingerprint = $5 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
-        )
-        .bind(id.as_str())
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(key)
-        .bind(fingerprint.as_slice())
-        .execute(&mut *self.conn)
-        .await?;
-        one_row(done.rows_affected(), "shipment")
+        let body = serde_json::to_string(shipment)?;
+        let (key, fingerprint) = self.take_key_of(shipment.id.as_str()).unzip();
+        let tenant = Tenant { merchant_id: merchant.clone(), livemode: shipment.livemode };
+        let keys = [shipment.id.to_string(), order_key(merchant, shipment.livemode, &shipment.order_number)];
+        self.conn.buffer(
+            &SHIPMENTS,
+            keys.into_iter().chain(key.as_ref().map(|key| shipment_key(&tenant, key))),
+            [
+                shipment.id.as_str().into(),
+                merchant.as_str().into(),
+                shipment.livemode.into(),
+                shipment.order_number.as_str().into(),
+                shipment.status.as_str().into(),
+                shipment.carrier.as_str().into(),
+                shipment.tracking_number.as_deref().into(),
+                shipment.resource_version.into(),
+                body.into(),
+                places.first.into(),
+                key.as_deref().into(),
+                fingerprint.map(Vec::from).into(),
+            ],
+        );
+        Ok(())
     }
 
     async fn fulfillment_marks(
@@ -142,18 +178,11 @@ impl Shipments for Session<'_> {
         tenant: &Tenant,
         order: &OrderNumber,
     ) -> Result<LineMarks, StoreError> {
-        let rows: Vec<(String, i64, i64)> = sqlx::query_as(
-            "SELECT id, marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 \
-             AND marked_fulfilled_quantity + marked_shipped_quantity > 0",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(order.as_str())
-        .fetch_all(&mut *self.conn)
-        .await?;
-        let marks = |(line, fulfilled, shipped)| (LineItemId::from_store(line), Marks { fulfilled, shipped });
-        Ok(rows.into_iter().map(marks).collect())
+        let around = self.order_surroundings(tenant, order).await?;
+        let marks = |(line, fulfilled, shipped): &(String, i64, i64)| {
+            (LineItemId::from_store(line.clone()), Marks { fulfilled: *fulfilled, shipped: *shipped })
+        };
+        Ok(around.marks.iter().map(marks).collect())
     }
 
     async fn fulfillment_marks_put(
@@ -162,20 +191,20 @@ impl Shipments for Session<'_> {
         order: &OrderNumber,
         marked: &LineMarks,
     ) -> Result<(), StoreError> {
+        let of_order = order_key(&tenant.merchant_id, tenant.livemode, order);
         for (line, marks) in marked {
-            let done = sqlx::query(
-                "UPDATE order_lines SET marked_fulfilled_quantity = $5, marked_shipped_quantity = $6 \
-                 WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND id = $4",
-            )
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .bind(order.as_str())
-            .bind(line.as_str())
-            .bind(marks.fulfilled)
-            .bind(marks.shipped)
-            .execute(&mut *self.conn)
-            .await?;
-            one_row(done.rows_affected(), "order's line")?;
+            self.conn.buffer(
+                &LINE_MARKS,
+                [format!("{of_order}/{line}"), of_order.clone()],
+                [
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    order.as_str().into(),
+                    line.as_str().into(),
+                    marks.fulfilled.into(),
+                    marks.shipped.into(),
+                ],
+            );
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What a write transaction has read and need not read again: merchants, streams, counters, payments with their
-//! checkouts, and processors' messages.
+//! What a write transaction has read and need not read again: merchants, streams, counters, orders with what belongs
+//! to them, payments with their checkouts, and processors' messages.
 //!
 //! The transaction holds the turns of what it reads, so that stays true until its end, except for what its own jobs
 //! write. The cached counter of a stream advances with every job that takes sequence numbers, and goes back when the
@@ -9,7 +9,8 @@
 //! The free capacity of an endpoint is updated likewise, with every delivery that a job takes capacity for. It is
 //! cached apart from the streams, because the platform's endpoint subscribes to all of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::merchant::Merchant;
@@ -44,8 +45,24 @@ pub(super) struct FoundPayable {
     pub(super) under_way: bool,
 }
 
-/// A payment as it was read.
-pub(super) struct FoundPaymentBody {
+/// An order as it was read, and what belongs to it.
+#[derive(Default)]
+pub(super) struct OrderSurroundings {
+    /// The order's text and version, if there is such an order.
+    pub(super) order: Option<(String, i64)>,
+    pub(super) confirmed_by_operator: bool,
+    /// The texts of its payments, oldest first.
+    pub(super) payments: Vec<String>,
+    /// Payments and amounts of its open refunds.
+    pub(super) open_refunds: Vec<(String, i64)>,
+    /// The texts of its shipments, oldest first.
+    pub(super) shipments: Vec<String>,
+    /// Its lines that are marked, with the quantities that are marked as fulfilled and as shipped.
+    pub(super) marks: Vec<(String, i64, i64)>,
+}
+
+/// A record as it was read.
+pub(super) struct FoundRecord {
     pub(super) tenant: Tenant,
     pub(super) body: String,
 }
@@ -67,8 +84,13 @@ pub(super) struct TransactionCache {
     checkouts: HashMap<String, FoundCheckout>,
     /// By the ids of the checkouts. `None`, here and below: there is no such record.
     payables: HashMap<String, Option<FoundPayable>>,
-    /// By their ids.
-    payments: HashMap<String, Option<FoundPaymentBody>>,
+    /// Payments, refunds and shipments by their ids.
+    records: HashMap<String, Option<FoundRecord>>,
+    /// By the keys that they are buffered under.
+    orders: HashMap<String, Arc<OrderSurroundings>>,
+    /// Keys under which no record is stored: generated order numbers that are free, and idempotency keys that no
+    /// refund or shipment was made with.
+    unused: HashSet<String>,
     /// By the key that they are buffered under, and so are the answers.
     messages: HashMap<String, Option<KnownMessage>>,
     keys: HashMap<String, Option<FoundKey>>,
@@ -120,13 +142,30 @@ impl TransactionCache {
         self.payables.insert(checkout, found);
     }
 
-    /// What is cached for a payment; the outer `None` when nothing is.
-    pub(super) fn payment(&self, id: &str) -> Option<Option<&FoundPaymentBody>> {
-        self.payments.get(id).map(Option::as_ref)
+    /// What is cached for a payment, refund or shipment; the outer `None` when nothing is.
+    pub(super) fn record(&self, id: &str) -> Option<Option<&FoundRecord>> {
+        self.records.get(id).map(Option::as_ref)
     }
 
-    pub(super) fn note_payment(&mut self, id: String, found: Option<FoundPaymentBody>) {
-        self.payments.insert(id, found);
+    pub(super) fn note_record(&mut self, id: String, found: Option<FoundRecord>) {
+        self.records.insert(id, found);
+    }
+
+    pub(super) fn order(&self, key: &str) -> Option<&Arc<OrderSurroundings>> {
+        self.orders.get(key)
+    }
+
+    pub(super) fn note_order(&mut self, key: String, found: Arc<OrderSurroundings>) {
+        self.orders.insert(key, found);
+    }
+
+    /// Whether it is known that nothing is stored under this key.
+    pub(super) fn is_unused(&self, key: &str) -> bool {
+        self.unused.contains(key)
+    }
+
+    pub(super) fn note_unused(&mut self, key: String) {
+        self.unused.insert(key);
     }
 
     /// What is cached for a processor's message; the outer `None` when nothing is.
@@ -151,7 +190,9 @@ impl TransactionCache {
     pub(super) fn forget(&mut self, key: &str) {
         self.checkouts.remove(key);
         self.payables.remove(key);
-        self.payments.remove(key);
+        self.records.remove(key);
+        self.orders.remove(key);
+        self.unused.remove(key);
         self.messages.remove(key);
         self.keys.remove(key);
     }

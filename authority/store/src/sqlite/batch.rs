@@ -4,7 +4,7 @@
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Error, SqliteConnection};
 
-use super::rows::{Group, Line, Table, Value, number};
+use super::rows::{Form, Group, Line, Table, Value, number};
 
 /// The numbers of rows that a statement may have, largest first.
 const ROWS: [usize; 4] = [64, 16, 4, 1];
@@ -52,8 +52,10 @@ async fn insert(conn: &mut SqliteConnection, table: &Table, lines: &[Line<'_>]) 
 fn text(table: &Table, rows: usize) -> String {
     let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
     let values = format!("VALUES {}", vec![row; rows].join(", "));
-    match table.select {
-        Some(select) => format!("{} SELECT {select} FROM ({values}) AS v {}", table.into, table.rest),
-        None => format!("{} {values} {}", table.into, table.rest),
+    let Table { into, rest, .. } = table;
+    match table.form {
+        Form::Insert => format!("{into} {values} {rest}"),
+        Form::Select(select) => format!("{into} SELECT {select} FROM ({values}) AS v {rest}"),
+        Form::Update => format!("{into} FROM ({values}) AS v {rest}"),
     }
 }

@@ -61,6 +61,8 @@ mod events;
 mod external_references;
 #[path = "../sql/figures.rs"]
 mod figures;
+#[path = "../sql/first_reads.rs"]
+mod first_reads;
 #[path = "../sql/health_figures.rs"]
 mod health_figures;
 #[path = "../sql/inspect.rs"]
@@ -75,6 +77,8 @@ mod instances;
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
+#[path = "../sql/order_surroundings.rs"]
+mod order_surroundings;
 #[path = "../sql/orders.rs"]
 mod orders;
 #[path = "../sql/owners.rs"]
@@ -117,6 +121,8 @@ mod subscriptions;
 mod transaction_cache;
 #[path = "../sql/undelivered.rs"]
 mod undelivered;
+#[path = "../sql/unused_keys.rs"]
+mod unused_keys;
 #[path = "../sql/write_batch.rs"]
 mod write_batch;
 #[path = "../sql/write_buffer.rs"]

@@ -109,18 +109,11 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     }) else {
         panic!("shipping changes the order")
     };
-    shop.commit(changes).await.unwrap();
+    shop.commit_under(changes, first.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (second, changes) = shop.parcel(&order, std::slice::from_ref(&first), None);
-    shop.commit(changes).await.unwrap();
-    let keep = async |shipment: &authority_domain::shipment::Shipment, key: &'static str| {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), shipment.id.clone());
-        let kept: Result<(), StoreError> =
-            job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, key, &[7; 32]));
-        kept
-    };
-    keep(&first, "k-1").await.unwrap();
-    assert!(matches!(keep(&second, "k-1").await, Err(StoreError::Conflict(Constraint::Other))));
-    keep(&second, "k-2").await.unwrap();
+    shop.commit_under(changes.clone(), second.id.as_str(), "k-1", [7; 32]).await.unwrap_err();
+    assert_eq!(database.number("SELECT COUNT(*) FROM shipments").await, 1);
+    shop.commit_under(changes, second.id.as_str(), "k-2", [7; 32]).await.unwrap();
     for (key, expected) in [("k-1", Some(&first)), ("k-2", Some(&second)), ("k-3", None)] {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
         let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_by_key(&tenant, key));

@@ -31,7 +31,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     );
     shop.commit(vec![opened, created.unwrap()]).await.unwrap();
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
-    let committed = shop.commit(changes).await.unwrap();
+    let committed = shop.commit_under(changes, shipment.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (events, deliveries) = (committed.events, committed.deliveries);
     let record = IdempotencyRecord {
         scope: KeyScope::Merchant(shop.tenant.clone()),
@@ -43,16 +43,8 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
         created_at: noon(),
         expires_at: at(60),
     };
-    let (tenant, id) = (shop.tenant.clone(), shipment.id.clone());
-    let kept: Result<(), StoreError> = shop
-        .store
-        .write(move |tx: &mut dyn Tx| {
-            Box::pin(async move {
-                tx.idempotency_insert(&record).await?;
-                tx.shipment_keep_key(&tenant, &id, "k-1", &[7; 32]).await
-            })
-        })
-        .await;
+    let store = &shop.store;
+    let kept: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
     kept.unwrap();
 
     let [other, test] = strangers;
@@ -155,10 +147,6 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
         let put: Result<(), StoreError> =
             job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES));
         put.unwrap_err();
-        let (tenant, id) = (stranger.tenant.clone(), shipment.id.clone());
-        let kept: Result<(), StoreError> =
-            job!(store.write, tx => tx.shipment_keep_key(&tenant, &id, "k", &[7; 32]));
-        kept.unwrap_err();
         assert_eq!(database.number(sums).await, before);
     }
 }

@@ -126,7 +126,8 @@ macro_rules! conformance {
             recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
                 a_recovery_ends_once;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,
-                open_refunds_reserve_and_ended_ones_do_not, refunds_never_exceed_what_was_captured,
+                open_refunds_reserve_and_ended_ones_do_not, requests_that_wait_together_never_use_the_same_money,
+                refunds_never_exceed_what_was_captured,
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
             refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants,
                 late_payments_are_found, a_refund_may_belong_to_no_order;

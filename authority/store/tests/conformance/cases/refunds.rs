@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{PaymentId, RefundId};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, Order};
@@ -14,12 +15,13 @@ use authority_domain::refund::{
 };
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{MadeUnderKey, Tx};
-use authority_store::{Constraint, StoreError};
+use authority_store::ports::{FirstRead, MadeUnderKey, Prefetch, Tx};
 
 use super::fixtures::{at, dice};
-use super::shop::Shop;
+use super::held::{hold, submit};
+use super::shop::{Sale, Shop};
 use super::{Database, job};
 
 async fn standing(tx: &mut dyn Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
@@ -45,6 +47,18 @@ pub(crate) async fn ask(
     kind: RequesterType,
     s: i64,
 ) -> Refund {
+    ask_under(shop, number, amount, kind, s, None).await.unwrap()
+}
+
+/// The same with an idempotency key that the refund keeps; it says what it will read.
+pub(crate) async fn ask_under(
+    shop: &Shop,
+    number: &OrderNumber,
+    amount: i64,
+    kind: RequesterType,
+    s: i64,
+    key: Option<&'static str>,
+) -> Result<Refund, Refusal> {
     let (shop, number) = (shop.clone(), number.clone());
     let new = NewRefund {
         amount: Some(amount),
@@ -56,19 +70,32 @@ pub(crate) async fn ask(
         metadata: Metadata::new(),
     };
     let store = shop.store.clone();
-    let asked: Result<Refund, Refusal> = store
-        .write(move |tx: &mut dyn Tx| {
+    let under = key.map(|key| FirstRead::RefundUnderKey(shop.tenant.clone(), kind, key.to_owned()));
+    let order = FirstRead::Order(shop.tenant.clone(), number.clone());
+    let ahead = Prefetch {
+        tenant: Some(shop.tenant.clone()),
+        key: None,
+        reads: [order].into_iter().chain(under).collect(),
+        now: at(s),
+    };
+    store
+        .write_ahead(ahead, move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                let standing = standing(tx, &shop, &number).await?;
                 let id = RefundId::generate(at(s), &mut dice());
+                if let Some(key) = key {
+                    if let Some(made) = tx.refund_by_key(&shop.tenant, kind, key).await? {
+                        return Ok(made.record);
+                    }
+                    tx.idempotency_key_keep(id.as_str(), key, &[9; 32]);
+                }
+                let standing = standing(tx, &shop, &number).await?;
                 let by = Requester { kind, id: None };
                 let outcome = refund::flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
                 commit(tx, &shop, &outcome, s).await?;
                 Ok(outcome.refund)
             })
         })
-        .await;
-    asked.unwrap()
+        .await
 }
 
 /// Reports `status` on the refund.
@@ -143,6 +170,37 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
     assert_eq!((summary.refunded, summary.refund_pending, summary.refundable), (100, 0, 5000));
 }
 
+/// Each request that shares a transaction with others finds what those before it have reserved, and what they made
+/// under its key.
+pub(crate) async fn requests_that_wait_together_never_use_the_same_money(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let (sale, other) = (shop.sell().await, shop.sell().await);
+    let asking = |sale: &Sale, amount, key: &'static str| {
+        let (shop, number) = (shop.clone(), sale.order.order_number.clone());
+        submit(async move { ask_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await })
+    };
+    let (open, holding) = hold(&shop.store).await;
+    let first = asking(&sale, 5000, "k-1");
+    let elsewhere = asking(&other, 5000, "k-2");
+    let too_much = asking(&sale, 101, "k-3");
+    let again = asking(&sale, 5000, "k-1");
+    let rest = asking(&sale, 100, "k-4");
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    let made = first.await.unwrap();
+    elsewhere.await.unwrap();
+    assert_eq!(too_much.await.unwrap_err().code, ErrorCode::RefundAmountExceeded);
+    assert_eq!(again.await.unwrap(), made);
+    rest.await.unwrap();
+    for (sale, pending) in [(&sale, 5100), (&other, 5000)] {
+        assert_eq!(payment_now(&shop, &sale.payment.id).await.amount_refund_pending, pending);
+        let expected = BTreeMap::from([(sale.payment.id.clone(), pending)]);
+        assert_eq!(reserved(&shop, &sale.order.order_number).await, expected);
+    }
+    let column = "SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments";
+    assert_eq!(database.number(column).await, 10_100);
+}
+
 /// The schema's own view of I2, whatever a use case has computed.
 pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -213,18 +271,19 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
-    let first = ask(&shop, number, 1, RequesterType::ApiKey, 1).await;
-    let second = ask(&shop, number, 2, RequesterType::ApiKey, 2).await;
-    let platforms = ask(&shop, number, 3, RequesterType::Operator, 3).await;
-    let keep = async |refund: &Refund, key: &'static str| {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), refund.id.clone());
-        let kept: Result<(), StoreError> =
-            job!(store.write, tx => tx.refund_keep_key(&tenant, &id, key, &[9; 32]));
-        kept
+    let ask = async |amount, requester| {
+        ask_under(&shop, number, amount, requester, amount, Some("k-1")).await.unwrap()
     };
-    keep(&first, "k-1").await.unwrap();
-    assert!(matches!(keep(&second, "k-1").await, Err(StoreError::Conflict(Constraint::Other))));
-    keep(&platforms, "k-1").await.unwrap();
+    let first = ask(1, RequesterType::ApiKey).await;
+    assert_eq!(ask(2, RequesterType::ApiKey).await, first);
+    let platforms = ask(3, RequesterType::Operator).await;
+    // The schema's own view, whatever a use case has looked for.
+    let mut twin = first.clone();
+    twin.id = RefundId::generate(at(4), &mut dice());
+    let change =
+        authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, &twin);
+    shop.commit_under(vec![change], twin.id.as_str(), "k-1", [9; 32]).await.unwrap_err();
+    assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 2);
     // The key stays when the refund moves on.
     let first = report(&shop, &first, RefundStatus::Completed, 4).await;
     let by_key = async |shop: &Shop, requester, key: &'static str| {

@@ -77,6 +77,25 @@ impl Shop {
             .await
     }
 
+    /// Commits what makes a record, with an idempotency key that is kept with it.
+    pub(crate) async fn commit_under(
+        &self,
+        changes: Vec<Change>,
+        record: &str,
+        key: &'static str,
+        fingerprint: [u8; 32],
+    ) -> Result<Committed, Refusal> {
+        let (shop, record) = (self.clone(), record.to_owned());
+        self.store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    tx.idempotency_key_keep(&record, key, &fingerprint);
+                    shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await
+                })
+            })
+            .await
+    }
+
     /// Commits within a job that does more.
     pub(crate) async fn commit_in(
         &self,
