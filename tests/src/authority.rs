@@ -1,8 +1,8 @@
 //! A real `authority serve` on a database of its own.
 //!
 //! [`Authority::start`] (on a SQLite file) or [`Authority::on`] (on a database of either kind) builds the binary
-//! (once per test program), makes an operator key with it, starts `serve` on free ports in a new folder and waits for
-//! the ready line. The test may end it in order ([`Authority::terminate`]), by force ([`Authority::kill`]), and start
+//! (once per test program), copies a migrated database with an operator's key, starts `serve` on free ports in a new
+//! folder and waits for the ready line. The test may end it in order ([`Authority::terminate`]), by force ([`Authority::kill`]), and start
 //! it again on the same files ([`Authority::restart`]); every [`Api`] finds it again on its new ports. What it logs
 //! goes to a file, which is shown when the test fails.
 //!
@@ -29,6 +29,7 @@ use tokio::sync::watch;
 use crate::eventually::{eventually, within};
 use crate::http::{Api, Reply};
 use crate::merchant::ServiceUrls;
+use crate::prepared::Prepared;
 use crate::terminal::Terminal;
 
 /// A key-encryption key: 32 bytes, base64.
@@ -62,26 +63,42 @@ pub struct Authority {
 impl Authority {
     /// Starts one on an empty database of this kind. `variables` as for [`Authority::start`].
     pub async fn on(database: Database, variables: &[(&str, &str)]) -> Self {
-        match database {
-            Database::Sqlite => Self::start(variables).await,
-            Database::Postgres => {
-                let url = postgres_cluster::database().await;
-                let mut all = vec![("AUTHORITY_DATABASE_URL", url.as_str())];
-                all.extend(variables);
-                Self::start(&all).await
-            }
+        let folder = new_folder();
+        let Prepared { url, operator_key } = Prepared::new(database, folder.path()).await;
+        let mut all = vec![("AUTHORITY_DATABASE_URL", url.as_str())];
+        all.extend(variables);
+        let mut authority = Self::new(binary(), folder, &all);
+        authority.operator_key = operator_key;
+        authority.restart().await;
+        authority
+    }
+
+    /// Starts one on new files, or on the database that `variables` name, with a new operator's key. `variables` come
+    /// on top of those that tests need: loopback endpoints are allowed, limits are off, a failed delivery is tried
+    /// again after one second.
+    pub async fn start(variables: &[(&str, &str)]) -> Self {
+        if variables.iter().any(|(name, _)| *name == "AUTHORITY_DATABASE_URL") {
+            Self::built_as(binary(), variables).await
+        } else {
+            Self::on(Database::Sqlite, variables).await
         }
     }
 
-    /// Starts one on new files. `variables` come on top of those that tests need: loopback endpoints are allowed,
-    /// limits are off, a failed delivery is tried again after one second.
-    pub async fn start(variables: &[(&str, &str)]) -> Self {
-        Self::built_as(binary(), variables).await
+    /// The same with a binary that was built elsewhere, which makes its database itself.
+    pub async fn built_as(binary: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut authority = Self::new(binary, new_folder(), variables);
+        // A SQLite file is migrated by whatever opens it.
+        let migrated = authority.run(&["migrate"]).await;
+        assert!(migrated.status.success(), "{migrated:?}");
+        let made = authority.run(&["operator-key", "create", "--name", "tests", "--json"]).await;
+        assert!(made.status.success(), "{made:?}");
+        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+        authority.operator_key = made["key"].as_str().unwrap().to_owned();
+        authority.restart().await;
+        authority
     }
 
-    /// The same with a binary that was built elsewhere.
-    pub async fn built_as(binary: &Path, variables: &[(&str, &str)]) -> Self {
-        let folder = tempfile::Builder::new().prefix("authority-").tempdir().unwrap();
+    fn new(binary: &Path, folder: tempfile::TempDir, variables: &[(&str, &str)]) -> Self {
         let database = format!("sqlite://{}", folder.path().join("authority.db").display());
         let usual = [
             ("AUTHORITY_DATABASE_URL", database.as_str()),
@@ -96,7 +113,7 @@ impl Authority {
             ("AUTHORITY_LOG", "debug"),
         ];
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let mut authority = Self {
+        Self {
             binary: binary.to_owned(),
             folder,
             variables: usual.iter().chain(variables).map(owned).collect(),
@@ -104,16 +121,7 @@ impl Authority {
             merchant_api: watch::Sender::new(None),
             operator_api: watch::Sender::new(None),
             running: None,
-        };
-        // A SQLite file is migrated by whatever opens it.
-        let migrated = authority.run(&["migrate"]).await;
-        assert!(migrated.status.success(), "{migrated:?}");
-        let made = authority.run(&["operator-key", "create", "--name", "tests", "--json"]).await;
-        assert!(made.status.success(), "{made:?}");
-        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
-        authority.operator_key = made["key"].as_str().unwrap().to_owned();
-        authority.restart().await;
-        authority
+        }
     }
 
     /// Sets a variable for the next start and for the commands from now on.
@@ -421,6 +429,10 @@ impl ServiceUrls for Authority {
     fn merchant(&self, key: &str) -> Api {
         self.merchant(key)
     }
+}
+
+fn new_folder() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("authority-").tempdir().unwrap()
 }
 
 /// A command of the binary on nothing that a test has made: no file, no variable.

@@ -30,6 +30,7 @@ pub mod http;
 pub mod memory;
 pub mod merchant;
 pub mod partners;
+mod prepared;
 pub mod receiver;
 pub mod schemas;
 pub mod service;

@@ -11,14 +11,11 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use authority::app::merchant::operator_keys::operator_key_create;
 use authority::clock::Clock;
 use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::dispatch::connector::Resolve;
 use authority::service::Service;
-use authority_domain::merchant::scope::OperatorScope;
-use authority_store::{Store, StoreUrl};
 use tokio::sync::watch;
 
 use crate::authority::{Database, KEK};
@@ -26,6 +23,7 @@ use crate::clock::HandClock;
 use crate::eventually::eventually;
 use crate::http::{Address, Api, Reply};
 use crate::merchant::ServiceUrls;
+use crate::prepared::Prepared;
 
 /// What names lead to, as the test says; an address leads to itself.
 #[derive(Debug, Default)]
@@ -87,13 +85,10 @@ impl InProcess {
     /// The same with this clock.
     pub async fn start_at(database: Database, clock: Arc<HandClock>, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let database_url = new_database(database, &folder).await;
+        let Prepared { url: database_url, operator_key } = Prepared::new(database, folder.path()).await;
         let names = Arc::<Names>::default();
         let service = serve(&database_url, Arc::clone(&clock), Arc::clone(&names), variables).await;
-        let (store, scopes) = (&service.app.store, OperatorScope::ALL.to_vec());
-        let issued =
-            operator_key_create(store, &*clock, &SystemDice, "tests".to_owned(), scopes).await.unwrap();
-        Self { service, clock, names, database_url, operator_key: issued.key.to_string(), _folder: folder }
+        Self { service, clock, names, database_url, operator_key, _folder: folder }
     }
 
     /// The address of its database.
@@ -169,14 +164,9 @@ impl ServiceUrls for InProcess {
     }
 }
 
-/// An empty database of this kind, with the schema; a file is in `folder`.
+/// A database of this kind with the schema and nothing but an operator's key; a file is in `folder`.
 pub async fn new_database(database: Database, folder: &tempfile::TempDir) -> String {
-    let url = match database {
-        Database::Sqlite => format!("sqlite://{}", folder.path().join("authority.db").display()),
-        Database::Postgres => postgres_cluster::database().await,
-    };
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    url
+    Prepared::new(database, folder.path()).await.url
 }
 
 /// A service on this database, with this clock and these names.

@@ -178,7 +178,7 @@ macro_rules! conformance {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
-                    let database = <$database>::start().await;
+                    let database = <$database>::migrated().await;
                     $crate::cases::$module::$case(&database).await;
                 }
             )+

@@ -9,6 +9,7 @@ mod upgrade;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
+use tokio::sync::OnceCell;
 
 use crate::cases::Database;
 
@@ -20,6 +21,17 @@ pub(crate) struct PostgresDatabase {
 impl PostgresDatabase {
     async fn start() -> Self {
         Self { address: postgres_cluster::database().await }
+    }
+
+    /// A copy of one that was migrated once.
+    async fn migrated() -> Self {
+        static ORIGINAL: OnceCell<String> = OnceCell::const_new();
+        let migrate = async || {
+            let empty = Self::start().await;
+            Store::migrate(&empty.url()).await.unwrap();
+            empty.address
+        };
+        Self { address: postgres_cluster::copy(ORIGINAL.get_or_init(migrate).await).await }
     }
 
     async fn connect(&self) -> PgConnection {

@@ -11,6 +11,7 @@ use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 use crate::cases::Database;
 
@@ -22,6 +23,19 @@ pub(crate) struct SqliteFile {
 impl SqliteFile {
     async fn start() -> Self {
         Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    /// A copy of one that was migrated once.
+    async fn migrated() -> Self {
+        static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();
+        let migrate = async || {
+            let empty = Self::start().await;
+            Store::migrate(&empty.url()).await.unwrap();
+            std::fs::read(empty.path()).unwrap()
+        };
+        let copy = Self::start().await;
+        std::fs::write(copy.path(), FILE.get_or_init(migrate).await).unwrap();
+        copy
     }
 
     fn path(&self) -> PathBuf {
