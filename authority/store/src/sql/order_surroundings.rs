@@ -67,9 +67,11 @@ impl Session<'_> {
     ) -> Result<HashMap<String, Arc<OrderSurroundings>>, StoreError> {
         let mut query = QueryBuilder::<Db>::new("WITH t (merchant_id, livemode, order_number) AS (VALUES ");
         let mut between = "(CAST(";
-        for (tenant, number) in padded(orders) {
+        for (nth, (tenant, number)) in padded(orders).enumerate() {
+            // What fills up the list finds nothing: else the last order's records would come twice.
+            let number = orders.get(nth).map(|_| number.as_str());
             query.push(between).push_bind(tenant.merchant_id.as_str()).push(" AS TEXT), CAST(");
-            query.push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(").push_bind(number.as_str());
+            query.push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(").push_bind(number);
             query.push(" AS TEXT))");
             between = ", (CAST(";
         }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
-use sqlx::QueryBuilder;
+use sqlx::{QueryBuilder, Row as _};
 
-use super::orders::order_key;
+use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
 use super::prefetch::{WORTH_IT, padded};
-use super::{Db, Session};
+use super::{Db, Session, bodies};
 use crate::StoreError;
 
 /// Where a key is used, for a row `t (merchant, mode, text, requester, key)`.
@@ -38,6 +38,7 @@ impl Session<'_> {
         &mut self,
         tenants: &BTreeMap<&Tenant, usize>,
     ) -> Result<(), StoreError> {
+        self.counters_ahead(&Vec::from_iter(tenants.keys().copied())).await?;
         let mut numbers = BTreeMap::new();
         for (tenant, count) in tenants {
             let known =
@@ -52,6 +53,35 @@ impl Session<'_> {
         }
         numbers.retain(|key, _| !self.conn.waits(key));
         self.unused_ahead(ORDERS, &numbers).await
+    }
+
+    /// The counters of generated numbers of these tenants, unless they are known.
+    async fn counters_ahead(&mut self, tenants: &[&Tenant]) -> Result<(), StoreError> {
+        let unknown = |tenant: &&Tenant| {
+            self.conn.remembered.counter(tenant).is_none() && !self.conn.waits(&counter_waits_under(tenant))
+        };
+        let tenants: Vec<&Tenant> = tenants.iter().copied().filter(unknown).collect();
+        if tenants.len() < WORTH_IT {
+            return Ok(());
+        }
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT c.merchant_id, c.livemode, c.last_number FROM order_counters c WHERE c.merchant_id IN (",
+        );
+        let mut list = query.separated(", ");
+        for tenant in padded(&tenants) {
+            list.push_bind(tenant.merchant_id.as_str());
+        }
+        query.push(")");
+        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
+        let mut last_numbers = BTreeMap::new();
+        for row in rows {
+            last_numbers.insert(bodies::tenant(&row)?, row.try_get(2)?);
+        }
+        for tenant in tenants {
+            let last_number = last_numbers.remove(tenant).unwrap_or(NUMBERS_START_ABOVE);
+            self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
+        }
+        Ok(())
     }
 
     /// Caches which of these keys are not used.

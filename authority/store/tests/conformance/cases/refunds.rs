@@ -174,31 +174,33 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
 /// under its key.
 pub(crate) async fn requests_that_wait_together_never_use_the_same_money(database: &dyn Database) {
     let shop = Shop::open(database).await;
-    let (sale, other) = (shop.sell().await, shop.sell().await);
+    let (sale, other, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     let asking = |sale: &Sale, amount, key: &'static str| {
         let (shop, number) = (shop.clone(), sale.order.order_number.clone());
         submit(async move { ask_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await })
     };
     let (open, holding) = hold(&shop.store).await;
     let first = asking(&sale, 5000, "k-1");
-    let elsewhere = asking(&other, 5000, "k-2");
+    let elsewhere = [(&other, "k-2"), (&third, "k-5")].map(|(sale, key)| asking(sale, 5000, key));
     let too_much = asking(&sale, 101, "k-3");
     let again = asking(&sale, 5000, "k-1");
     let rest = asking(&sale, 100, "k-4");
     open.send(()).unwrap();
     holding.await.unwrap();
     let made = first.await.unwrap();
-    elsewhere.await.unwrap();
+    for elsewhere in elsewhere {
+        elsewhere.await.unwrap();
+    }
     assert_eq!(too_much.await.unwrap_err().code, ErrorCode::RefundAmountExceeded);
     assert_eq!(again.await.unwrap(), made);
     rest.await.unwrap();
-    for (sale, pending) in [(&sale, 5100), (&other, 5000)] {
+    for (sale, pending) in [(&sale, 5100), (&other, 5000), (&third, 5000)] {
         assert_eq!(payment_now(&shop, &sale.payment.id).await.amount_refund_pending, pending);
         let expected = BTreeMap::from([(sale.payment.id.clone(), pending)]);
         assert_eq!(reserved(&shop, &sale.order.order_number).await, expected);
     }
     let column = "SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments";
-    assert_eq!(database.number(column).await, 10_100);
+    assert_eq!(database.number(column).await, 15_100);
 }
 
 /// The schema's own view of I2, whatever a use case has computed.
