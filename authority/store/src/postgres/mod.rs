@@ -214,6 +214,9 @@ pub(crate) const LOCK_ROWS: &str = " FOR UPDATE";
 /// The database's own time in milliseconds.
 pub(crate) const NOW_MS: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
 
+/// What is inserted of an instance that is seen now.
+pub(crate) const SEEN_NOW: &str = "v.column1, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
+
 /// The triggers that prevent changes to events (T3), by name.
 pub(crate) const GUARDS: [&str; 3] = ["events_no_update", "events_no_delete", "events_no_truncate"];
 

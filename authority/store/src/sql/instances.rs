@@ -3,21 +3,38 @@
 use async_trait::async_trait;
 use sqlx::QueryBuilder;
 
-use super::{Db, NOW_MS, Session};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
+use super::{Db, NOW_MS, SEEN_NOW, Session};
 use crate::StoreError;
 use crate::ports::Instances;
+
+/// A sign of life.
+static INSTANCES: Table = Table {
+    place: TableOrder::Instance,
+    touches: Touches::Each("instance"),
+    into: "INSERT INTO instances (id, seen_at)",
+    columns: &[Kind::Text],
+    form: Form::Select(SEEN_NOW),
+    rest: "WHERE TRUE ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at",
+    together: Together::Replaced,
+};
 
 #[async_trait]
 impl Instances for Session<'_> {
     async fn instance_beat(&mut self, id: &str, forget_after_ms: i64) -> Result<i64, StoreError> {
-        let mut seen = QueryBuilder::<Db>::new("INSERT INTO instances (id, seen_at) VALUES (");
-        seen.push_bind(id).push(", ").push(NOW_MS);
-        seen.push(") ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at");
-        seen.build().execute(&mut *self.conn).await?;
-        let mut gone = QueryBuilder::<Db>::new("DELETE FROM instances WHERE seen_at < ");
-        gone.push(NOW_MS).push(" - ").push_bind(forget_after_ms);
-        gone.build().execute(&mut *self.conn).await?;
-        Ok(sqlx::query_scalar("SELECT COUNT(*) FROM instances").fetch_one(&mut *self.conn).await?)
+        self.conn.buffer(&INSTANCES, [format!("instance/{id}")], [id.into()]);
+        // The other instances: so the row above may wait, and what other jobs have read ahead stays.
+        let mut others = QueryBuilder::<Db>::new("SELECT COUNT(*), COUNT(CASE WHEN seen_at >= ");
+        others.push(NOW_MS).push(" - ").push_bind(forget_after_ms);
+        others.push(" THEN 1 END) FROM instances WHERE id <> ").push_bind(id);
+        let conn = self.conn.about(&[]).await?;
+        let (others, alive): (i64, i64) = others.build_query_as().fetch_one(conn).await?;
+        if others > alive {
+            let mut gone = QueryBuilder::<Db>::new("DELETE FROM instances WHERE seen_at < ");
+            gone.push(NOW_MS).push(" - ").push_bind(forget_after_ms);
+            gone.build().execute(&mut *self.conn).await?;
+        }
+        Ok(alive + 1)
     }
 
     async fn instance_leave(&mut self, id: &str) -> Result<(), StoreError> {

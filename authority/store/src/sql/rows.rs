@@ -36,6 +36,7 @@ pub(crate) enum TableOrder {
     AuditEntry,
     Idempotency,
     Figure,
+    Instance,
     /// Changes rows of payments by what is stored of their refunds: after both.
     RefundReservation,
     /// Changes rows of order lines: after them.

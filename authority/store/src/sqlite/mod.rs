@@ -195,6 +195,9 @@ pub(crate) const LOCK_ROWS: &str = "";
 /// The database's own time in milliseconds.
 pub(crate) const NOW_MS: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
+/// What is inserted of an instance that is seen now.
+pub(crate) const SEEN_NOW: &str = "v.column1, CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
 /// The triggers that prevent changes to events (T3), by name.
 pub(crate) const GUARDS: [&str; 2] = ["events_no_update", "events_no_delete"];
 
