@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use tests::authority;
+use tests::binary;
 
 use crate::load::Window;
 use crate::stand::Build;
@@ -96,7 +96,7 @@ impl Choice {
         if choice.parts.is_empty() {
             choice.parts = Part::ALL.into_iter().take(all).map(|(_, part)| part).collect();
         }
-        let this = Build { name: "this", binary: authority::binary().to_owned() };
+        let this = Build { name: "this", binary: binary::binary().to_owned() };
         let against = against.map(|path| Build { name: "against", binary: absolute(&path) });
         choice.builds = std::iter::once(this).chain(against).collect();
         choice

@@ -20,6 +20,7 @@
 )]
 
 pub mod authority;
+pub mod binary;
 pub mod clock;
 pub mod damage;
 mod database;

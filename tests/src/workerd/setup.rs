@@ -21,7 +21,7 @@ pub(super) fn edge_receiver_modules() -> Vec<PathBuf> {
     static MODULES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
         // Programs that run side by side would take the modules from under each other.
         if std::env::var_os("EDGE_RECEIVER_IS_BUILT").is_none() {
-            run(crate::authority::cargo().current_dir(root()).args(["xtask", "build", "--worker"]));
+            run(crate::binary::cargo().current_dir(root()).args(["xtask", "build", "--worker"]));
         }
         let dist = root().join("edge-receiver/dist");
         let mut modules = vec![dist.join("worker.js"), dist.join("index.js"), dist.join("index_bg.wasm")];

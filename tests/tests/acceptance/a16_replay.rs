@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::json;
-use tests::authority::{Authority, Database, lone};
+use tests::authority::{Authority, Database};
+use tests::binary::lone;
 use tests::eventually::within;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tests::authority::{Authority, lone};
+use tests::authority::Authority;
+use tests::binary::lone;
 use tests::merchant::Merchant;
 
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
