@@ -37,6 +37,9 @@ pub(crate) trait WritingConnection: Send + 'static {
     /// Opens a transaction that may write, with those of `turns` that can be had at once, or with all of them when it
     /// is told to wait. Returns the turns that it holds; `None` when it waited in vain, and no transaction is open.
     async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError>;
+    /// Takes those of `turns` that can be had at once, in a transaction that waited for its own and has sent nothing
+    /// since. After an error no transaction is open.
+    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError>;
     /// Reads at once what several jobs will ask for first, where that is worth it. What it does not read, the jobs
     /// read themselves.
     async fn prefetch(
@@ -144,7 +147,7 @@ impl Worker {
         if batch.wait {
             self.queue.waited();
         }
-        let held = match begun {
+        let mut held = match begun {
             Ok(Some(held)) => held,
             Ok(None) => {
                 let back = batch.jobs.into_iter().filter_map(waited_in_vain).collect();
@@ -160,6 +163,11 @@ impl Worker {
                 return batch.turns;
             }
         };
+        let mut batch = batch;
+        if batch.wait {
+            let Some(also) = self.take_along(&mut batch).await else { return batch.turns };
+            held = held.or(also);
+        }
         let (jobs, back): (VecDeque<_>, VecDeque<_>) =
             batch.jobs.into_iter().partition(|job| job.job.turns().allow(held));
         let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns().shards));
@@ -178,6 +186,25 @@ impl Worker {
         self.queue.put_back(std::mem::take(&mut progress.again), ShardSet::NONE);
         self.answer(progress.ran, committed);
         kept
+    }
+
+    /// Adds what else is queued to a batch that has waited, and takes the free turns for it; returns those. `None`:
+    /// the transaction is gone, and all jobs are answered.
+    async fn take_along(&mut self, batch: &mut Batch) -> Option<ShardSet> {
+        let also = self.queue.also(BATCH_MAX.saturating_sub(batch.jobs.len()));
+        batch.jobs.extend(also.jobs);
+        batch.turns = batch.turns.or(also.turns);
+        if also.turns.is_empty() {
+            return Some(ShardSet::NONE);
+        }
+        match self.connection.take_also(also.turns).await {
+            Ok(held) => Some(held),
+            Err(error) => {
+                tracing::error!(error = %error, "the transaction is lost");
+                batch.jobs.drain(..).for_each(|job| job.answer(End::Lost));
+                None
+            }
+        }
     }
 
     /// Runs the jobs. Where nobody else writes, also those that are queued meanwhile; elsewhere others may wait for the

@@ -95,6 +95,13 @@ impl PostgresWriting {
     }
 }
 
+/// The statement that takes these turns, or those of them that nobody holds.
+fn take(turns: ShardSet, skip_locked: &str) -> String {
+    let shards: Vec<String> = turns.numbers().map(|shard| shard.to_string()).collect();
+    let shards = shards.join(", ");
+    format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE{skip_locked}")
+}
+
 fn is_lock_timeout(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "55P03")
 }
@@ -106,14 +113,11 @@ fn begin(turns: ShardSet, wait: bool) -> String {
     if turns.is_empty() {
         return format!("{BEGIN}; {SAVEPOINT}");
     }
-    let shards: Vec<String> = turns.numbers().map(|shard| shard.to_string()).collect();
-    let shards = shards.join(", ");
-    let turns = format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE");
     match wait {
-        false => format!("{BEGIN}; {turns} SKIP LOCKED; {SAVEPOINT}"),
+        false => format!("{BEGIN}; {}; {SAVEPOINT}", take(turns, " SKIP LOCKED")),
         true => format!(
-            "{BEGIN}; SET LOCAL lock_timeout = {TURN_WAIT_MS}; {turns}; SET LOCAL lock_timeout = {LOCK_WAIT_MS}; \
-             {SAVEPOINT}"
+            "{BEGIN}; SET LOCAL lock_timeout = {TURN_WAIT_MS}; {}; SET LOCAL lock_timeout = {LOCK_WAIT_MS}; {SAVEPOINT}",
+            take(turns, "")
         ),
     }
 }
@@ -151,6 +155,19 @@ impl WritingConnection for PostgresWriting {
             self.give_up_resting_readers();
         }
         self.begin_now(turns, wait).await
+    }
+
+    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
+        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        // Before the savepoint: a job that is undone must not give them back.
+        let statements = format!("RELEASE {SAVEPOINT}; {}; {SAVEPOINT}", take(turns, " SKIP LOCKED"));
+        let taken = timeout(ANSWER_WAIT, batch::turns(conn.raw(), statements)).await;
+        let taken = self.in_time(taken.map(|done| done.map_err(StoreError::from)));
+        match (&mut self.conn, &taken) {
+            (Some(conn), Ok(also)) => conn.holds_also(*also),
+            _ => self.rollback().await,
+        }
+        taken
     }
 
     async fn prefetch(

@@ -3,7 +3,9 @@
 //! A worker takes a batch: jobs whose shards no other worker of this instance has. Jobs that need the same shard run in
 //! the order they came, so a job that has to wait reserves its shards against the jobs behind it. A job whose turn
 //! another instance holds is put back. One of the next batches then waits for that turn, and for nothing else; a few
-//! workers at most wait like that, so that the others go on.
+//! workers at most wait like that, so that the others go on. Once it has the turn, the transaction takes along whatever
+//! else is queued and free ([`Queue::also`]): with several instances, each turn that is waited for would else cost a
+//! transaction for a job or two.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -147,6 +149,13 @@ impl Queue {
         }
     }
 
+    /// More jobs, at most `most`, for a transaction that has waited for a turn: whatever no worker of this instance has
+    /// taken. Another instance may hold their turns. Their shards belong to the caller like those of
+    /// [`Queue::next`].
+    pub(crate) fn also(&self, most: usize) -> Batch {
+        self.state().also(most)
+    }
+
     /// Takes up to `most` more jobs for a transaction that holds these turns.
     pub(crate) fn more(&self, held: ShardSet, most: usize) -> VecDeque<Counted> {
         self.state().join(held, most)
@@ -224,6 +233,30 @@ impl State {
             self.waiting += 1;
             self.contended = self.contended.without(batch.turns);
         }
+        batch
+    }
+
+    fn also(&mut self, most: usize) -> Batch {
+        let mut batch = Batch::default();
+        let mut reserved = ShardSet::NONE;
+        let mut left = VecDeque::with_capacity(self.jobs.len());
+        while let Some(mut job) = self.jobs.pop_front() {
+            let turns = job.job.turns();
+            let free = turns.shards.without(self.busy.or(reserved));
+            if batch.jobs.len() < most && !turns.part && !free.is_empty() && free == turns.shards {
+                batch.turns = batch.turns.or(free);
+                job.place = None;
+                batch.jobs.push_back(job);
+            } else {
+                if !turns.part {
+                    reserved = reserved.or(turns.shards);
+                }
+                left.push_back(job);
+            }
+        }
+        self.jobs = left;
+        self.busy = self.busy.or(batch.turns);
+        self.contended = self.contended.without(batch.turns);
         batch
     }
 

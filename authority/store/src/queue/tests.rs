@@ -168,3 +168,23 @@ fn a_full_queue_lets_senders_wait() {
     next_one.now_or_never().unwrap().unwrap();
     assert_eq!(queue.unanswered(), QUEUE_MAX + 1);
 }
+
+#[test]
+fn who_has_waited_takes_along_what_nobody_has_taken() {
+    let queue = queue(&[need(&[1]), need(&[2])]);
+    let first = queue.next().now_or_never().unwrap().unwrap();
+    // Another instance holds both.
+    queue.put_back(first.jobs.into(), first.turns);
+    queue.release(first.turns);
+    assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
+    for turns in [need(&[1]), need(&[2, 3]), need(&[3]), need(&[1, 4]), Turns::NONE] {
+        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+    }
+    let also = queue.also(2);
+    assert_eq!((turns_of(&also.jobs), also.turns), (vec![need(&[2]), need(&[2, 3])], shards(&[2, 3])));
+    queue.release(shards(&[1]));
+    // Those of the same shards come after, and 2 is contended no more.
+    assert_eq!(next(&queue), Some((vec![need(&[1]), need(&[1, 4]), Turns::NONE], shards(&[1, 4]), false)));
+    queue.release(shards(&[2, 3]));
+    assert_eq!(next(&queue), Some((vec![need(&[3])], shards(&[3]), false)));
+}

@@ -60,6 +60,13 @@ impl Connection {
         self.turn = Some(WriteBatch { held, ..WriteBatch::default() });
     }
 
+    /// The transaction has taken more turns; nothing was sent since it has begun.
+    pub(crate) fn holds_also(&mut self, also: ShardSet) {
+        if let Some(turn) = &mut self.turn {
+            turn.held = turn.held.or(also);
+        }
+    }
+
     /// Whether a transaction is open. Outside of one, what a job buffers would be lost.
     pub(crate) fn is_writing(&self) -> bool {
         self.turn.is_some()

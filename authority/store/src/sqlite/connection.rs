@@ -55,6 +55,11 @@ impl WritingConnection for SqliteWriting {
         Ok(Some(ShardSet::ALL))
     }
 
+    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
+        self.conn()?.holds_also(turns);
+        Ok(turns)
+    }
+
     async fn prefetch(
         &mut self,
         jobs: &[&Prefetch],
