@@ -23,6 +23,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tests::authority::Authority;
+use tests::binary::binary;
 use tests::clock::now_ms;
 use tests::merchant::{Merchant, text};
 use tests::receiver::{Answer, Receiver};
@@ -109,7 +110,8 @@ async fn written_down(folder: &Path) -> (Authority, Vec<Acknowledged>, Vec<Step>
         ("POWER_CUT_JOURNAL", journal.to_str().unwrap()),
         ("AUTHORITY_LOG", "warn"),
     ];
-    let mut authority = Authority::start(&variables).await;
+    // It makes its database itself, so that this is written down too.
+    let mut authority = Authority::built_as(binary(), &variables).await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number % 4 == 0 { 500 } else { 200 })).await;
     let merchant = Merchant::create(&authority, "cut").await;
