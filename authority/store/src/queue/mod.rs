@@ -16,7 +16,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::StoreError;
 use crate::job::{End, Job};
-use crate::shards::ShardSet;
+use crate::shards::{ShardSet, Turns};
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;
@@ -237,38 +237,34 @@ impl State {
     }
 
     fn also(&mut self, most: usize) -> Batch {
-        let mut batch = Batch::default();
-        let mut reserved = ShardSet::NONE;
-        let mut left = VecDeque::with_capacity(self.jobs.len());
-        while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns();
-            let free = turns.shards.without(self.busy.or(reserved));
-            if batch.jobs.len() < most && !turns.part && !free.is_empty() && free == turns.shards {
-                batch.turns = batch.turns.or(free);
-                job.place = None;
-                batch.jobs.push_back(job);
-            } else {
-                if !turns.part {
-                    reserved = reserved.or(turns.shards);
-                }
-                left.push_back(job);
+        let (busy, mut turns) = (self.busy, ShardSet::NONE);
+        let jobs = self.pick(most, |job, reserved| {
+            let free = job.shards.without(busy.or(reserved));
+            let runs = !job.part && !free.is_empty() && free == job.shards;
+            if runs {
+                turns = turns.or(free);
             }
-        }
-        self.jobs = left;
-        self.busy = self.busy.or(batch.turns);
-        self.contended = self.contended.without(batch.turns);
-        batch
+            runs
+        });
+        self.busy = self.busy.or(turns);
+        self.contended = self.contended.without(turns);
+        Batch { jobs, turns, wait: false }
     }
 
     fn join(&mut self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        let mut joined = VecDeque::new();
-        let mut reserved = ShardSet::NONE;
+        self.pick(most, |job, reserved| held.without(reserved).contains(job.shards))
+    }
+
+    /// Takes up to `most` of the jobs that `runs` allows, by their turns and what jobs that were left before them have
+    /// reserved.
+    fn pick(&mut self, most: usize, mut runs: impl FnMut(Turns, ShardSet) -> bool) -> VecDeque<Counted> {
+        let (mut picked, mut reserved) = (VecDeque::new(), ShardSet::NONE);
         let mut left = VecDeque::with_capacity(self.jobs.len());
         while let Some(mut job) = self.jobs.pop_front() {
             let turns = job.job.turns();
-            if joined.len() < most && held.without(reserved).contains(turns.shards) {
+            if picked.len() < most && runs(turns, reserved) {
                 job.place = None;
-                joined.push_back(job);
+                picked.push_back(job);
             } else {
                 if !turns.part {
                     reserved = reserved.or(turns.shards);
@@ -277,7 +273,7 @@ impl State {
             }
         }
         self.jobs = left;
-        joined
+        picked
     }
 }
 
