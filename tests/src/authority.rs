@@ -364,6 +364,11 @@ impl Authority {
         crate::database::forget_events(url, merchant, up_to).await;
     }
 
+    /// Copies a merchant's test order so many times, beside the service, each newer than the one before.
+    pub async fn copy_order(&self, merchant: &str, number: &str, copies: u32, status: &str) {
+        crate::database::copy_order(self.database_url(), merchant, number, copies, status).await;
+    }
+
     /// Advances the clock of a merchant's sandbox in the database, as an authority does that is killed right after.
     pub async fn advance_clock(&self, merchant: &str, seconds: i64) {
         crate::database::advance_clock(self.database_url(), merchant, seconds).await;

@@ -47,6 +47,23 @@ pub(crate) async fn forget_events(url: &str, merchant: &str, up_to: i64) {
     write(url, &forget).await;
 }
 
+/// Copies a merchant's test order so many times, in this status, each newer than the one before.
+pub(crate) async fn copy_order(url: &str, merchant: &str, number: &str, copies: u32, status: &str) {
+    let columns =
+        "payment_status, fulfillment_status, currency, total, resource_version, created_at, updated_at, body";
+    write(
+        url,
+        &format!(
+            "INSERT INTO orders (merchant_id, livemode, order_number, status, created_sequence, last_sequence, {columns}) \
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
+             SELECT merchant_id, livemode, order_number || '-' || n, '{status}', created_sequence + n, \
+                 last_sequence + n, {columns} \
+             FROM n CROSS JOIN orders WHERE merchant_id = '{merchant}' AND order_number = '{number}' AND NOT livemode"
+        ),
+    )
+    .await;
+}
+
 /// Advances the clock of a merchant's sandbox, in seconds, for every record that it has: what an authority stores that
 /// is killed before it makes anything due.
 pub(crate) async fn advance_clock(url: &str, merchant: &str, seconds: i64) {

@@ -1,7 +1,8 @@
 //! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
 //!
 //! A page ends at a number of rows or at a number of bytes, whichever comes first. A list reads one row more than
-//! the page holds; there is a next page only when that row exists. Items are passed on as the stored text. A
+//! the page holds; there is a next page only when that row exists, or when few rows match the filters and the page ended
+//! where its look-ahead did ([`Page::looked_to`]). Items are passed on as the stored text. A
 //! merchant's lists are ordered by the sequences of its stream; the operator's lists span all merchants and are
 //! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
 //! these two; a feed, which also returns where to resume, builds its page itself.
@@ -10,7 +11,7 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{PAGE_BYTES, Tx};
+use authority_store::ports::{PAGE_BYTES, Page, Tx};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
@@ -101,7 +102,7 @@ impl App {
     }
 
     /// A page of a merchant's list: the rows that `read` returns, each with its position, written by `show`.
-    pub(super) async fn list<R, S, F>(
+    pub(super) async fn list<R, P, S, F>(
         &self,
         list: ListKind,
         tenant: &Tenant,
@@ -110,17 +111,17 @@ impl App {
         read: F,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx, PageOf) -> BoxFuture<'t, Result<Vec<(i64, R)>, Refusal>>
-            + Send
-            + 'static,
-        R: Send + 'static,
+        F: for<'t> FnOnce(&'t mut dyn Tx, PageOf) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
+        P: Into<Page<R>> + Send + 'static,
         S: Into<Item>,
     {
         let before = self.position(list, tenant, request)?;
         let wanted = PageOf { tenant: tenant.clone(), before, rows: rows_wanted(request) };
         let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
-        let shown = found.into_iter().map(|(position, row)| Ok((position, show(row)?)));
-        Ok(self.page(list, tenant, request, shown.collect::<Result<_, Refusal>>()?).0)
+        let Page { rows, looked_to } = found.into();
+        let shown = rows.into_iter().map(|(position, row)| Ok((position, show(row)?)));
+        let shown = Page { rows: shown.collect::<Result<_, Refusal>>()?, looked_to };
+        Ok(self.page(list, tenant, request, shown).0)
     }
 
     /// A page of an operator's list: the records that `read` returns before an id, written by `show`, each with
@@ -176,16 +177,18 @@ impl App {
         Ok(List { items, next_cursor, resume_cursor: None })
     }
 
-    /// Cuts the page from the rows that were read, each with its position; also returns the last position on the
-    /// page.
+    /// Cuts the page from the rows that were read; also returns the last position that it shows or has looked at.
     pub(super) fn page(
         &self,
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
-        rows: Vec<(i64, impl Into<Item>)>,
+        found: Page<impl Into<Item>>,
     ) -> (List, Option<i64>) {
-        let (items, last, more) = cut(request, rows);
+        let (items, last, more) = cut(request, found.rows);
+        // What does not fit on the page is before the end of what was looked at.
+        let last = if more { last } else { found.looked_to.or(last) };
+        let more = more || found.looked_to.is_some();
         let next_cursor = last.filter(|_| more).map(|position| self.cursor(list, tenant, request, position));
         (List { items, next_cursor, resume_cursor: None }, last)
     }

@@ -17,7 +17,7 @@ use authority_domain::id::{MerchantId, PaymentId, RequestId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::Tx;
+use authority_store::ports::{Page, Tx};
 use authority_store::{Access, StoreError};
 use serde_json::{Value, json};
 
@@ -168,14 +168,14 @@ impl Platform {
     /// Every event of a stream.
     pub(crate) async fn events(&self, shop: &Tenant) -> Vec<Value> {
         let shop = shop.clone();
-        let page: Result<Vec<(i64, String)>, StoreError> = self
+        let page: Result<Page<String>, StoreError> = self
             .app
             .store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move { tx.events_page(&shop, &EventFilter::default(), 0, 1000).await })
             })
             .await;
-        page.unwrap().iter().map(|(_, text)| read(text)).collect()
+        page.unwrap().rows.iter().map(|(_, text)| read(text)).collect()
     }
 }
 

@@ -43,20 +43,22 @@ impl App {
         let tenant = caller.tenant.clone();
         let wanted = rows_wanted(request);
         let filtered = filter != EventFilter::default();
-        let (walked, rows, range) = self
+        let (walked, found, range) = self
             .store
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     // Read before the rows: a filtered page that finds no more rows has searched up to here.
                     let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
-                    let rows = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
+                    let found = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
                     // Read after the rows, so that a reader always notices when events were removed in between. If
                     // the event right after the cursor is there, none was removed.
-                    let goes_on =
-                        rows.first().is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
+                    let goes_on = found
+                        .rows
+                        .first()
+                        .is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
                     let asked = !goes_on;
                     let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
-                    Ok::<_, StoreError>((walked, rows, range))
+                    Ok::<_, StoreError>((walked, found, range))
                 })
             })
             .await
@@ -69,7 +71,7 @@ impl App {
             )
             .with("oldest_retained_sequence", oldest));
         }
-        let (mut list, last) = self.page(ListKind::Events, &caller.tenant, request, rows);
+        let (mut list, last) = self.page(ListKind::Events, &caller.tenant, request, found);
         // An empty page leaves the reader's position as it is, but never before the retained history.
         let mut resume = last.unwrap_or_else(|| after.unwrap_or(0).max(oldest - 1));
         // The last page has searched the whole history, whether or not anything matched.
@@ -108,7 +110,9 @@ impl App {
         let tenant = tenant.clone();
         self.store
             .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.events_page(&tenant, &EventFilter::default(), after, limit).await })
+                Box::pin(async move {
+                    Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows)
+                })
             })
             .await
             .map_err(|error: StoreError| Refusal::from(error))

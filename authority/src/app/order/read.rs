@@ -53,10 +53,7 @@ impl App {
         filter: OrderFilter,
     ) -> Result<List, Refusal> {
         self.list(ListKind::Orders, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move {
-                let found = tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?;
-                Ok(found.into_iter().map(|row| (row.position, row.body)).collect())
-            })
+            Box::pin(async move { Ok(tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?) })
         })
         .await
     }

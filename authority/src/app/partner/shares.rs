@@ -134,10 +134,9 @@ impl App {
     ) -> Result<List, Refusal> {
         let show = |seen: SeenOrder| Ok(Item::made_of(seen.bytes, shown(&seen)?));
         self.list(ListKind::PartnerOrders, &caller.tenant, request, show, move |tx, of| {
-            Box::pin(async move {
-                let found = tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?;
-                Ok(found.into_iter().map(|seen| (seen.position, seen)).collect())
-            })
+            Box::pin(
+                async move { Ok(tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?) },
+            )
         })
         .await
     }

@@ -82,7 +82,7 @@ impl App {
                     tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
                 // Read after the rows, so that no checkpoint is beyond the end.
                 let latest = tx.stream_range(&of.tenant).await?.latest;
-                Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect())
+                Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect::<Vec<_>>())
             })
         })
         .await

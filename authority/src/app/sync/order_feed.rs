@@ -37,7 +37,7 @@ impl App {
         for change in &changes {
             rows.push((change.sequence, change.to_json().map_err(|_| Refusal::internal())?));
         }
-        let (mut list, last) = self.page(ListKind::SyncOrders, &caller.tenant, request, rows);
+        let (mut list, last) = self.page(ListKind::SyncOrders, &caller.tenant, request, rows.into());
         let last = last.unwrap_or(after);
         // At the end of the feed the reader has seen everything up to the end of the stream, even if the last
         // events are about other records than orders. A consumer that acknowledges this position has no lag.

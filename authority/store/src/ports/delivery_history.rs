@@ -6,6 +6,7 @@ use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::tenant::Tenant;
 
+use super::Page;
 use crate::StoreError;
 
 /// The fields of an event that a replay needs.
@@ -22,7 +23,7 @@ pub struct EventHead {
 /// The history of deliveries. Those of a deleted endpoint are in it.
 #[async_trait]
 pub trait DeliveryHistory {
-    /// Up to `limit` deliveries to an endpoint before `before` (newest first), with their positions.
+    /// Up to `limit` deliveries to an endpoint before `before` (newest first).
     async fn deliveries_page(
         &mut self,
         tenant: &Tenant,
@@ -30,7 +31,7 @@ pub trait DeliveryHistory {
         filter: &DeliveryFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, Delivery)>, StoreError>;
+    ) -> Result<Page<Delivery>, StoreError>;
 
     /// One delivery.
     async fn delivery_get(

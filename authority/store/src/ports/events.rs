@@ -7,7 +7,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::Subscriber;
+use super::{Page, Subscriber};
 use crate::StoreError;
 
 /// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
@@ -51,14 +51,14 @@ pub trait Events {
     /// Adds events; their bytes never change again.
     async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError>;
 
-    /// Up to `limit` events after `after`, oldest first, as (sequence, stored bytes).
+    /// Up to `limit` events after `after`, oldest first, as stored bytes.
     async fn events_page(
         &mut self,
         tenant: &Tenant,
         filter: &EventFilter,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError>;
+    ) -> Result<Page<String>, StoreError>;
 
     /// The stored bytes of one event.
     async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError>;

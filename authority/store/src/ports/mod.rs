@@ -70,7 +70,7 @@ pub use merchants::{MerchantFilter, Merchants};
 pub use operator_reads::{
     AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
 };
-pub use orders::{Orders, PendingLimit, PendingOrder, StoredOrder};
+pub use orders::{Orders, PendingLimit, PendingOrder};
 pub use owners::{OwnedRecord, Owners};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
 pub use prefetch::{FirstRead, Prefetch};
@@ -90,6 +90,25 @@ pub use undelivered::{Missed, Stretch, Undelivered};
 /// The most bytes of items that a page of a list may hold (contract 18.2): reading stops at the first row that does
 /// not fit.
 pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most rows that a page looks at for those that match its filters, where no index finds them.
+pub const LOOK_AHEAD: i64 = 10_000;
+
+/// What was read for a page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// In the order of the list, each with its position.
+    pub rows: Vec<(i64, T)>,
+    /// The page looked at [`LOOK_AHEAD`] rows, of which this position is the last. What is behind it was not looked at.
+    pub looked_to: Option<i64>,
+}
+
+impl<T> From<Vec<(i64, T)>> for Page<T> {
+    /// A page that looked as far as it had to.
+    fn from(rows: Vec<(i64, T)>) -> Self {
+        Self { rows, looked_to: None }
+    }
+}
 
 /// The sequence numbers of one record's events in one commit: the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,17 +9,8 @@ use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::SequenceRange;
+use super::{Page, SequenceRange};
 use crate::StoreError;
-
-/// One order of a page.
-#[derive(Clone, Debug)]
-pub struct StoredOrder {
-    /// The sequence of the order's first event: its position in lists.
-    pub position: i64,
-    /// The record as JSON text.
-    pub body: String,
-}
 
 /// How long the orders of a merchant may be pending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,14 +66,14 @@ pub trait Orders {
         number: &OrderNumber,
     ) -> Result<Option<(String, i64)>, StoreError>;
 
-    /// Up to `limit` orders before `before` (newest first; `None` from the newest).
+    /// Up to `limit` orders before `before` (newest first; `None` from the newest), as stored text.
     async fn orders_page(
         &mut self,
         tenant: &Tenant,
         filter: &OrderFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<StoredOrder>, StoreError>;
+    ) -> Result<Page<String>, StoreError>;
 
     /// Up to `limit` orders whose last change is after the sequence `after`, in the order of their last changes.
     async fn orders_changed(

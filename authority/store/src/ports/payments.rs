@@ -9,7 +9,7 @@ use authority_domain::payment::Payment;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::SequenceRange;
+use super::{Page, SequenceRange};
 use crate::StoreError;
 
 /// The kind of a processor's message about a payment.
@@ -102,14 +102,14 @@ pub trait Payments {
         order: &OrderNumber,
     ) -> Result<Vec<Payment>, StoreError>;
 
-    /// Up to `limit` payments before `before` (newest first; `None` from the newest), each with its position.
+    /// Up to `limit` payments before `before` (newest first; `None` from the newest), as stored text.
     async fn payments_page(
         &mut self,
         tenant: &Tenant,
         filter: &PaymentFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError>;
+    ) -> Result<Page<String>, StoreError>;
 
     /// Up to `limit` payments of all merchants before the one with the id `before`, newest first.
     async fn payments_everywhere(

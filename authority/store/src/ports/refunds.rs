@@ -11,7 +11,7 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 
-use super::{MadeUnderKey, SequenceRange};
+use super::{MadeUnderKey, Page, SequenceRange};
 use crate::StoreError;
 
 /// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
@@ -54,14 +54,14 @@ pub trait Refunds {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>, StoreError>;
 
-    /// Up to `limit` refunds before `before` (newest first; `None` from the newest), each with its position.
+    /// Up to `limit` refunds before `before` (newest first; `None` from the newest), as stored text.
     async fn refunds_page(
         &mut self,
         tenant: &Tenant,
         filter: &RefundFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError>;
+    ) -> Result<Page<String>, StoreError>;
 
     /// Up to `limit` refunds of all merchants before the one with the id `before`, newest first, with any of these
     /// statuses; none given means all.

@@ -12,6 +12,7 @@ use authority_domain::partner::share::OrderShare;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use super::Page;
 use crate::StoreError;
 
 /// The sequence numbers of a share's first event.
@@ -61,14 +62,14 @@ pub trait Shares {
         connection: &ConnectionId,
     ) -> Result<Option<ShareId>, StoreError>;
 
-    /// Up to `limit` shares that the tenant owns, before position `before`, newest first, each with its position.
+    /// Up to `limit` shares that the tenant owns, before position `before`, newest first.
     async fn shares_page(
         &mut self,
         tenant: &Tenant,
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, OrderShare)>, StoreError>;
+    ) -> Result<Page<OrderShare>, StoreError>;
 
     /// The active shares of these orders of the tenant, by order and the share's age.
     async fn shares_of_orders(
@@ -98,7 +99,7 @@ pub trait Shares {
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<SeenOrder>, StoreError>;
+    ) -> Result<Page<SeenOrder>, StoreError>;
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
     async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError>;

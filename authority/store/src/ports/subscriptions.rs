@@ -6,7 +6,7 @@ use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
 use authority_domain::tenant::Tenant;
 
-use super::SequenceRange;
+use super::{Page, SequenceRange};
 use crate::StoreError;
 
 /// Subscriptions.
@@ -32,15 +32,14 @@ pub trait Subscriptions {
         id: &SubscriptionId,
     ) -> Result<Option<(String, i64)>, StoreError>;
 
-    /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as (position, stored
-    /// text).
+    /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as stored text.
     async fn subscriptions_page(
         &mut self,
         tenant: &Tenant,
         filter: &SubscriptionFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError>;
+    ) -> Result<Page<String>, StoreError>;
 
     /// Writes a version of a subscription and its anchor.
     async fn subscription_put(

@@ -77,6 +77,8 @@ mod inspect_orders;
 mod inspect_shares;
 #[path = "../sql/instances.rs"]
 mod instances;
+#[path = "../sql/look_ahead.rs"]
+mod look_ahead;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/operator_reads.rs"]

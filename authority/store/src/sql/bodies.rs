@@ -6,10 +6,11 @@ use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 use sqlx::{Executor, QueryBuilder, Row};
 
-use super::page_rows::placed_texts;
+use super::look_ahead::{ListOrder, Listed};
+use super::page_rows::placed_text;
 use super::{Db, DbConnection, DbRow};
 use crate::StoreError;
-use crate::ports::MadeUnderKey;
+use crate::ports::{MadeUnderKey, Page};
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
 pub(super) async fn record<'c, T: DeserializeOwned>(
@@ -42,35 +43,49 @@ pub(super) async fn text(
         .await?)
 }
 
-/// The start of the query for a page of a tenant's list, newest first, before position `before`. Filters are added to
-/// it; then [`page`] reads it.
-pub(super) fn page_of(table: &'static str, tenant: &Tenant, before: Option<i64>) -> QueryBuilder<Db> {
-    let mut query = QueryBuilder::<Db>::new("SELECT created_sequence, body FROM ");
-    query.push(table).push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+/// Adds the condition that rows are the tenant's.
+pub(super) fn push_tenant(query: &mut QueryBuilder<Db>, tenant: &Tenant) {
+    query.push("merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
     query.push(" AND livemode = ").push_bind(tenant.livemode);
-    if let Some(before) = before {
-        query.push(" AND created_sequence < ").push_bind(before);
+}
+
+/// Adds ` AND column = text`, when there is one.
+pub(super) fn push_equal(query: &mut QueryBuilder<Db>, column: &'static str, text: Option<&String>) {
+    if let Some(text) = text {
+        query.push(" AND ").push(column).push(" = ").push_bind(text.clone());
     }
-    query
 }
 
 /// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
 pub(super) fn push_created(query: &mut QueryBuilder<Db>, from: Option<Timestamp>, to: Option<Timestamp>) {
-    for (condition, time) in [(" AND created_at >= ", from), (" AND created_at < ", to)] {
-        if let Some(time) = time {
-            query.push(condition).push_bind(time.as_ms());
-        }
+    push_time(query, " AND created_at >= ", from);
+    push_time(query, " AND created_at < ", to);
+}
+
+/// Adds the condition on a time, when there is one.
+pub(super) fn push_time(query: &mut QueryBuilder<Db>, condition: &'static str, time: Option<Timestamp>) {
+    if let Some(time) = time {
+        query.push(condition).push_bind(time.as_ms());
     }
 }
 
-/// Up to `limit` records of a page, as far as they fit, as stored text, each with its position.
+/// Up to `limit` records of a tenant's list before position `before`, newest first, as stored text, as far as they fit on
+/// a page. `narrow` adds conditions with an index, `filter` those without, as in [`Listed`].
 pub(super) async fn page(
     conn: &mut DbConnection,
-    mut query: QueryBuilder<Db>,
+    table: &'static str,
+    (tenant, before): (&Tenant, Option<i64>),
+    narrow: impl Fn(&mut QueryBuilder<Db>),
+    filter: impl Fn(&mut QueryBuilder<Db>),
     limit: i64,
-) -> Result<Vec<(i64, String)>, StoreError> {
-    query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-    placed_texts(query.build().fetch(conn)).await
+) -> Result<Page<String>, StoreError> {
+    let of = |query: &mut QueryBuilder<Db>| {
+        push_tenant(query, tenant);
+        narrow(query);
+    };
+    let (position, order) = ("created_sequence", ListOrder::NewestFirst);
+    let listed = Listed { table, joins: "", position, order, after: before, of, filter };
+    listed.page(conn, "created_sequence, body", limit, placed_text).await
 }
 
 /// A record with the key it was made under; the row has `body` and `idempotency_fingerprint`.

@@ -9,9 +9,10 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::{Db, DbRow, Session, push_in};
+use super::look_ahead::{ListOrder, Listed};
+use super::{Db, DbRow, Session, bodies, push_in};
 use crate::StoreError;
-use crate::ports::{DeliveryHistory, EventHead};
+use crate::ports::{DeliveryHistory, EventHead, Page};
 
 const COLUMNS: &str = "id, livemode, event_id, event_type, endpoint_id, triggered_by, status, attempt_count, \
      next_attempt_at, last_outcome, last_response_status, failure_reason, succeeded_at, failed_at, created_at, \
@@ -26,31 +27,25 @@ impl DeliveryHistory for Session<'_> {
         filter: &DeliveryFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, Delivery)>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new("SELECT ");
-        query.push(COLUMNS).push(" FROM deliveries WHERE endpoint_id = ").push_bind(endpoint.as_str());
-        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND created_sequence < ").push_bind(before);
-        }
-        push_in(&mut query, "status", &filter.status);
-        push_in(&mut query, "event_type", &filter.event_types);
-        if let Some(event) = &filter.event_id {
-            query.push(" AND event_id = ").push_bind(event);
-        }
-        if let Some(from) = filter.created_from {
-            query.push(" AND created_at >= ").push_bind(from.as_ms());
-        }
-        if let Some(to) = filter.created_to {
-            query.push(" AND created_at < ").push_bind(to.as_ms());
-        }
+    ) -> Result<Page<Delivery>, StoreError> {
+        let of = |query: &mut QueryBuilder<Db>| {
+            bodies::push_tenant(query, tenant);
+            query.push(" AND endpoint_id = ").push_bind(endpoint.as_str().to_owned());
+            bodies::push_equal(query, "event_id", filter.event_id.as_ref());
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_in(query, "status", &filter.status);
+            push_in(query, "event_type", &filter.event_types);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
         // The few deliveries of one event are found by the event and then sorted. In the order of all the endpoint's
         // deliveries they would be looked for one by one.
-        let order = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
-        query.push(" ORDER BY ").push(order).push(" DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| Ok((row.try_get("created_sequence")?, delivery(row)?))).collect()
+        let position = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
+        let order = ListOrder::NewestFirst;
+        let listed =
+            Listed { table: "deliveries", joins: "", position, order, after: before, of, filter: filters };
+        let placed = |row: &DbRow| Ok((0, (row.try_get("created_sequence")?, delivery(row)?)));
+        listed.page(self.conn, COLUMNS, limit, placed).await
     }
 
     async fn delivery_get(

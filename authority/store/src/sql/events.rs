@@ -8,12 +8,13 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::page_rows::placed_texts;
+use super::look_ahead::{ListOrder, Listed};
+use super::page_rows::placed_text;
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::streams::waits_under;
-use super::{Db, Session, push_in};
+use super::{Db, Session, bodies, push_in};
 use crate::StoreError;
-use crate::ports::{Events, StreamPosition, StreamRange, TurnHolder as _};
+use crate::ports::{Events, Page, StreamPosition, StreamRange, TurnHolder as _};
 use crate::shards::ShardSet;
 
 /// The counter of a stream, advanced from the value that was read.
@@ -118,13 +119,31 @@ impl Events for Session<'_> {
         filter: &EventFilter,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new("SELECT sequence, body FROM events WHERE merchant_id = ");
-        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-        query.push(" AND sequence > ").push_bind(after);
-        push_event_filter(&mut query, filter);
-        query.push(" ORDER BY sequence LIMIT ").push_bind(limit);
-        placed_texts(query.build().fetch(&mut *self.conn)).await
+    ) -> Result<Page<String>, StoreError> {
+        // One type has an index, in which the events of that type stand in their order. Several have not.
+        let (one_type, types) = match filter.types.as_slice() {
+            [one] => (Some(one), [].as_slice()),
+            types => (None, types),
+        };
+        let of = |query: &mut QueryBuilder<Db>| {
+            bodies::push_tenant(query, tenant);
+            bodies::push_equal(query, "type", one_type);
+            bodies::push_equal(query, "resource_id", filter.resource.as_ref());
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_in(query, "type", types);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        let listed = Listed {
+            table: "events",
+            joins: "",
+            position: "sequence",
+            order: ListOrder::OldestFirst,
+            after: Some(after),
+            of,
+            filter: filters,
+        };
+        listed.page(self.conn, "sequence, body", limit, placed_text).await
     }
 
     async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError> {

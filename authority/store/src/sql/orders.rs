@@ -15,7 +15,7 @@ use super::page_rows::page_rows;
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Orders, PendingLimit, PendingOrder, SequenceRange, StoredOrder};
+use crate::ports::{Orders, Page, PendingLimit, PendingOrder, SequenceRange};
 
 /// The first generated number is one above this (contract 1.1).
 pub(super) const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -210,45 +210,22 @@ impl Orders for Session<'_> {
         filter: &OrderFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<StoredOrder>, StoreError> {
-        let mut query =
-            QueryBuilder::<Db>::new("SELECT created_sequence, body FROM orders WHERE merchant_id = ");
-        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND created_sequence < ").push_bind(before);
-        }
-        push_in(&mut query, "status", &filter.status);
-        push_in(&mut query, "payment_status", &filter.payment_status);
-        push_in(&mut query, "fulfillment_status", &filter.fulfillment_status);
-        for (condition, time) in [
-            (" AND created_at >= ", filter.created_from),
-            (" AND created_at < ", filter.created_to),
-            (" AND updated_at >= ", filter.updated_from),
-            (" AND updated_at < ", filter.updated_to),
-        ] {
-            if let Some(time) = time {
-                query.push(condition).push_bind(time.as_ms());
+    ) -> Result<Page<String>, StoreError> {
+        let narrow = |query: &mut QueryBuilder<Db>| {
+            bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
+            if let Some(name) = &filter.external_name {
+                push_named(query, tenant, name);
             }
-        }
-        if let Some(reference) = &filter.customer_reference {
-            query.push(" AND customer_reference = ").push_bind(reference);
-        }
-        if let Some(ExternalName { system, id }) = &filter.external_name {
-            query.push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE r.merchant_id = ");
-            query
-                .push_bind(tenant.merchant_id.as_str())
-                .push(" AND r.livemode = ")
-                .push_bind(tenant.livemode);
-            query.push(" AND r.system = ").push_bind(system.as_str()).push(" AND r.id = ").push_bind(id);
-            query.push(")");
-        }
-        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch(&mut *self.conn);
-        page_rows(rows, |row| {
-            let body: String = row.try_get("body")?;
-            Ok((body.len(), StoredOrder { position: row.try_get("created_sequence")?, body }))
-        })
-        .await
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_in(query, "status", &filter.status);
+            push_in(query, "payment_status", &filter.payment_status);
+            push_in(query, "fulfillment_status", &filter.fulfillment_status);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+            bodies::push_time(query, " AND updated_at >= ", filter.updated_from);
+            bodies::push_time(query, " AND updated_at < ", filter.updated_to);
+        };
+        bodies::page(self.conn, "orders", (tenant, before), narrow, filters, limit).await
     }
 
     async fn orders_changed(
@@ -376,4 +353,14 @@ pub(super) fn counter_waits_under(tenant: &Tenant) -> String {
 /// The key under which an order is buffered, and what belongs to it.
 pub(super) fn order_key(merchant: &MerchantId, livemode: bool, number: &OrderNumber) -> String {
     format!("order/{merchant}/{livemode}/{number}")
+}
+
+/// Narrows a list of orders to the one that an external system calls by this name.
+fn push_named(query: &mut QueryBuilder<Db>, tenant: &Tenant, name: &ExternalName) {
+    query
+        .push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE r.merchant_id = ");
+    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND r.livemode = ").push_bind(tenant.livemode);
+    query.push(" AND r.system = ").push_bind(name.system.as_str().to_owned());
+    query.push(" AND r.id = ").push_bind(name.id.clone()).push(")");
 }

@@ -29,16 +29,21 @@ pub(super) async fn page_rows<T>(
     Ok(found)
 }
 
-/// The same of rows that are a position and a stored text.
+/// Rows that are a position and a stored text.
 pub(super) async fn placed_texts<P>(
     rows: BoxStream<'_, Result<DbRow, sqlx::Error>>,
 ) -> Result<Vec<(P, String)>, StoreError>
 where
     P: for<'r> sqlx::Decode<'r, super::Db> + sqlx::Type<super::Db>,
 {
-    page_rows(rows, |row| {
-        let text: String = row.try_get(1)?;
-        Ok((text.len(), (row.try_get(0)?, text)))
-    })
-    .await
+    page_rows(rows, placed_text).await
+}
+
+/// A row that is a position and a stored text, with its size.
+pub(super) fn placed_text<P>(row: &DbRow) -> Result<(usize, (P, String)), StoreError>
+where
+    P: for<'r> sqlx::Decode<'r, super::Db> + sqlx::Type<super::Db>,
+{
+    let text: String = row.try_get(1)?;
+    Ok((text.len(), (row.try_get(0)?, text)))
 }

@@ -15,7 +15,7 @@ use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::transaction_cache::FoundCheckout;
 use super::{Db, DbRow, Session, bodies, push_in};
 use crate::StoreError;
-use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, SequenceRange};
+use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Page, Payments, SequenceRange};
 
 /// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].
 static PAYMENTS: Table = Table {
@@ -207,15 +207,17 @@ impl Payments for Session<'_> {
         filter: &PaymentFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut query = bodies::page_of("payments", tenant, before);
-        if let Some(number) = &filter.order_number {
-            query.push(" AND order_number = ").push_bind(number);
-        }
-        push_late(&mut query, filter.late);
-        push_in(&mut query, "status", &filter.status);
-        bodies::push_created(&mut query, filter.created_from, filter.created_to);
-        bodies::page(self.conn, query, limit).await
+    ) -> Result<Page<String>, StoreError> {
+        let narrow = |query: &mut QueryBuilder<Db>| {
+            bodies::push_equal(query, "order_number", filter.order_number.as_ref());
+            push_late(query, filter.late.filter(|late| *late));
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_late(query, filter.late.filter(|late| !late));
+            push_in(query, "status", &filter.status);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        bodies::page(self.conn, "payments", (tenant, before), narrow, filters, limit).await
     }
 
     async fn payments_everywhere(

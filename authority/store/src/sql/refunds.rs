@@ -16,7 +16,7 @@ use super::page_rows::page_rows;
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, Session, bodies, push_in};
 use crate::StoreError;
-use crate::ports::{FoundRefund, MadeUnderKey, Refunds, SequenceRange};
+use crate::ports::{FoundRefund, MadeUnderKey, Page, Refunds, SequenceRange};
 
 /// A version of a refund. Its idempotency key stays as it was inserted (contract 4.3).
 static REFUNDS: Table = Table {
@@ -127,18 +127,16 @@ impl Refunds for Session<'_> {
         filter: &RefundFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut query = bodies::page_of("refunds", tenant, before);
-        for (condition, text) in
-            [(" AND order_number = ", &filter.order_number), (" AND payment_id = ", &filter.payment_id)]
-        {
-            if let Some(text) = text {
-                query.push(condition).push_bind(text);
-            }
-        }
-        push_in(&mut query, "status", &filter.status);
-        bodies::push_created(&mut query, filter.created_from, filter.created_to);
-        bodies::page(self.conn, query, limit).await
+    ) -> Result<Page<String>, StoreError> {
+        let narrow = |query: &mut QueryBuilder<Db>| {
+            bodies::push_equal(query, "order_number", filter.order_number.as_ref());
+            bodies::push_equal(query, "payment_id", filter.payment_id.as_ref());
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_in(query, "status", &filter.status);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        bodies::page(self.conn, "refunds", (tenant, before), narrow, filters, limit).await
     }
 
     async fn refunds_everywhere(

@@ -11,17 +11,32 @@ use authority_domain::time::Timestamp;
 use futures_util::TryStreamExt;
 use sqlx::{QueryBuilder, Row};
 
-use super::page_rows::page_rows;
-use super::{Db, DbRow, Session, one_row};
+use super::look_ahead::{ListOrder, Listed};
+use super::{Db, DbRow, Session, bodies, one_row};
 use crate::StoreError;
-use crate::ports::{PAGE_BYTES, SeenOrder, SharePositions, Shares};
+use crate::ports::{PAGE_BYTES, Page, SeenOrder, SharePositions, Shares};
 
 const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_id, s.order_number, s.include_customer, \
      s.include_amounts, s.status, s.revoked_at, s.resource_version, s.owner_sequence, s.partner_sequence, s.created_at, \
      s.updated_at, o.slug AS owner_slug, p.slug AS partner_slug, c.revoked_at AS connection_revoked_at";
 
-const FROM: &str = " FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
+const TABLE: &str = "order_shares s";
+
+/// What [`COLUMNS`] are read from beside [`TABLE`].
+const JOINS: &str = " JOIN partner_connections c ON c.id = s.connection_id \
      JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id";
+
+/// The same for the orders that are shared, with their text.
+const JOINS_OF_SEEN: &str = " JOIN partner_connections c ON c.id = s.connection_id \
+     JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id \
+     JOIN orders r ON r.merchant_id = s.owner_id AND r.livemode = s.livemode AND r.order_number = s.order_number";
+
+/// The column of an order's text, after [`COLUMNS`].
+const ORDER_BODY: &str = ", r.body AS order_body";
+
+/// The partner of rows that are named by their ids. SQLite would use the index of the partner's positions even so, and
+/// walk over everything that is shared with the partner. It does not where the column is part of an expression.
+const PARTNER_OF_NAMED: &str = "s.partner_id || ''";
 
 /// Only active shares are visible: neither the share nor its connection has ended.
 const ACTIVE: &str = " AND s.status = 'active' AND c.status = 'accepted'";
@@ -103,17 +118,18 @@ impl Shares for Session<'_> {
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, OrderShare)>, StoreError> {
-        let mut query = selected(COLUMNS);
-        query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND s.livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND s.owner_sequence < ").push_bind(before);
-        }
-        push_filter(&mut query, filter);
-        query.push(" ORDER BY s.owner_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| Ok((row.try_get("owner_sequence")?, share(row)?))).collect()
+    ) -> Result<Page<OrderShare>, StoreError> {
+        let of = |query: &mut QueryBuilder<Db>| {
+            query.push("s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+            bodies::push_equal(query, "s.order_number", filter.order_number.as_ref());
+        };
+        let filters = |query: &mut QueryBuilder<Db>| push_filter(query, filter);
+        let (position, order) = ("s.owner_sequence", ListOrder::NewestFirst);
+        let listed =
+            Listed { table: TABLE, joins: JOINS, position, order, after: before, of, filter: filters };
+        let placed = |row: &DbRow| Ok((0, (row.try_get("owner_sequence")?, share(row)?)));
+        listed.page(self.conn, COLUMNS, limit, placed).await
     }
 
     async fn shares_of_orders(
@@ -149,7 +165,10 @@ impl Shares for Session<'_> {
         tenant: &Tenant,
         id: &ShareId,
     ) -> Result<Option<SeenOrder>, StoreError> {
-        let mut query = seen_orders(tenant, By::Id);
+        let mut query = QueryBuilder::<Db>::new("SELECT ");
+        query.push(COLUMNS).push(ORDER_BODY).push(" FROM ").push(TABLE).push(JOINS_OF_SEEN);
+        query.push(" WHERE ").push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
         query.push(" AND s.id = ").push_bind(id.as_str());
         let row = query.build().fetch_optional(&mut *self.conn).await?;
         let found = row.iter().map(seen_order).collect::<Result<_, _>>()?;
@@ -162,16 +181,31 @@ impl Shares for Session<'_> {
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<SeenOrder>, StoreError> {
-        let mut query = seen_orders(tenant, By::Partner);
-        if let Some(before) = before {
-            query.push(" AND s.partner_sequence < ").push_bind(before);
-        }
-        push_filter(&mut query, filter);
-        query.push(" ORDER BY s.partner_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.build().fetch(&mut *self.conn);
-        let found = page_rows(rows, |row| seen_order(row).map(|seen| (seen.bytes, seen))).await?;
-        self.with_parcels(tenant, found).await
+    ) -> Result<Page<SeenOrder>, StoreError> {
+        let of = |query: &mut QueryBuilder<Db>| {
+            query.push("s.partner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            query.push(ACTIVE);
+            bodies::push_equal(query, "s.order_number", filter.order_number.as_ref());
+            push_filter(query, filter);
+        };
+        let (position, order) = ("s.partner_sequence", ListOrder::NewestFirst);
+        let listed = Listed {
+            table: TABLE,
+            joins: JOINS_OF_SEEN,
+            position,
+            order,
+            after: before,
+            of,
+            filter: filters,
+        };
+        let placed = |row: &DbRow| seen_order(row).map(|seen| (seen.bytes, (seen.position, seen)));
+        let page = listed.page(self.conn, &format!("{COLUMNS}{ORDER_BODY}"), limit, placed).await?;
+        let found = page.rows.into_iter().map(|(_, seen)| seen).collect();
+        let rows = self.with_parcels(tenant, found).await?;
+        Ok(Page { rows: rows.into_iter().map(|seen| (seen.position, seen)).collect(), ..page })
     }
 
     async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError> {
@@ -210,7 +244,7 @@ impl Session<'_> {
              JOIN shipments h ON h.merchant_id = s.owner_id AND h.livemode = s.livemode \
              AND h.order_number = s.order_number WHERE ",
         );
-        query.push(By::Id.partner()).push(" = ").push_bind(tenant.merchant_id.as_str());
+        query.push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
         query.push(" ORDER BY s.partner_sequence DESC, h.created_sequence");
         let mut parcels = query.build_query_as::<(String, String)>().fetch(&mut *self.conn);
@@ -235,46 +269,13 @@ impl Session<'_> {
 
 fn selected(columns: &'static str) -> QueryBuilder<Db> {
     let mut query = QueryBuilder::<Db>::new("SELECT ");
-    query.push(columns).push(FROM);
-    query
-}
-
-/// How rows are found. SQLite uses the index of the partner's positions even if a row is named by its id, and walks
-/// over everything that is shared with the partner. It does not where the column is part of an expression.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    Partner,
-    Id,
-}
-
-impl By {
-    fn partner(self) -> &'static str {
-        match self {
-            Self::Partner => "s.partner_id",
-            Self::Id => "s.partner_id || ''",
-        }
-    }
-}
-
-/// The start of the query for the orders shared with the tenant, without its conditions.
-fn seen_orders(tenant: &Tenant, by: By) -> QueryBuilder<Db> {
-    let mut query = QueryBuilder::<Db>::new("SELECT ");
-    query.push(COLUMNS).push(", r.body AS order_body").push(FROM);
-    query.push(
-        " JOIN orders r ON r.merchant_id = s.owner_id AND r.livemode = s.livemode \
-         AND r.order_number = s.order_number WHERE ",
-    );
-    query.push(by.partner()).push(" = ").push_bind(tenant.merchant_id.as_str().to_owned());
-    query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
+    query.push(columns).push(" FROM ").push(TABLE).push(JOINS);
     query
 }
 
 fn push_filter(query: &mut QueryBuilder<Db>, filter: &ShareFilter) {
     if let Some(connection) = &filter.connection_id {
         query.push(" AND s.connection_id = ").push_bind(connection.clone());
-    }
-    if let Some(order) = &filter.order_number {
-        query.push(" AND s.order_number = ").push_bind(order.clone());
     }
     let mut before = " AND (";
     for status in &filter.status {

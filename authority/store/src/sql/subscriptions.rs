@@ -8,10 +8,9 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::page_rows::placed_texts;
 use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{SequenceRange, Subscriptions};
+use crate::ports::{Page, SequenceRange, Subscriptions};
 
 #[async_trait]
 impl Subscriptions for Session<'_> {
@@ -63,26 +62,15 @@ impl Subscriptions for Session<'_> {
         filter: &SubscriptionFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
-        let mut query =
-            QueryBuilder::<Db>::new("SELECT created_sequence, body FROM subscriptions WHERE merchant_id = ");
-        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND created_sequence < ").push_bind(before);
-        }
-        push_in(&mut query, "status", &filter.status);
-        if let Some(reference) = &filter.customer_reference {
-            query.push(" AND customer_reference = ").push_bind(reference);
-        }
-        for (condition, time) in
-            [(" AND created_at >= ", filter.created_from), (" AND created_at < ", filter.created_to)]
-        {
-            if let Some(time) = time {
-                query.push(condition).push_bind(time.as_ms());
-            }
-        }
-        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        placed_texts(query.build().fetch(&mut *self.conn)).await
+    ) -> Result<Page<String>, StoreError> {
+        let narrow = |query: &mut QueryBuilder<Db>| {
+            bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
+        };
+        let filters = |query: &mut QueryBuilder<Db>| {
+            push_in(query, "status", &filter.status);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        bodies::page(self.conn, "subscriptions", (tenant, before), narrow, filters, limit).await
     }
 
     async fn subscription_put(

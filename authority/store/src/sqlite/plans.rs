@@ -24,8 +24,8 @@ use super::orders::ORDERS_CHANGED;
 use super::{DbConnection, LEASE_DUE, Session};
 use crate::StoreError;
 use crate::ports::{
-    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, Lease,
-    OperatorReads, Orders, Payments, Prefetch, Refunds, Stretch, Undelivered,
+    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, LOOK_AHEAD,
+    Lease, OperatorReads, Orders, Payments, Prefetch, Refunds, Stretch, Undelivered,
 };
 use crate::store::Access;
 
@@ -176,7 +176,7 @@ async fn a_page_of_events_reads_only_what_it_shows() {
     ];
     for (what, filter, after, expected) in table {
         large.steps();
-        let page = large.session().events_page(&tenant(), &filter, after, 101).await.unwrap();
+        let page = large.session().events_page(&tenant(), &filter, after, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), expected, "{what}");
         assert!(steps < 2_000, "{what}: {steps} steps");
@@ -196,10 +196,31 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
         (confirmed, Some(MANY / 2)),
     ] {
         large.steps();
-        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), 101);
         assert!(steps < 2_000, "{filter:?}: {steps} steps");
+    }
+}
+
+/// Where few rows match, a page looks at [`LOOK_AHEAD`] of them: a fifth of what there is, and no more for any filter.
+#[tokio::test]
+async fn a_page_of_what_is_rare_ends_where_its_look_ahead_ends() {
+    let mut large = Large::fill().await;
+    let rare = || vec!["cancelled".to_owned()];
+    for filter in [
+        OrderFilter { status: rare(), ..OrderFilter::default() },
+        OrderFilter { payment_status: rare(), fulfillment_status: rare(), ..OrderFilter::default() },
+        OrderFilter { created_to: Some(Timestamp::from_ms(0)), ..OrderFilter::default() },
+        OrderFilter { updated_from: Some(Timestamp::from_ms(MANY * 1000)), ..OrderFilter::default() },
+    ] {
+        for (before, end) in [(None, Some(MANY - LOOK_AHEAD + 1)), (Some(LOOK_AHEAD), None)] {
+            large.steps();
+            let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+            let steps = large.steps();
+            assert_eq!((page.rows.len(), page.looked_to), (0, end), "{filter:?}");
+            assert!(steps < 30 * u64::try_from(LOOK_AHEAD).unwrap(), "{filter:?}: {steps} steps");
+        }
     }
 }
 
@@ -225,9 +246,9 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
         let external_name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-7".to_owned() };
         let filter = OrderFilter { external_name: Some(external_name), ..OrderFilter::default() };
         large.steps();
-        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
-        assert_eq!(page.iter().map(|row| row.position).collect::<Vec<_>>(), [7]);
+        assert_eq!(page.iter().map(|row| row.0).collect::<Vec<_>>(), [7]);
         assert!(steps < 500, "{steps} steps");
     }
 }
@@ -245,7 +266,7 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
         assert!(steps < 2_000, "{status:?}: {steps} steps");
     }
     let filter = RefundFilter::default();
-    let page = large.session().refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap();
+    let page = large.session().refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap().rows;
     let steps = large.steps();
     assert_eq!(page.len(), 101);
     assert!(steps < 2_000, "{steps} steps");
@@ -270,13 +291,13 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
     for before in [None, Some(MANY)] {
         for (filter, expected) in [(&of_order, 1), (&of_payment, 0)] {
             large.steps();
-            let page = large.session().refunds_page(&tenant(), filter, before, 101).await.unwrap();
+            let page = large.session().refunds_page(&tenant(), filter, before, 101).await.unwrap().rows;
             let steps = large.steps();
             assert_eq!(page.len(), expected);
             assert!(steps < 500, "{filter:?}: {steps} steps");
         }
         let filter = PaymentFilter { order_number: name(), ..PaymentFilter::default() };
-        let page = large.session().payments_page(&tenant(), &filter, before, 101).await.unwrap();
+        let page = large.session().payments_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), 1);
         assert!(steps < 500, "{steps} steps");
@@ -334,7 +355,8 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
         (DeliveryFilter { event_id: Some("evt_7".into()), ..none() }, None, 1),
     ] {
         large.steps();
-        let page = large.session().deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap();
+        let page =
+            large.session().deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), expected, "{filter:?}");
         assert!(steps < 5_000, "{filter:?}: {steps} steps");

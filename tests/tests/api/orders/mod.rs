@@ -7,6 +7,7 @@ mod alerts;
 mod changes;
 mod checkouts;
 mod ingest;
+mod lists;
 mod payments;
 
 use http::Method;

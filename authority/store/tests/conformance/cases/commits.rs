@@ -8,6 +8,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
+use authority_store::ports::Page;
 use verify_core::catalog::EventType;
 
 use super::fixtures::noon;
@@ -148,13 +149,14 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Da
     shop.commit(changes).await.unwrap();
     let page = async |filter: OrderFilter, before, limit| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<_>, StoreError> =
+        let page: Result<Page<_>, StoreError> =
             job!(store.read, tx => tx.orders_page(&tenant, &filter, before, limit));
         page.unwrap()
+            .rows
             .into_iter()
-            .map(|stored| {
-                let order: Order = serde_json::from_str(&stored.body).unwrap();
-                (stored.position, order.order_number)
+            .map(|(position, body)| {
+                let order: Order = serde_json::from_str(&body).unwrap();
+                (position, order.order_number)
             })
             .collect::<Vec<_>>()
     };

@@ -5,7 +5,7 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::PAGE_BYTES;
+use authority_store::ports::{LOOK_AHEAD, PAGE_BYTES, Page};
 use serde_json::Value;
 use verify_core::EventType;
 
@@ -60,9 +60,9 @@ pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database
     ];
     for (filter, expected) in table {
         let (store, tenant, asked) = (&shop.store, shop.tenant.clone(), filter.clone());
-        let page: Result<Vec<_>, StoreError> =
+        let page: Result<Page<_>, StoreError> =
             job!(store.read, tx => tx.events_page(&tenant, &asked, 0, 100));
-        let sequences: Vec<i64> = page.unwrap().iter().map(|(sequence, _)| *sequence).collect();
+        let sequences: Vec<i64> = page.unwrap().rows.iter().map(|(sequence, _)| *sequence).collect();
         assert_eq!(sequences, expected, "{filter:?}");
     }
 }
@@ -77,9 +77,9 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
         [(0, 2, &[1, 2]), (2, 2, &[3, 4]), (4, 2, &[5]), (5, 2, &[]), (9_000_000_000, 2, &[])];
     for (after, limit, expected) in table {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, limit));
-        let page = page.unwrap();
+        let page = page.unwrap().rows;
         assert_eq!(page.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), expected);
         for (sequence, body) in page {
             let event = &committed[usize::try_from(sequence - 1).unwrap()];
@@ -144,9 +144,9 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
     let on_a_page = PAGE_BYTES / BODY;
     for (limit, read) in [(101, on_a_page + 1), (5, 5)] {
         let (tenant, none) = (shop.tenant.clone(), EventFilter::default());
-        let rows: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read_list, tx => tx.events_page(&tenant, &none, 0, limit));
-        assert_eq!(rows.unwrap().len(), read);
+        assert_eq!(page.unwrap().rows.len(), read);
         let tenant = shop.tenant.clone();
         let rows: Result<Vec<(i64, String)>, StoreError> =
             job!(store.read_list, tx => tx.stream_page_newest(&tenant, &EventFilter::default(), None, limit));
@@ -155,4 +155,44 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
             job!(store.read_list, tx => tx.all_events_page(None, limit));
         assert_eq!(rows.unwrap().len(), read);
     }
+}
+
+/// A page that finds little looks no further than its look-ahead, and the next one goes on there.
+pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let last = LOOK_AHEAD + 2;
+    let written: Result<(), StoreError> = job!(store.write, tx => async move {
+        tx.stream_advance(&tenant, last, at(1)).await?;
+        let event = |sequence: i64| NewEvent {
+            sequence,
+            id: EventId::from_store(format!("evt_{sequence}")),
+            event_type: if sequence % 2 == 0 { EventType::OrderCreated } else { EventType::OrderUpdated },
+            resource_id: "ORD-1".to_owned(),
+            created_at: at(sequence),
+            body: sequence.to_string(),
+        };
+        tx.events_insert(&tenant, &(1..=last).map(event).collect::<Vec<_>>()).await
+    });
+    written.unwrap();
+    let page = async |filter: &EventFilter, after: i64, limit: i64| {
+        let (store, tenant, filter) = (&shop.store, shop.tenant.clone(), filter.clone());
+        let page: Result<Page<String>, StoreError> =
+            job!(store.read_list, tx => tx.events_page(&tenant, &filter, after, limit));
+        let Page { rows, looked_to } = page.unwrap();
+        (rows.into_iter().map(|(sequence, _)| sequence).collect::<Vec<_>>(), looked_to)
+    };
+    let none = EventFilter::default();
+    let late = EventFilter { created_from: Some(at(last)), ..none.clone() };
+    assert_eq!(page(&late, 0, 9).await, (vec![], Some(LOOK_AHEAD)));
+    assert_eq!(page(&late, LOOK_AHEAD, 9).await, (vec![last], None));
+    // Exactly as many as a page may look at are left, and there is nothing behind them.
+    assert_eq!(page(&late, 2, 9).await, (vec![last], Some(last)));
+    // The conditions with an index come before: half of the events are of this type.
+    let of_type = EventFilter { types: vec!["order.created".to_owned()], ..late };
+    assert_eq!(page(&of_type, 0, 9).await, (vec![last], None));
+    // Who asks for everything, or for what an index finds, is not bounded.
+    assert_eq!(page(&none, 0, 2).await, (vec![1, 2], None));
+    let of_record = EventFilter { resource: Some("ORD-2".to_owned()), ..none };
+    assert_eq!(page(&of_record, 0, 9).await, (vec![], None));
 }

@@ -5,7 +5,7 @@ use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_store::StoreError;
-use authority_store::ports::{EventHead, NewDelivery, SettledAs, Trigger};
+use authority_store::ports::{EventHead, NewDelivery, Page, SettledAs, Trigger};
 use serde_json::json;
 
 use super::fixtures::{at, dice, noon, settlement};
@@ -19,9 +19,9 @@ async fn page(
     before: Option<i64>,
 ) -> Vec<(i64, Delivery)> {
     let (store, tenant, endpoint) = (&shop.store, shop.tenant.clone(), endpoint.clone());
-    let page: Result<Vec<_>, StoreError> =
+    let page: Result<Page<_>, StoreError> =
         job!(store.read, tx => tx.deliveries_page(&tenant, &endpoint, &filter, before, 4));
-    page.unwrap()
+    page.unwrap().rows
 }
 
 async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> Vec<i64> {

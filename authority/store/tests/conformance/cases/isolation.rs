@@ -68,13 +68,16 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
                         ("order_body", tx.order_body(t, number).await?.is_some()),
                         (
                             "orders_page",
-                            !tx.orders_page(t, &OrderFilter::default(), None, 9).await?.is_empty(),
+                            !tx.orders_page(t, &OrderFilter::default(), None, 9).await?.rows.is_empty(),
                         ),
                         ("shipment_body", tx.shipment_body(t, &shipment.id).await?.is_some()),
                         ("shipments_of_order", !tx.shipments_of_order(t, number).await?.is_empty()),
                         ("shipments_page", !tx.shipments_page(t, number, None, 9).await?.is_empty()),
                         ("shipment_by_key", tx.shipment_by_key(t, "k-1").await?.is_some()),
-                        ("events_page", !tx.events_page(t, &EventFilter::default(), 0, 9).await?.is_empty()),
+                        (
+                            "events_page",
+                            !tx.events_page(t, &EventFilter::default(), 0, 9).await?.rows.is_empty(),
+                        ),
                         ("event_body", tx.event_body(t, &event).await?.is_some()),
                         ("stream_range", tx.stream_range(t).await?.latest > 0),
                         ("endpoint_get", tx.endpoint_get(t, &endpoint).await?.is_some()),
@@ -84,7 +87,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
                         ("secret_version", tx.secret_version(t, &endpoint).await.is_ok()),
                         (
                             "deliveries_page",
-                            !tx.deliveries_page(t, &endpoint, &all, None, 9).await?.is_empty(),
+                            !tx.deliveries_page(t, &endpoint, &all, None, 9).await?.rows.is_empty(),
                         ),
                         ("delivery_get", tx.delivery_get(t, &delivery).await?.is_some()),
                         ("event_head", tx.event_head(t, &event).await?.is_some()),

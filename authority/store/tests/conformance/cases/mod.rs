@@ -96,7 +96,8 @@ macro_rules! conformance {
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
-                pages_begin_where_they_are_told, pages_end_at_their_bytes, what_is_removed_is_known_to_be_gone;
+                pages_begin_where_they_are_told, pages_end_at_their_bytes, a_filtered_page_ends_where_its_look_ahead_ends,
+                what_is_removed_is_known_to_be_gone;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,

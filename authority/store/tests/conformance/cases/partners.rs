@@ -10,6 +10,7 @@ use authority_domain::partner::connection::{
 use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
+use authority_store::ports::Page;
 use authority_store::{Constraint, StoreError};
 use verify_core::catalog::EventType;
 
@@ -88,17 +89,17 @@ pub(crate) async fn share(
 
 async fn shares(owner: &Shop, filter: ShareFilter) -> Vec<OrderShare> {
     let (store, tenant) = (&owner.store, owner.tenant.clone());
-    let found: Result<Vec<_>, StoreError> =
+    let found: Result<Page<_>, StoreError> =
         job!(store.read, tx => tx.shares_page(&tenant, &filter, None, 100));
-    found.unwrap().into_iter().map(|(_, share)| share).collect()
+    found.unwrap().rows.into_iter().map(|(_, share)| share).collect()
 }
 
 async fn seen(partner: &Shop) -> Vec<ShareId> {
     let (store, tenant) = (&partner.store, partner.tenant.clone());
     let filter = ShareFilter::default();
-    let found: Result<Vec<_>, StoreError> =
+    let found: Result<Page<_>, StoreError> =
         job!(store.read, tx => tx.partner_orders_page(&tenant, &filter, None, 100));
-    found.unwrap().into_iter().map(|seen| seen.share.id).collect()
+    found.unwrap().rows.into_iter().map(|(_, seen)| seen.share.id).collect()
 }
 
 pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database) {

@@ -7,7 +7,7 @@ use authority_domain::list_filter::{PaymentFilter, RefundFilter};
 use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_store::StoreError;
-use authority_store::ports::AllPaymentsFilter;
+use authority_store::ports::{AllPaymentsFilter, Page};
 
 use super::fixtures::{at, dice};
 use super::refunds::{ask, payment_now, report};
@@ -25,9 +25,9 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
 
     let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.refunds_page(&tenant, &filter, before, limit));
-        page.unwrap()
+        page.unwrap().rows
     };
     let all = refunds(&shop, RefundFilter::default(), None, 9).await;
     let bodies: Vec<&str> = all.iter().map(|(_, body)| body.as_str()).collect();
@@ -52,9 +52,9 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
 
     let payments = async |shop: &Shop, filter: PaymentFilter| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
-        page.unwrap().into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
     let now = now.map(|payment| serde_json::to_string(&payment).unwrap());
@@ -132,9 +132,9 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
     }
     let own = async |filter: PaymentFilter| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
-        page.unwrap().into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let text = |payment: &Payment| serde_json::to_string(payment).unwrap();
     assert_eq!(own(PaymentFilter { late: Some(true), ..PaymentFilter::default() }).await, [text(&late[0])]);

@@ -17,7 +17,7 @@ use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
 use authority_store::commit::{Audience, Committed, commit_changes};
-use authority_store::ports::{Lease, LeasedDelivery, SealedSecret, Settlement, Tx};
+use authority_store::ports::{Lease, LeasedDelivery, Page, SealedSecret, Settlement, Tx};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
@@ -196,9 +196,9 @@ impl Shop {
     /// Every event of the stream as (sequence, body).
     pub(crate) async fn events(&self) -> Vec<(i64, String)> {
         let (store, tenant) = (&self.store, self.tenant.clone());
-        let page: Result<_, StoreError> =
+        let page: Result<Page<_>, StoreError> =
             job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), 0, 1000));
-        page.unwrap()
+        page.unwrap().rows
     }
 
     pub(crate) async fn lease(

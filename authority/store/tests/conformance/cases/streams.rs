@@ -8,7 +8,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{Prefetch, StreamRange, Tx};
+use authority_store::ports::{Page, Prefetch, StreamRange, Tx};
 use rand::RngExt;
 use serde_json::Value;
 
@@ -56,9 +56,9 @@ async fn follow(shop: Shop, done: Arc<AtomicBool>) -> Vec<(i64, String)> {
         let last_round = done.load(Ordering::SeqCst);
         let after = seen.last().map_or(0, |(sequence, _)| *sequence);
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<_>, StoreError> =
+        let page: Result<Page<_>, StoreError> =
             job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
-        let page = page.unwrap();
+        let page = page.unwrap().rows;
         if page.is_empty() && last_round {
             return seen;
         }

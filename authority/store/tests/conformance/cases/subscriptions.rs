@@ -9,6 +9,7 @@ use authority_domain::subscription::{
     SubscriptionTerms,
 };
 use authority_store::StoreError;
+use authority_store::ports::Page;
 use serde_json::{Value, json};
 
 use super::fixtures::{at, dice, noon};
@@ -79,9 +80,9 @@ pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) 
         let got: Result<_, StoreError> = job!(store.read, tx => tx.subscription_get(&tenant, &id));
         assert_eq!(got.unwrap(), None);
         let tenant = stranger.tenant.clone();
-        let page: Result<Vec<_>, StoreError> =
+        let page: Result<Page<_>, StoreError> =
             job!(store.read, tx => tx.subscriptions_page(&tenant, &SubscriptionFilter::default(), None, 9));
-        assert_eq!(page.unwrap(), []);
+        assert_eq!(page.unwrap().rows, []);
         let mut theirs = next.clone();
         theirs.record.livemode = stranger.tenant.livemode;
         stranger.commit(vec![theirs.told()]).await.unwrap_err();
@@ -102,10 +103,10 @@ pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Databas
     shop.commit(vec![ended.told()]).await.unwrap();
     let page = async |filter: SubscriptionFilter, before: Option<i64>, limit: i64| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.subscriptions_page(&tenant, &filter, before, limit));
         let place = |body: &str| made.iter().position(|one| body.contains(one.record.id.as_str())).unwrap();
-        page.unwrap().iter().map(|(position, body)| (*position, place(body))).collect::<Vec<_>>()
+        page.unwrap().rows.iter().map(|(position, body)| (*position, place(body))).collect::<Vec<_>>()
     };
     let all = SubscriptionFilter::default();
     assert_eq!(page(all.clone(), None, 9).await, [(3, 2), (2, 1), (1, 0)]);

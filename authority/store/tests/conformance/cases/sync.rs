@@ -5,6 +5,7 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
+use authority_store::ports::Page;
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{at, dice, noon};
@@ -113,11 +114,12 @@ async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
     let found = found.unwrap().map(|number| number.to_string());
     let (tenant, filter) =
         (shop.tenant.clone(), OrderFilter { external_name: Some(asked), ..OrderFilter::default() });
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.orders_page(&tenant, &filter, None, 9));
+    let page: Result<Page<_>, StoreError> = job!(store.read, tx => tx.orders_page(&tenant, &filter, None, 9));
     let listed: Vec<String> = page
         .unwrap()
+        .rows
         .iter()
-        .map(|row| serde_json::from_str::<serde_json::Value>(&row.body).unwrap())
+        .map(|(_, body)| serde_json::from_str::<serde_json::Value>(body).unwrap())
         .map(|order| order["order_number"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(listed, Vec::from_iter(found.clone()));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
-use authority_store::ports::SettledAs;
+use authority_store::ports::{Page, SettledAs};
 
 use super::PostgresDatabase;
 use crate::cases::fixtures::{at, noon, settlement};
@@ -42,9 +42,9 @@ async fn writers_of_two_instances_leave_no_gap_and_a_reader_misses_nothing() {
     while seen.len() < expected {
         let (store, tenant) = (&instances[1].store, first.tenant.clone());
         let after = seen.last().copied().unwrap_or(0);
-        let page: Result<Vec<(i64, String)>, StoreError> =
+        let page: Result<Page<String>, StoreError> =
             job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
-        seen.extend(page.unwrap().into_iter().map(|(sequence, _)| sequence));
+        seen.extend(page.unwrap().rows.into_iter().map(|(sequence, _)| sequence));
     }
     for writer in writers {
         writer.await.unwrap();

@@ -1,0 +1,148 @@
+//! How far a filtered page of a list looks.
+//!
+//! A page is read in the order of its list until it is full. Where few rows match and no index knows them, that would be
+//! the whole list, for one request. So such a page looks at [`LOOK_AHEAD`] rows at most and says where it stopped
+//! ([`Page::looked_to`]); the next page goes on there. The rows that are counted are those that the conditions with an
+//! index leave over: a list of one customer's orders counts that customer's.
+//!
+//! Most filters find a page's rows nearby. So the page is read from the next [`LOOK_AHEAD`] positions first, which hold
+//! no more rows than that. Only when these do not fill it, a statement that reads nothing but an index finds how far it
+//! may look, and it is read once more. A page whose conditions all have an index has no bound.
+
+use sqlx::QueryBuilder;
+
+use super::page_rows::page_rows;
+use super::{Db, DbConnection, DbRow};
+use crate::StoreError;
+use crate::ports::{LOOK_AHEAD, Page};
+
+/// A list and its filters.
+pub(super) struct Listed<Of, Filter> {
+    pub(super) table: &'static str,
+    /// What the page's columns and filters need beside the table; it has one row for each of the table's.
+    pub(super) joins: &'static str,
+    /// The column of the position, by which the list is ordered. It is unique in the list.
+    pub(super) position: &'static str,
+    pub(super) order: ListOrder,
+    /// The position after which the page begins, in the order of the list; `None` from its start.
+    pub(super) after: Option<i64>,
+    /// Adds the conditions that an index serves, without ` WHERE `: whose list it is.
+    pub(super) of: Of,
+    /// Adds ` AND …` for each other condition, or nothing.
+    pub(super) filter: Filter,
+}
+
+/// Where a list begins.
+#[derive(Clone, Copy)]
+pub(super) enum ListOrder {
+    NewestFirst,
+    OldestFirst,
+}
+
+impl ListOrder {
+    const fn direction(self) -> &'static str {
+        match self {
+            Self::NewestFirst => " DESC",
+            Self::OldestFirst => "",
+        }
+    }
+
+    const fn after(self) -> &'static str {
+        match self {
+            Self::NewestFirst => " < ",
+            Self::OldestFirst => " > ",
+        }
+    }
+
+    const fn up_to(self) -> &'static str {
+        match self {
+            Self::NewestFirst => " >= ",
+            Self::OldestFirst => " <= ",
+        }
+    }
+
+    const fn ahead(self) -> i64 {
+        match self {
+            Self::NewestFirst => -LOOK_AHEAD,
+            Self::OldestFirst => LOOK_AHEAD,
+        }
+    }
+}
+
+impl<Of: Fn(&mut QueryBuilder<Db>), Filter: Fn(&mut QueryBuilder<Db>)> Listed<Of, Filter> {
+    /// Up to `limit` rows, as far as they fit on a page. `read` tells the size of a row in bytes, and what it is.
+    pub(super) async fn page<T>(
+        &self,
+        conn: &mut DbConnection,
+        columns: &str,
+        limit: i64,
+        read: impl Fn(&DbRow) -> Result<(usize, (i64, T)), StoreError>,
+    ) -> Result<Page<T>, StoreError> {
+        let mut query = self.select(columns, self.joins);
+        let is_filtered = self.is_filtered();
+        if is_filtered {
+            self.push_nearby(&mut query);
+        }
+        let rows = page_rows(self.filtered(&mut query, limit).build().fetch(&mut *conn), &read).await?;
+        if !is_filtered || i64::try_from(rows.len()) == Ok(limit) {
+            return Ok(rows.into());
+        }
+        let looked_to = self.end_of_look_ahead(conn).await?;
+        let mut query = self.select(columns, self.joins);
+        if let Some(end) = looked_to {
+            query.push(" AND ").push(self.position).push(self.order.up_to()).push_bind(end);
+        }
+        let rows = page_rows(self.filtered(&mut query, limit).build().fetch(&mut *conn), &read).await?;
+        Ok(Page { rows, looked_to })
+    }
+
+    fn is_filtered(&self) -> bool {
+        let mut conditions = QueryBuilder::new("");
+        (self.filter)(&mut conditions);
+        !conditions.sql().as_str().is_empty()
+    }
+
+    /// The position of the last row that a page may look at; `None` when fewer rows are left.
+    async fn end_of_look_ahead(&self, conn: &mut DbConnection) -> Result<Option<i64>, StoreError> {
+        let mut query = self.select(self.position, "");
+        self.push_order(&mut query);
+        query.push(" LIMIT 1 OFFSET ").push_bind(LOOK_AHEAD - 1);
+        Ok(query.build_query_scalar().fetch_optional(conn).await?)
+    }
+
+    fn select(&self, columns: &str, joins: &str) -> QueryBuilder<Db> {
+        let mut query = QueryBuilder::new("SELECT ");
+        query.push(columns).push(" FROM ").push(self.table).push(joins).push(" WHERE ");
+        (self.of)(&mut query);
+        if let Some(after) = self.after {
+            query.push(" AND ").push(self.position).push(self.order.after()).push_bind(after);
+        }
+        query
+    }
+
+    /// Narrows the query to the positions nearby.
+    fn push_nearby(&self, query: &mut QueryBuilder<Db>) {
+        query.push(" AND ").push(self.position).push(self.order.up_to());
+        match self.after {
+            Some(after) => {
+                query.push_bind(after.saturating_add(self.order.ahead()));
+            }
+            None => {
+                query.push("(SELECT ").push(self.position).push(" FROM ").push(self.table).push(" WHERE ");
+                (self.of)(query);
+                self.push_order(query);
+                query.push(" LIMIT 1) + ").push_bind(self.order.ahead());
+            }
+        }
+    }
+
+    fn filtered<'q>(&self, query: &'q mut QueryBuilder<Db>, limit: i64) -> &'q mut QueryBuilder<Db> {
+        (self.filter)(query);
+        self.push_order(query);
+        query.push(" LIMIT ").push_bind(limit)
+    }
+
+    fn push_order(&self, query: &mut QueryBuilder<Db>) {
+        query.push(" ORDER BY ").push(self.position).push(self.order.direction());
+    }
+}
