@@ -1,4 +1,5 @@
-//! What the npm package's sources export is explained where it is declared: editors show it to whoever uses it.
+//! What the npm package's sources export is explained where it is declared: editors show it to whoever uses it. And an
+//! example in the documentation of a crate is run.
 //!
 //! Constants that stand together, each on a line of its own, may share the comment of the first. Only the presence of
 //! a comment can be checked here, as for the stories of modules. The comments of the generated types come from the
@@ -6,6 +7,7 @@
 
 use super::Finding;
 use super::files::SourceFile;
+use crate::workspace::Workspace;
 
 /// What an exported declaration begins with.
 const DECLARATIONS: [&str; 8] = ["const", "let", "function", "async", "class", "interface", "type", "enum"];
@@ -22,6 +24,36 @@ pub(super) fn exports_explained(files: &[SourceFile]) -> Vec<Finding> {
                 findings.push(Finding::in_line(file, number, message));
             }
             explained = line.trim_end().ends_with("*/") || explained && declares && line.ends_with(';');
+        }
+    }
+    findings
+}
+
+/// The folders of the libraries whose manifest says `doctest = false`, so that looking for examples costs nothing.
+pub(super) fn without_examples(workspace: &Workspace) -> Vec<String> {
+    let packages = workspace.packages().iter();
+    let libraries = packages.flat_map(|package| package.targets.iter().filter(|target| target.is_lib()));
+    let folders =
+        libraries.filter(|library| !library.doctest).filter_map(|library| library.src_path.parent());
+    let relative = folders.filter_map(|folder| folder.strip_prefix(workspace.root()).ok());
+    relative.map(|folder| format!("{folder}/")).collect()
+}
+
+/// No library that is said to have no examples has one.
+pub(super) fn examples_run(without: &[String], files: &[SourceFile]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| without.iter().any(|folder| file.path.starts_with(folder))) {
+        let mut inside = false;
+        for (number, line) in file.lines() {
+            let line = line.trim_start();
+            let Some(fence) = ["/// ```", "//! ```"].iter().find_map(|fence| line.strip_prefix(fence)) else {
+                continue;
+            };
+            inside = !inside;
+            if inside && matches!(fence, "" | "rust" | "should_panic" | "no_run") {
+                let message = "this example is never run: its crate's manifest says `doctest = false`";
+                findings.push(Finding::in_line(file, number, message));
+            }
         }
     }
     findings
@@ -70,5 +102,18 @@ mod tests {
         ] {
             assert_eq!(exports_explained(&[SourceFile::new(path, line)]), [], "{path}: {line}");
         }
+    }
+
+    #[test]
+    fn an_example_that_is_never_run_is_found() {
+        let source =
+            "//! Story.\n//!\n//! ```text\n//! a\n//! ```\n\n/// ```\n/// b();\n/// ```\nfn b() {}\n";
+        let file = || SourceFile::new("core/src/a.rs", source);
+        let found = examples_run(&["core/src/".to_owned()], &[file()]);
+        assert_eq!(
+            found.iter().map(|finding| finding.place.as_str()).collect::<Vec<_>>(),
+            ["core/src/a.rs:7"]
+        );
+        assert_eq!(examples_run(&["other/src/".to_owned()], &[file()]), []);
     }
 }

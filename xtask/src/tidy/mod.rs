@@ -63,6 +63,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         size::comments(&files),
         story::opens_modules(&files),
         documented::exports_explained(&files),
+        documented::examples_run(&documented::without_examples(workspace), &files),
         manners::no_sleep_in_tests(&files),
         manners::no_unfinished_work(&files),
         manners::no_machine_paths(&files),
