@@ -35,6 +35,9 @@ const TARGETS: [Target; 5] = [
     Target { name: "verify", longest: 2048, smoke: 5_000 },
     Target { name: "explain", longest: 2048, smoke: 1_000 },
 ];
+/// A few thousand inputs take less time than the compiler does to make them quick; half an hour of them does not.
+const SMOKE_OPT_LEVEL: &str = "1";
+const OPT_LEVEL: &str = "3";
 /// How much of a failure is shown.
 const LAST_LINES: usize = 60;
 
@@ -53,7 +56,7 @@ pub(crate) struct Numbers {
 
 /// A fixed number of inputs for every target, the same ones each time.
 pub(crate) fn smoke(workspace: &Workspace) -> Result<()> {
-    let binaries = build(workspace)?;
+    let binaries = build(workspace, SMOKE_OPT_LEVEL)?;
     TARGETS.iter().try_for_each(|target| fuzz(workspace, &binaries, target, Length::Inputs(target.smoke)))
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
         bail!("there is no target {unknown}; the targets are {known}");
     }
     prerequisites::cxx()?;
-    let binaries = build(workspace)?;
+    let binaries = build(workspace, OPT_LEVEL)?;
     let length = runs.map_or(Length::Minutes(*minutes), Length::Inputs);
     TARGETS
         .iter()
@@ -125,7 +128,7 @@ fn report(name: &str, fuzzer: &mut Command, log: &Path) -> Result<()> {
 }
 
 /// Builds the targets and returns the folder they lie in.
-fn build(workspace: &Workspace) -> Result<PathBuf> {
+fn build(workspace: &Workspace, opt_level: &str) -> Result<PathBuf> {
     let host = host()?;
     // What `cargo fuzz` passes, without the sanitizers. Naming the target keeps build scripts free of it.
     let mut flags =
@@ -138,6 +141,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
             .current_dir(workspace.root())
             .args(["build", "--package", PACKAGE, "--features", "libfuzzer", "--bins"])
             .args(["--profile", "fuzz", "--target", &host])
+            .env("CARGO_PROFILE_FUZZ_OPT_LEVEL", opt_level)
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")),
     )
     .context(

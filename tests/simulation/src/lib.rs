@@ -142,8 +142,9 @@ impl fmt::Display for Report {
 /// Runs a simulation to its end, or to the first rule that is broken.
 #[must_use]
 pub fn run(settings: Settings) -> Report {
+    let empty = setting_up::empty_database();
     runtime::in_simulated_time(async move {
-        let (mut world, folder) = setting_up::world(settings).await;
+        let (mut world, folder) = setting_up::world(settings, empty).await;
         let violation = world.live().await.err();
         let report = Report {
             settings,

@@ -1,8 +1,9 @@
 //! Setting a world up: a database in memory-backed storage where there is some, three merchants with endpoints, one to
 //! three dispatchers, housekeeping.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use authority::app::App;
 use authority::app::access::Caller;
@@ -17,6 +18,7 @@ use authority_store::{Access, Store, StoreUrl};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::runtime::Builder;
 use tokio::sync::watch;
 
 use crate::dice::{SeededDice, rng};
@@ -46,13 +48,36 @@ const OF_HOUSEKEEPING: u64 = OF_THE_WORLD + 3;
 /// Memory-backed storage: the simulation is about what is done, not about disks.
 const MEMORY: &str = "/dev/shm";
 
-/// A world, and the folder that it lives in.
-pub(crate) async fn world(settings: Settings) -> (World, TempDir) {
-    let folder = if Path::new(MEMORY).is_dir() { tempfile::tempdir_in(MEMORY) } else { tempfile::tempdir() };
-    let folder = folder.expect("a folder");
-    let path: PathBuf = folder.path().join("simulation.db");
+const DATABASE: &str = "simulation.db";
+
+/// A database with its schema, of which every world gets a copy. It is made outside of simulated time, once.
+pub(crate) fn empty_database() -> &'static [u8] {
+    static MADE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let folder = folder();
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async { open(&folder.path().join(DATABASE)).await.close().await });
+        // It was closed in order, so that nothing of it lies beside it.
+        fs::read(folder.path().join(DATABASE)).expect("a database")
+    });
+    &MADE
+}
+
+fn folder() -> TempDir {
+    let made = if Path::new(MEMORY).is_dir() { tempfile::tempdir_in(MEMORY) } else { tempfile::tempdir() };
+    made.expect("a folder")
+}
+
+async fn open(path: &Path) -> Store {
     let url = StoreUrl::parse(&format!("sqlite://{}", path.display())).expect("an address");
-    let store = Store::open(&url, Access::Exclusive).await.expect("a database");
+    Store::open(&url, Access::Exclusive).await.expect("a database")
+}
+
+/// A world on a copy of `empty`, and the folder that it lives in.
+pub(crate) async fn world(settings: Settings, empty: &[u8]) -> (World, TempDir) {
+    let folder = folder();
+    let path = folder.path().join(DATABASE);
+    fs::write(&path, empty).expect("a copy");
+    let store = open(&path).await;
     if let Some(trigger) = settings.planted.and_then(|planted| planted.trigger()) {
         rows::plant(&path, trigger).await;
     }

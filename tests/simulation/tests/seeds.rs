@@ -68,6 +68,7 @@ fn a_seed_decides_everything() {
 /// Where the search begins: the seeds before it do not show the bug, and cost minutes.
 fn first_seed(planted: Planted) -> u64 {
     match planted {
+        Planted::PutOffUsesUpTheSchedule => 1,
         Planted::AllAtOnceAfterAHold => 4,
         Planted::RefusalsBelongToTheFirst => 7,
         _ => 0,
