@@ -1,7 +1,8 @@
 //! The instances and their database, and what happens to them.
 //!
-//! SQLite has one instance. PostgreSQL has three, on a server of the campaign's own, which is stopped, crashed and held
-//! still among the kills.
+//! SQLite has one instance. PostgreSQL has several, on a server of the campaign's own, which is stopped, crashed and
+//! held still among the kills. The proof's server has a synchronous standby as well, and is lost half-way: the standby
+//! takes over, and a proxy leads the instances to it.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use postgres_cluster::{Cluster, Durability, Stop};
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 use tests::authority::{Authority, Database};
+use tests::database_proxy::DatabaseProxy;
 
 use crate::pace::after_ms;
 use crate::plan::{Plan, REJECTED_ATTEMPTS, SCHEDULE, TIMEOUT_MS};
@@ -31,6 +33,18 @@ pub(crate) enum Fault {
 pub(crate) struct Fleet {
     pub(crate) instances: Vec<Authority>,
     server: Option<Arc<Cluster>>,
+    standby: Option<Standby>,
+    /// The standby's, once it leads.
+    proxy: Option<DatabaseProxy>,
+}
+
+/// What a failover needs.
+struct Standby {
+    server: Arc<Cluster>,
+    /// Between the instances and whichever server leads.
+    proxy: DatabaseProxy,
+    /// The address of the database on the server that it follows.
+    followed: String,
 }
 
 impl Fleet {
@@ -41,10 +55,14 @@ impl Fleet {
                 Some(Arc::new(tokio::task::spawn_blocking(move || Cluster::start(durability)).await.unwrap()))
             }
         };
-        let url = match &server {
-            Some(server) => Some(server.database().await),
-            None => None,
-        };
+        let (mut url, mut standby) = (None, None);
+        if let Some(server) = &server {
+            let database = server.database().await;
+            if plan.failover_after.is_some() {
+                standby = Some(Standby::of(server, &database).await);
+            }
+            url = Some(standby.as_ref().map_or(database, |standby: &Standby| standby.proxy.url().to_owned()));
+        }
         let (rejected, timeout) = (REJECTED_ATTEMPTS.to_string(), TIMEOUT_MS.to_string());
         let mut variables = vec![
             ("AUTHORITY_LOG", "warn"),
@@ -57,7 +75,7 @@ impl Fleet {
         for _ in 0..plan.instances() {
             instances.push(Authority::start(&variables).await);
         }
-        Self { instances, server }
+        Self { instances, server, standby, proxy: None }
     }
 
     /// Ends one by force and starts it again.
@@ -105,6 +123,21 @@ impl Fleet {
         }
     }
 
+    /// Loses the database server for good; the standby takes over. Whether there was one.
+    pub(crate) async fn failover(&mut self, dice: &mut StdRng) -> bool {
+        let (Some(Standby { server, proxy, followed }), Some(lost)) = (self.standby.take(), &self.server)
+        else {
+            return false;
+        };
+        on_server(lost, Cluster::kill).await;
+        after_ms(dice.random_range(FAULT_MS)).await;
+        on_server(&server, Cluster::promote).await;
+        proxy.lead_to(&server.address_of(&followed));
+        self.server = Some(server);
+        self.proxy = Some(proxy);
+        true
+    }
+
     /// The address of the database.
     pub(crate) fn database_url(&self) -> &str {
         self.instances[0].database_url()
@@ -120,6 +153,13 @@ impl Fleet {
     fn one(&mut self, dice: &mut StdRng) -> &mut Authority {
         let at = dice.random_range(0..self.instances.len());
         &mut self.instances[at]
+    }
+}
+
+impl Standby {
+    async fn of(server: &Cluster, followed: &str) -> Self {
+        let standby = Arc::new(server.standby().await);
+        Self { server: standby, proxy: DatabaseProxy::start(followed), followed: followed.to_owned() }
     }
 }
 

@@ -144,6 +144,9 @@ async fn disturb(plan: &Plan, fleet: &mut Fleet) -> Deeds {
         after_ms(dice.random_range(BETWEEN_KILLS_MS)).await;
         fleet.kill(&mut dice).await;
         deeds.kills += 1;
+        if plan.failover_after.is_some_and(|after| deeds.kills >= after) && fleet.failover(&mut dice).await {
+            *deeds.faults.entry("failover".to_owned()).or_default() += 1;
+        }
         if deeds.kills % plan.stop_every == 0 {
             after_ms(dice.random_range(BETWEEN_KILLS_MS)).await;
             fleet.stop(&mut dice).await;

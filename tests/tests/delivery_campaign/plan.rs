@@ -28,6 +28,10 @@ pub(crate) struct Plan {
     pub(crate) stop_every: usize,
     /// After so many kills something happens to the database server, where there is one.
     pub(crate) fault_every: usize,
+    /// Instances on the one database; SQLite has one.
+    pub(crate) instances: usize,
+    /// After so many kills the database server is lost for good and its standby takes over, where there is a server.
+    pub(crate) failover_after: Option<usize>,
     pub(crate) merchants: usize,
     /// Per merchant.
     pub(crate) clients: usize,
@@ -48,6 +52,8 @@ impl Plan {
             kills,
             stop_every: 9,
             fault_every: 6,
+            instances: 3,
+            failover_after: None,
             merchants: 3,
             clients: 2,
             rate: 40,
@@ -65,6 +71,8 @@ impl Plan {
         Self {
             stop_every: 15,
             fault_every: 10,
+            instances: 4,
+            failover_after: Some(usize::try_from(kills / 2).expect("CAMPAIGN_KILLS")),
             clients: 4,
             kill_in_the_end: true,
             rate: u32::try_from(rate).expect("CAMPAIGN_RATE"),
@@ -77,7 +85,7 @@ impl Plan {
     pub(crate) fn instances(&self) -> usize {
         match self.database {
             Database::Sqlite => 1,
-            Database::Postgres => 3,
+            Database::Postgres => self.instances,
         }
     }
 }
