@@ -43,6 +43,11 @@ pub(crate) enum Benchmark {
         /// Parts and sizes, as `bench/scale/choice.rs` reads them: `trips explain`.
         words: Vec<String>,
     },
+    /// Every list of a merchant with a million orders, with every filter, on both databases.
+    Lists {
+        /// A database, and how many orders: `sqlite orders=100000`.
+        words: Vec<String>,
+    },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
     Authority,
 }
@@ -82,6 +87,7 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             words.extend(against.iter().map(|path| format!("against={}", path.display())));
             program(workspace, "bench-scale", &words)
         }
+        Benchmark::Lists { words } => program(workspace, "bench-lists", words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }

@@ -1,8 +1,8 @@
 //! Pages of lists: cursors in, cursors out (contract 4.5, 8.5, 8.6).
 //!
 //! A page ends at a number of rows or at a number of bytes, whichever comes first. A list reads one row more than
-//! the page holds; there is a next page only when that row exists, or when few rows match the filters and the page ended
-//! where its look-ahead did ([`Page::looked_to`]). Items are passed on as the stored text. A
+//! the page holds; there is a next page only when that row exists, or when few rows match the filters and the page
+//! ended where its look-ahead did ([`Page::looked_to`]). Items are passed on as the stored text. A
 //! merchant's lists are ordered by the sequences of its stream; the operator's lists span all merchants and are
 //! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
 //! these two; a feed, which also returns where to resume, builds its page itself.

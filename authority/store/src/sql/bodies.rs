@@ -69,8 +69,8 @@ pub(super) fn push_time(query: &mut QueryBuilder<Db>, condition: &'static str, t
     }
 }
 
-/// Up to `limit` records of a tenant's list before position `before`, newest first, as stored text, as far as they fit on
-/// a page. `narrow` adds conditions with an index, `filter` those without, as in [`Listed`].
+/// Up to `limit` records of a tenant's list before position `before`, newest first, as stored text, as far as they
+/// fit on a page. `narrow` adds conditions with an index, `filter` those without, as in [`Listed`].
 pub(super) async fn page(
     conn: &mut DbConnection,
     table: &'static str,
@@ -84,7 +84,7 @@ pub(super) async fn page(
         narrow(query);
     };
     let (position, order) = ("created_sequence", ListOrder::NewestFirst);
-    let listed = Listed { table, joins: "", position, order, after: before, of, filter };
+    let listed = Listed { table, joins: "", position, order, after: before, of, owner: None, filter };
     listed.page(conn, "created_sequence, body", limit, placed_text).await
 }
 

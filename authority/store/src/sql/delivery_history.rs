@@ -29,8 +29,7 @@ impl DeliveryHistory for Session<'_> {
         limit: i64,
     ) -> Result<Page<Delivery>, StoreError> {
         let of = |query: &mut QueryBuilder<Db>| {
-            bodies::push_tenant(query, tenant);
-            query.push(" AND endpoint_id = ").push_bind(endpoint.as_str().to_owned());
+            query.push("endpoint_id = ").push_bind(endpoint.as_str().to_owned());
             bodies::push_equal(query, "event_id", filter.event_id.as_ref());
         };
         let filters = |query: &mut QueryBuilder<Db>| {
@@ -42,8 +41,16 @@ impl DeliveryHistory for Session<'_> {
         // deliveries they would be looked for one by one.
         let position = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
         let order = ListOrder::NewestFirst;
-        let listed =
-            Listed { table: "deliveries", joins: "", position, order, after: before, of, filter: filters };
+        let listed = Listed {
+            table: "deliveries",
+            joins: "",
+            position,
+            order,
+            after: before,
+            of,
+            owner: Some(tenant),
+            filter: filters,
+        };
         let placed = |row: &DbRow| Ok((0, (row.try_get("created_sequence")?, delivery(row)?)));
         listed.page(self.conn, COLUMNS, limit, placed).await
     }

@@ -141,6 +141,7 @@ impl Events for Session<'_> {
             order: ListOrder::OldestFirst,
             after: Some(after),
             of,
+            owner: None,
             filter: filters,
         };
         listed.page(self.conn, "sequence, body", limit, placed_text).await

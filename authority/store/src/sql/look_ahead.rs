@@ -1,7 +1,7 @@
 //! How far a filtered page of a list looks.
 //!
-//! A page is read in the order of its list until it is full. Where few rows match and no index knows them, that would be
-//! the whole list, for one request. So such a page looks at [`LOOK_AHEAD`] rows at most and says where it stopped
+//! A page is read in the order of its list until it is full. Where few rows match and no index knows them, that would
+//! be the whole list, for one request. So such a page looks at [`LOOK_AHEAD`] rows at most and says where it stopped
 //! ([`Page::looked_to`]); the next page goes on there. The rows that are counted are those that the conditions with an
 //! index leave over: a list of one customer's orders counts that customer's.
 //!
@@ -9,15 +9,16 @@
 //! no more rows than that. Only when these do not fill it, a statement that reads nothing but an index finds how far it
 //! may look, and it is read once more. A page whose conditions all have an index has no bound.
 
+use authority_domain::tenant::Tenant;
 use sqlx::QueryBuilder;
 
 use super::page_rows::page_rows;
-use super::{Db, DbConnection, DbRow};
+use super::{Db, DbConnection, DbRow, bodies};
 use crate::StoreError;
 use crate::ports::{LOOK_AHEAD, Page};
 
 /// A list and its filters.
-pub(super) struct Listed<Of, Filter> {
+pub(super) struct Listed<'a, Of, Filter> {
     pub(super) table: &'static str,
     /// What the page's columns and filters need beside the table; it has one row for each of the table's.
     pub(super) joins: &'static str,
@@ -28,6 +29,8 @@ pub(super) struct Listed<Of, Filter> {
     pub(super) after: Option<i64>,
     /// Adds the conditions that an index serves, without ` WHERE `: whose list it is.
     pub(super) of: Of,
+    /// Whose rows they must be as well, where `of` does not say so: the index that serves it does not know.
+    pub(super) owner: Option<&'a Tenant>,
     /// Adds ` AND …` for each other condition, or nothing.
     pub(super) filter: Filter,
 }
@@ -69,7 +72,7 @@ impl ListOrder {
     }
 }
 
-impl<Of: Fn(&mut QueryBuilder<Db>), Filter: Fn(&mut QueryBuilder<Db>)> Listed<Of, Filter> {
+impl<Of: Fn(&mut QueryBuilder<Db>), Filter: Fn(&mut QueryBuilder<Db>)> Listed<'_, Of, Filter> {
     /// Up to `limit` rows, as far as they fit on a page. `read` tells the size of a row in bytes, and what it is.
     pub(super) async fn page<T>(
         &self,
@@ -137,6 +140,9 @@ impl<Of: Fn(&mut QueryBuilder<Db>), Filter: Fn(&mut QueryBuilder<Db>)> Listed<Of
     }
 
     fn filtered<'q>(&self, query: &'q mut QueryBuilder<Db>, limit: i64) -> &'q mut QueryBuilder<Db> {
+        if let Some(owner) = self.owner {
+            bodies::push_tenant(query.push(" AND "), owner);
+        }
         (self.filter)(query);
         self.push_order(query);
         query.push(" LIMIT ").push_bind(limit)

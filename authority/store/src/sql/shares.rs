@@ -126,8 +126,16 @@ impl Shares for Session<'_> {
         };
         let filters = |query: &mut QueryBuilder<Db>| push_filter(query, filter);
         let (position, order) = ("s.owner_sequence", ListOrder::NewestFirst);
-        let listed =
-            Listed { table: TABLE, joins: JOINS, position, order, after: before, of, filter: filters };
+        let listed = Listed {
+            table: TABLE,
+            joins: JOINS,
+            position,
+            order,
+            after: before,
+            of,
+            owner: None,
+            filter: filters,
+        };
         let placed = |row: &DbRow| Ok((0, (row.try_get("owner_sequence")?, share(row)?)));
         listed.page(self.conn, COLUMNS, limit, placed).await
     }
@@ -199,6 +207,7 @@ impl Shares for Session<'_> {
             order,
             after: before,
             of,
+            owner: None,
             filter: filters,
         };
         let placed = |row: &DbRow| seen_order(row).map(|seen| (seen.bytes, (seen.position, seen)));
