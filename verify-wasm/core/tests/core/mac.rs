@@ -3,6 +3,7 @@
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
+use verify_core::Profile;
 use verify_core::secret::{Prepared, Secret};
 
 /// The same by the `hmac` crate.
