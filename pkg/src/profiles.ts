@@ -23,6 +23,7 @@ export interface Profile {
   readonly secretForm: string;
 }
 
+/** What a verifier has without the option. */
 export const SERVICE: Profile = {
   headers: { timestamp: "service-timestamp", signature: "service-signature", eventId: "service-event-id" },
   number: 0,

@@ -20,7 +20,8 @@ const DIGESTS_GIVEN: u32 = 2;
 const FIELDS_WANTED: u32 = 4;
 /// The host parses the text after a 0, and asks again without this mode when it gets anything else or the parser fails.
 const BESIDE_PARSER: u32 = 8;
-/// The headers are those of Standard Webhooks, and the secrets were prepared for that profile. The host leaves no digests.
+/// The headers are those of Standard Webhooks, and the secrets were prepared for that profile. The host leaves no
+/// digests.
 const STANDARD_WEBHOOKS: u32 = 16;
 
 /// What is answered for a valid delivery whose body is ASCII.

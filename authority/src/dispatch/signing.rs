@@ -3,8 +3,8 @@
 //! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are the ones
 //! valid now, newest first, so that a receiver with either secret of an overlap accepts.
 //!
-//! An endpoint with the profile `standard-webhooks` gets three headers more, of the same event, instant and secrets, that
-//! the public libraries of that standard verify (contract 15.12).
+//! An endpoint with the profile `standard-webhooks` gets three headers more, of the same event, instant and secrets,
+//! that the public libraries of that standard verify (contract 15.12).
 //!
 //! The digest comes from the `hmac` crate. `verify-core`, which every receiver verifies with, defines how a secret
 //! becomes a key and how a signature is written.
@@ -135,9 +135,10 @@ mod tests {
             let text = secret::generate_for(Profile::StandardWebhooks, random);
             let secret = Secret::parse_for(Profile::StandardWebhooks, &text).unwrap();
             for body in [&b""[..], b"{}", &[b'x'; 1000]] {
-                let ours = standard_webhooks::header_value([
-                    standard_digest(&text, "evt_1", "1788264000", body).unwrap()
-                ]);
+                let ours =
+                    standard_webhooks::header_value([
+                        standard_digest(&text, "evt_1", "1788264000", body).unwrap()
+                    ]);
                 let signature = secret.sign_standard(b"evt_1", b"1788264000", body);
                 assert_eq!(ours, format!("v1,{}", std::str::from_utf8(&signature).unwrap()));
             }

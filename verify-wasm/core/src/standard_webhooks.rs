@@ -5,8 +5,8 @@
 //! one for each valid secret with blanks between them. The key is what the secret's text after `whsec_` stands for in
 //! base64. `Service-Signature` of the same delivery takes the bytes of the whole text as ever (contract 10.5).
 //!
-//! An absent id is signed as an empty text. Nothing that is accepted depends on that, because the body's id is not empty
-//! and must equal the header. Deliberately absent: signatures by public keys (`v1a`), which nobody here makes.
+//! An absent id is signed as an empty text. Nothing that is accepted depends on that, because the body's id is not
+//! empty and must equal the header. Deliberately absent: signatures by public keys (`v1a`), which nobody here makes.
 
 use alloc::string::String;
 use core::fmt;
@@ -46,8 +46,8 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// [`UnusableSecret`] unless the text is [`PREFIX`] and the base64 of one byte or more, in the standard alphabet and
-    /// padded, at most [`MAX_CHARS`] characters in all.
+    /// [`UnusableSecret`] unless the text is [`PREFIX`] and the base64 of one byte or more, in the standard alphabet
+    /// and padded, at most [`MAX_CHARS`] characters in all.
     pub fn parse(text: &[u8]) -> Result<Self, UnusableSecret> {
         let written = text.strip_prefix(PREFIX.as_bytes()).ok_or(UnusableSecret)?;
         let mut key = Self { bytes: [0; KEY_MAX], length: 0 };

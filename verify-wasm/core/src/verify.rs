@@ -19,8 +19,8 @@ use crate::secret::Secret;
 use crate::sign::{SCHEME, Signature};
 use crate::{header, standard_webhooks};
 
-/// The headers of a delivery, each absent or its normalised value ([`header::join_lines`]). Their names are those of the
-/// verifier's profile ([`Profile::header_names`]).
+/// The headers of a delivery, each absent or its normalised value ([`header::join_lines`]). Their names are those of
+/// the verifier's profile ([`Profile::header_names`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Headers<'a> {
     /// `Service-Timestamp`, or `webhook-timestamp`
@@ -52,7 +52,8 @@ impl Verifier {
         Self::for_profile(Profile::Service, secrets, tolerance)
     }
 
-    /// The same for deliveries of this profile: secrets are usable by its rule, and the headers are those that it names.
+    /// The same for deliveries of this profile: secrets are usable by its rule, and the headers are those that it
+    /// names.
     ///
     /// # Errors
     ///

@@ -24,11 +24,8 @@ fn signed(secrets: &[&str], id: &str, body: &str) -> String {
 }
 
 fn verdict(secrets: &[&str], id: &str, signature: &[u8], body: &[u8]) -> &'static str {
-    let headers = Headers {
-        timestamp: Some(b"1788264000"),
-        signature: Some(signature),
-        event_id: Some(id.as_bytes()),
-    };
+    let headers =
+        Headers { timestamp: Some(b"1788264000"), signature: Some(signature), event_id: Some(id.as_bytes()) };
     let verifier = Verifier::for_profile(PROFILE, secrets, Tolerance::DEFAULT).unwrap();
     verifier.verify(Some(body), &headers, NOW).map_or_else(VerificationCode::as_str, |_| "ok")
 }
@@ -40,7 +37,10 @@ fn a_new_secret_is_base64_of_its_bytes_and_the_libraries_read_it() {
         assert_eq!(text, written(&random));
         assert_eq!(text.len(), 50);
         assert_eq!(Key::parse(text.as_bytes()).unwrap().as_bytes(), random);
-        assert_eq!(verdict(&[&text], "evt_1", signed(&[&text], "evt_1", BODY).as_bytes(), BODY.as_bytes()), "ok");
+        assert_eq!(
+            verdict(&[&text], "evt_1", signed(&[&text], "evt_1", BODY).as_bytes(), BODY.as_bytes()),
+            "ok"
+        );
         // The same secret is one for the service's own headers.
         assert!(Secret::parse(&text).is_ok());
     }
@@ -51,7 +51,10 @@ fn a_new_secret_is_base64_of_its_bytes_and_the_libraries_read_it() {
 fn nothing_of_a_key_is_shown() {
     let text = written(b"a key of which nothing is shown");
     let key = Key::parse(text.as_bytes()).unwrap();
-    assert_eq!(format!("{key:?} {:?}", Secret::parse_for(PROFILE, &text).unwrap()), "Key(redacted) Secret(redacted)");
+    assert_eq!(
+        format!("{key:?} {:?}", Secret::parse_for(PROFILE, &text).unwrap()),
+        "Key(redacted) Secret(redacted)"
+    );
 }
 
 #[test]
@@ -61,7 +64,10 @@ fn profiles_have_their_names_and_headers() {
     {
         assert_eq!((profile.as_str(), Profile::from_str(name)), (name, Some(profile)));
         assert_eq!(profile.header_names().event_id, id);
-        assert_eq!(Verifier::for_profile(profile, &["whsec_AA=="], Tolerance::DEFAULT).unwrap().profile(), profile);
+        assert_eq!(
+            Verifier::for_profile(profile, &["whsec_AA=="], Tolerance::DEFAULT).unwrap().profile(),
+            profile
+        );
     }
     for unknown in ["", "Service", "standard_webhooks", "standard-webhooks "] {
         assert_eq!(Profile::from_str(unknown), None);
