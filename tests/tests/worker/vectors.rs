@@ -17,9 +17,13 @@ use tests::delivery::{Delivery, header_line};
 use tests::workerd::{State, Worker, Workerd};
 use verify_core::{Profile, VerificationCode};
 
-/// The files, each with its profile and how many cases it has.
+/// The files, each with its profile and how many of its cases are sent.
 const FILES: [(&str, Profile, usize); 2] =
-    [("verification", Profile::Service, 129), ("standard_webhooks", Profile::StandardWebhooks, 109)];
+    [("verification", Profile::Service, 129), ("standard_webhooks", Profile::StandardWebhooks, 89)];
+
+/// Of the second file's cases about the form of a secret these are sent: each takes a Worker of its own, and the core has
+/// been asked about all of them.
+const FORMS_OF_SECRETS: [&str; 2] = ["secret: one byte", "secret: without padding"];
 
 /// Vectors whose headers arrive trimmed, so that they verify.
 const NOT_SAYABLE_IN_HTTP: [&str; 2] = ["ts: blank padded", "event id: blank padded"];
@@ -84,15 +88,19 @@ fn worker(name: &str, profile: Profile, case: &Case) -> Worker {
     Worker::edge_receiver(name).with_variables(variables)
 }
 
-fn cases(name: &str) -> Vec<Case> {
+fn cases(name: &str, profile: Profile) -> Vec<Case> {
     let file = format!("{}/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let vectors: Vectors = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    vectors.cases
+    let is_sent = |case: &Case| {
+        let name = case.name.as_str();
+        profile == Profile::Service || !name.starts_with("secret: ") || FORMS_OF_SECRETS.contains(&name)
+    };
+    vectors.cases.into_iter().filter(is_sent).collect()
 }
 
 #[tokio::test]
 async fn every_vector_has_its_status_and_code() {
-    let files = FILES.map(|(name, profile, count)| (profile, cases(name), count));
+    let files = FILES.map(|(name, profile, count)| (profile, cases(name, profile), count));
     let mut groups: BTreeMap<_, (Profile, Vec<&Case>)> = BTreeMap::new();
     for (profile, cases, count) in &files {
         assert_eq!(cases.len(), *count);
