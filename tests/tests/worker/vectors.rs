@@ -21,8 +21,8 @@ use verify_core::{Profile, VerificationCode};
 const FILES: [(&str, Profile, usize); 2] =
     [("verification", Profile::Service, 129), ("standard_webhooks", Profile::StandardWebhooks, 89)];
 
-/// Of the second file's cases about the form of a secret these are sent: each takes a Worker of its own, and the core has
-/// been asked about all of them.
+/// Of the second file's cases about the form of a secret these are sent: each takes a Worker of its own, and the core
+/// has been asked about all of them.
 const FORMS_OF_SECRETS: [&str; 2] = ["secret: one byte", "secret: without padding"];
 
 /// Vectors whose headers arrive trimmed, so that they verify.
