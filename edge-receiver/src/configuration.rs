@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use verify_core::Profile;
 use verify_core::verify::{Tolerance, Verifier};
 use worker::Env;
 use worker::js_sys::Object;
@@ -18,6 +19,8 @@ use crate::clock;
 pub const SIGNING_SECRET: &str = "SIGNING_SECRET";
 /// The secret that was in use before, trusted until it is removed.
 pub const SIGNING_SECRET_PREVIOUS: &str = "SIGNING_SECRET_PREVIOUS";
+/// By which headers deliveries are verified: `service` (when it is not set) or `standard-webhooks`.
+pub const SIGNATURE_PROFILE: &str = "SIGNATURE_PROFILE";
 /// How many seconds a delivery's timestamp may be away from now, 1 to 3600; 300 when it is not set.
 pub const TOLERANCE_SECONDS: &str = "TOLERANCE_SECONDS";
 /// The path that takes deliveries; `/webhooks` when it is not set.
@@ -50,6 +53,8 @@ pub enum Dedup {
 pub(crate) struct Settings {
     pub(crate) path: Result<String, InvalidVariable>,
     pub(crate) verifier: Result<Verifier, InvalidVariable>,
+    /// The headers that are read. Those of the service when the variable cannot be used; then nothing is verified.
+    pub(crate) profile: Profile,
     pub(crate) dedup: Result<Dedup, InvalidVariable>,
     pub(crate) retention_seconds: Result<u32, InvalidVariable>,
     /// The time that a test has set, Unix milliseconds.
@@ -69,6 +74,7 @@ pub(crate) fn settings(env: &Env) -> Rc<Settings> {
             let settings = Rc::new(Settings {
                 path: variable(env, WEBHOOK_PATH).and_then(path),
                 verifier: verifier(env),
+                profile: profile_of(env).unwrap_or_default(),
                 dedup: dedup(env),
                 retention_seconds: retention_seconds(env),
                 fixed_ms: clock::set_ms(env),
@@ -86,7 +92,11 @@ fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
     }
     let tolerance = tolerance(variable(env, TOLERANCE_SECONDS)?.as_deref())?;
     // Two secrets are within the limit; the only error that is left would be about their number.
-    Verifier::new(&secrets, tolerance).map_err(|_| InvalidVariable(SIGNING_SECRET))
+    Verifier::for_profile(profile_of(env)?, &secrets, tolerance).map_err(|_| InvalidVariable(SIGNING_SECRET))
+}
+
+fn profile_of(env: &Env) -> Result<Profile, InvalidVariable> {
+    profile(variable(env, SIGNATURE_PROFILE)?.as_deref())
 }
 
 /// How long claims are kept, in seconds.
@@ -114,6 +124,14 @@ pub fn tolerance(text: Option<&str>) -> Result<Tolerance, InvalidVariable> {
     };
     let seconds = text.parse().map_err(|_| InvalidVariable(TOLERANCE_SECONDS))?;
     Tolerance::new(seconds).map_err(|_| InvalidVariable(TOLERANCE_SECONDS))
+}
+
+/// The profile that [`SIGNATURE_PROFILE`] sets (contract 15.12).
+///
+/// # Errors
+/// [`InvalidVariable`] for any other word than `service` and `standard-webhooks`.
+pub fn profile(text: Option<&str>) -> Result<Profile, InvalidVariable> {
+    text.map_or(Some(Profile::Service), Profile::from_str).ok_or(InvalidVariable(SIGNATURE_PROFILE))
 }
 
 /// The path that [`WEBHOOK_PATH`] sets.
@@ -173,6 +191,20 @@ mod tests {
                 Some(InvalidVariable("TOLERANCE_SECONDS")),
                 "{refused:?}"
             );
+        }
+    }
+
+    #[test]
+    fn profiles() {
+        for (text, expected) in [
+            (None, Profile::Service),
+            (Some("service"), Profile::Service),
+            (Some("standard-webhooks"), Profile::StandardWebhooks),
+        ] {
+            assert_eq!(profile(text), Ok(expected));
+        }
+        for refused in ["", "Service", "standard_webhooks", " standard-webhooks"] {
+            assert_eq!(profile(Some(refused)), Err(InvalidVariable("SIGNATURE_PROFILE")), "{refused:?}");
         }
     }
 

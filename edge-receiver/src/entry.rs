@@ -1,5 +1,6 @@
 //! Where the runtime calls in with a request: a delivery, or somebody who looks after the receiver.
 
+use verify_core::Profile;
 use worker::wasm_bindgen::prelude::wasm_bindgen;
 use worker::wasm_bindgen::{self, JsValue};
 use worker::worker_sys::Context;
@@ -9,7 +10,6 @@ use crate::admin::Route;
 use crate::answer::Answer;
 use crate::configuration::{self, InvalidVariable};
 use crate::driven::{Driven, Step};
-use crate::head::RequestHead;
 use crate::receive::{Delivery, receive};
 use crate::{head, look_inside, runtime};
 
@@ -39,24 +39,22 @@ impl Exchange {
 }
 
 async fn respond(request: &web_sys::Request, env: &Env, context: &Context) -> web_sys::Response {
-    let text = runtime::head(request);
+    let settings = configuration::settings(env);
+    let text = runtime::head(request, settings.profile == Profile::StandardWebhooks);
     let head = head::read(&text);
     if let Some(route) = Route::of(head.path) {
         let told = look_inside::answer(&head, env, route).await;
         let (name, value) = told.header.unzip();
         return runtime::respond(told.status, &told.body, true, name, value);
     }
-    let answer = take(request, head, env, context).await;
+    let answer = take(&Delivery { request, head, settings: &settings, env, context }).await;
     let allow = answer.allow();
     runtime::respond(answer.status(), &answer.body(), false, allow.map(|_| "allow"), allow)
 }
 
-async fn take(request: &web_sys::Request, head: RequestHead<'_>, env: &Env, context: &Context) -> Answer {
-    let settings = configuration::settings(env);
-    match &settings.path {
-        Ok(path) if head.path == path => {
-            receive(&Delivery { request, head, settings: &settings, env, context }).await
-        }
+async fn take(delivery: &Delivery<'_>) -> Answer {
+    match &delivery.settings.path {
+        Ok(path) if delivery.head.path == path => receive(delivery).await,
         Ok(_) => Answer::NotFound,
         Err(InvalidVariable(name)) => {
             console_error!("the value of {name} cannot be used");

@@ -5,7 +5,8 @@ use verify_core::header;
 /// What stands where a request has no such header. No value can contain it (RFC 9110 5.5).
 const ABSENT: &str = "\r";
 
-/// The header lines that cross, in this order.
+/// The header lines that cross, in this order. Where the profile is that of Standard Webhooks, its three headers stand
+/// in the places of the service's own.
 pub const LINES: [&str; 8] = [
     "content-type",
     "content-encoding",
@@ -32,11 +33,11 @@ pub struct RequestHead<'t> {
     pub content_length: Option<&'t str>,
     /// `Transfer-Encoding`.
     pub transfer_encoding: Option<&'t str>,
-    /// `Service-Timestamp`.
+    /// `Service-Timestamp`, or `webhook-timestamp`.
     pub timestamp: Option<&'t str>,
-    /// `Service-Signature`.
+    /// `Service-Signature`, or `webhook-signature`.
     pub signature: Option<&'t str>,
-    /// `Service-Event-Id`.
+    /// `Service-Event-Id`, or `webhook-id`.
     pub event_id: Option<&'t str>,
     /// `Authorization`.
     pub authorization: Option<&'t str>,
@@ -72,6 +73,8 @@ fn path(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use verify_core::Profile;
+
     use super::*;
 
     #[test]
@@ -121,7 +124,16 @@ mod tests {
     fn the_javascript_hands_over_the_same_lines() {
         let script = include_str!("runtime.js");
         let listed = script.split_once("const LINES = [").and_then(|(_, rest)| rest.split_once("];"));
-        let names: Vec<_> = listed.unwrap().0.split('"').skip(1).step_by(2).collect();
-        assert_eq!(names, LINES);
+        let quoted = |text: &'static str| text.split('"').skip(1).step_by(2);
+        assert_eq!(quoted(listed.unwrap().0).collect::<Vec<_>>(), LINES);
+        let exchanged =
+            script.split_once("const STANDARD_NAMES = {").and_then(|(_, rest)| rest.split_once("};"));
+        let [service, standard] = [Profile::Service, Profile::StandardWebhooks].map(Profile::header_names);
+        let expected = [
+            [service.timestamp, standard.timestamp],
+            [service.signature, standard.signature],
+            [service.event_id, standard.event_id],
+        ];
+        assert_eq!(quoted(exchanged.unwrap().0).collect::<Vec<_>>(), expected.concat());
     }
 }

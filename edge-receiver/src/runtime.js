@@ -16,12 +16,20 @@ const LINES = [
   "authorization",
 ];
 
+// The same places with the headers of Standard Webhooks (contract 15.12); the test compares these too.
+const STANDARD_NAMES = {
+  "service-timestamp": "webhook-timestamp",
+  "service-signature": "webhook-signature",
+  "service-event-id": "webhook-id",
+};
+const STANDARD_LINES = LINES.map((name) => STANDARD_NAMES[name] ?? name);
+
 // Method, URL and the lines above, one below the other. None of them can contain a line end, so a carriage return says
 // that there is no such header.
-export const head = (request) => {
+export const head = (request, isStandard) => {
   const { headers } = request;
   let head = `${request.method}\n${request.url}`;
-  for (const name of LINES) head += `\n${headers.get(name) ?? "\r"}`;
+  for (const name of isStandard ? STANDARD_LINES : LINES) head += `\n${headers.get(name) ?? "\r"}`;
   return head;
 };
 

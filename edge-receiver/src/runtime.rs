@@ -74,8 +74,9 @@ pub(crate) async fn text(answer: web_sys::Response) -> worker::Result<String> {
 
 #[wasm_bindgen(wasm_bindgen = worker::wasm_bindgen, module = "/src/runtime.js")]
 extern "C" {
-    /// Everything of a request that is judged before its body; [`crate::head::read`] takes it apart.
-    pub(crate) fn head(request: &web_sys::Request) -> String;
+    /// Everything of a request that is judged before its body; [`crate::head::read`] takes it apart. `is_standard`: the
+    /// headers of Standard Webhooks stand in the places of the service's own.
+    pub(crate) fn head(request: &web_sys::Request, is_standard: bool) -> String;
 
     /// The whole body of a request, an `ArrayBuffer`.
     #[wasm_bindgen(catch)]

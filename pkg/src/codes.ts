@@ -5,10 +5,10 @@
  *
  * - `missing_body` (400): The body is absent or has no bytes.
  * - `invalid_secret` (503): No secret is configured, or a configured one is unusable (contract 10.5).
- * - `invalid_timestamp` (400): `Service-Timestamp` is absent or not exactly ten ASCII digits.
+ * - `invalid_timestamp` (400): `Service-Timestamp` (or `webhook-timestamp`) is absent or not exactly ten ASCII digits.
  * - `stale_timestamp` (401): The timestamp is further from `now` than the tolerance, in either direction.
- * - `missing_signature` (401): `Service-Signature` is absent or blank.
- * - `invalid_signature` (401): No `v1=` candidate equals an expected digest, or the header is too long.
+ * - `missing_signature` (401): `Service-Signature` (or `webhook-signature`) is absent or blank.
+ * - `invalid_signature` (401): No `v1=` (or `v1,`) candidate equals an expected digest, or the header is too long.
  * - `invalid_json` (400): The body is not one JSON text under the rules of contract 10.4.
  * - `invalid_payload` (400): The root is no object, a name repeats in an interpreted object, or an optional member has
  *   a wrong type.
@@ -18,7 +18,7 @@
  * - `invalid_created_at` (400): The member `created_at` is absent or no real time in the one accepted form.
  * - `invalid_merchant` (400): The member `merchant` is absent or breaks its rule.
  * - `invalid_data` (400): The member `data` is absent or holds no object `object`.
- * - `event_id_mismatch` (400): `Service-Event-Id` is absent or differs from the body's `id`.
+ * - `event_id_mismatch` (400): `Service-Event-Id` (or `webhook-id`) is absent or differs from the body's `id`.
  */
 export type VerificationCode =
   | "missing_body"

@@ -19,7 +19,7 @@ interface CoreExports {
   status(number: number): number;
   configure(secretCount: number, toleranceSeconds: number, maxBodyBytes: number): number;
   admit(bodyBytes: number, maxBodyBytes: number): number;
-  prepare(length: number): number;
+  prepare(length: number, profile: number): number;
   sign(body: number): number;
   verify(
     timestamp: number,
@@ -38,6 +38,7 @@ export const HEADERS_ONLY = 1;
 export const DIGESTS_GIVEN = 2;
 export const FIELDS_WANTED = 4;
 export const BESIDE_PARSER = 8;
+export const STANDARD_WEBHOOKS = 16;
 
 /** What `core.verify` answers for a valid delivery; anything else is the number of a code. */
 export const VALID = 0;

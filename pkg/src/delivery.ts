@@ -9,6 +9,7 @@
 
 import { BODY_BYTES_MAX, asciiText, bytes, core, places, reserve, utf8Text, writeText } from "./core.js";
 import { type DeliveryHeaders, deliveryHeaders } from "./headers.js";
+import { type HeaderNames, SERVICE } from "./profiles.js";
 import type { RawBody, RequestHeaders } from "./types.js";
 
 /** A body in one of the forms that it may have; `null` when it is absent. */
@@ -43,8 +44,8 @@ const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as obj
 const arrayBufferLength = getter(ArrayBuffer.prototype, "byteLength");
 
 /** Looks at what is handed in. Throws a `TypeError` for a form that cannot be meant. Nothing is copied. */
-export function requestOf(body: RawBody, headers: RequestHeaders): Request {
-  return { content: rawContent(body), headers: deliveryHeaders(headers) };
+export function requestOf(body: RawBody, headers: RequestHeaders, names: HeaderNames): Request {
+  return { content: rawContent(body), headers: deliveryHeaders(headers, names) };
 }
 
 /** The number of the code that a body is refused with for its length alone; 0 when it is looked at. */
@@ -85,7 +86,7 @@ export function write({ content, headers }: Request): Delivery {
  * @throws {RangeError} no verifier takes a body of that length
  */
 export function writeForSigning(body: RawBody, timestamp: string): Delivery {
-  const request = requestOf(body, [["service-timestamp", timestamp]]);
+  const request = requestOf(body, [["service-timestamp", timestamp]], SERVICE.headers);
   if (refusedLength(request, BODY_BYTES_MAX) !== 0) throw new RangeError(`body has more than ${BODY_BYTES_MAX} bytes`);
   return write(request);
 }

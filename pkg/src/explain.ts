@@ -9,6 +9,7 @@ import { type RawContent, byteLength, rawContent, viewOf } from "./delivery.js";
 import { explainerModule } from "./explainer.js";
 import { deliveryHeaders } from "./headers.js";
 import { checkOptions } from "./known-options.js";
+import { SERVICE } from "./profiles.js";
 import { secretTexts } from "./secrets.js";
 import type { ExplainOptions, Explanation, RawBody, RequestHeaders } from "./types.js";
 
@@ -62,7 +63,7 @@ export function explainDelivery(
   if (!Array.isArray(otherSecrets)) throw new TypeError("otherSecrets must be an array of secrets");
   if (otherSecrets.length > SECRETS_MAX) throw new RangeError("at most 8 secrets can be handed in for comparison");
   const repeatable = listed(headers);
-  const { timestamp, signature, eventId } = deliveryHeaders(repeatable);
+  const { timestamp, signature, eventId } = deliveryHeaders(repeatable, SERVICE.headers);
   const content = rawContent(body);
   const bodyBytes = byteLength(content, trust.maxBodyBytes);
   const question = new Question();

@@ -21,6 +21,7 @@ export type {
   RawBody,
   RequestHeaders,
   SignOptions,
+  SignatureProfile,
   SignedHeaders,
   VerifierOptions,
 } from "./types.js";

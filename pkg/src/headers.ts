@@ -1,9 +1,11 @@
-// Finds the three headers of a delivery in whatever form the caller's framework has them.
+// Finds the three headers of a delivery in whatever form the caller's framework has them. Their names are those of the
+// verifier's profile.
 //
 // Several lines of one name become one value joined with ", ", in every form alike, so that a request with two
 // `Service-Timestamp` lines gets the same verdict everywhere (contract 10.1). Outer blanks of a line are not
 // looked for: HTTP parsers remove them, and `Headers` does so itself.
 
+import type { HeaderNames } from "./profiles.js";
 import type { FetchHeaders, RequestHeaders } from "./types.js";
 
 /** The values of the three headers; `null` when there is no such line. */
@@ -13,14 +15,13 @@ export interface DeliveryHeaders {
   eventId: string | null;
 }
 
-const TIMESTAMP = "service-timestamp";
-const SIGNATURE = "service-signature";
-const EVENT_ID = "service-event-id";
+/** The length of two of the names in either profile. */
+const NAME_LENGTH = 17;
 
 const FORMS = "headers must be a Headers object, Node's request.headers, or an array of [name, value] pairs";
 
 /** Reads the headers, or throws a `TypeError` that says which form was expected. */
-export function deliveryHeaders(headers: RequestHeaders): DeliveryHeaders {
+export function deliveryHeaders(headers: RequestHeaders, names: HeaderNames): DeliveryHeaders {
   if (typeof headers !== "object" || headers === null) throw new TypeError(FORMS);
   if (hasHeaders(headers)) throw new TypeError(`${FORMS}; this is a whole request: hand in its headers (request.headers)`);
   if (isFetchHeaders(headers)) {
@@ -28,7 +29,7 @@ export function deliveryHeaders(headers: RequestHeaders): DeliveryHeaders {
       const line: unknown = headers.get(name);
       return line === null || line === undefined ? null : joined(null, name, line);
     };
-    return { timestamp: value(TIMESTAMP), signature: value(SIGNATURE), eventId: value(EVENT_ID) };
+    return { timestamp: value(names.timestamp), signature: value(names.signature), eventId: value(names.eventId) };
   }
   const found: DeliveryHeaders = { timestamp: null, signature: null, eventId: null };
   if (isIterable(headers)) {
@@ -36,33 +37,33 @@ export function deliveryHeaders(headers: RequestHeaders): DeliveryHeaders {
       if (!Array.isArray(pair) || pair.length !== 2) {
         throw new TypeError("headers given as a list must consist of [name, value] pairs; request.rawHeaders does not");
       }
-      addLine(found, pair[0], pair[1]);
+      addLine(found, names, pair[0], pair[1]);
     }
     return found;
   }
   for (const name of Object.keys(headers)) {
-    // All three names have 16 or 17 letters: most headers are passed over without looking closer.
-    if (name.length !== 16 && name.length !== 17) continue;
+    // The names have two lengths: most headers are passed over without looking closer.
+    if (name.length !== NAME_LENGTH && name.length !== names.eventId.length) continue;
     const value = headers[name];
     if (Array.isArray(value)) {
-      for (const line of value) addLine(found, name, line);
+      for (const line of value) addLine(found, names, name, line);
     } else if (value !== undefined) {
-      addLine(found, name, value);
+      addLine(found, names, name, value);
     }
   }
   return found;
 }
 
-function addLine(found: DeliveryHeaders, name: unknown, value: unknown): void {
+function addLine(found: DeliveryHeaders, names: HeaderNames, name: unknown, value: unknown): void {
   if (typeof name !== "string") throw new TypeError("a header's name must be a string");
   switch (name.toLowerCase()) {
-    case TIMESTAMP:
+    case names.timestamp:
       found.timestamp = joined(found.timestamp, name, value);
       break;
-    case SIGNATURE:
+    case names.signature:
       found.signature = joined(found.signature, name, value);
       break;
-    case EVENT_ID:
+    case names.eventId:
       found.eventId = joined(found.eventId, name, value);
       break;
   }

@@ -5,6 +5,7 @@
 // memory. (`Verifier` also keeps the texts, in a private field, because `explain` looks at how they are written.)
 
 import { bytes, core, generation, places, writeText } from "./core.js";
+import type { Profile } from "./profiles.js";
 
 /** The most characters of a usable secret; whatever is longer is not even copied. */
 const TEXT_MAX = 512;
@@ -37,14 +38,14 @@ export function secretTexts(secret: string | readonly string[]): string[] {
 }
 
 /** Has the core prepare the secrets. Which of them are usable is the core's matter. */
-export function prepareSecrets(texts: readonly string[]): PreparedSecrets {
+export function prepareSecrets(texts: readonly string[], profile: Profile): PreparedSecrets {
   const states = new Uint8Array(texts.length * STATES_BYTES);
   const pads: Uint8Array[] = [];
   for (const [index, text] of texts.entries()) {
     const { exchange } = places;
     let length = text.length;
     if (length <= TEXT_MAX) length = writeText(text, exchange);
-    if (core.prepare(length) === 0) return { count: 0, states: new Uint8Array(0), pads: [] };
+    if (core.prepare(length, profile.number) === 0) return { count: 0, states: new Uint8Array(0), pads: [] };
     const prepared = bytes();
     states.set(prepared.subarray(exchange, exchange + STATES_BYTES), index * STATES_BYTES);
     pads.push(prepared.slice(exchange + STATES_BYTES, exchange + STATES_BYTES + PAD_BYTES));
@@ -59,13 +60,13 @@ let warned = false;
  * Says on the console, once in a process, that a verifier was made which will refuse everything. It is no exception: a
  * receiver that is wrongly configured answers, and logs a code (contract 17).
  */
-export function warnUnlessUsable({ count }: PreparedSecrets, texts: readonly string[]): void {
+export function warnUnlessUsable({ count }: PreparedSecrets, texts: readonly string[], profile: Profile): void {
   if (count > 0 || warned) return;
   warned = true;
   const isMissing = texts.length === 0 || texts.includes("");
   const problem = isMissing
     ? "no signing secret is set (an environment variable under another name, perhaps)"
-    : "a signing secret cannot be used: expected are whsec_ and visible ASCII, 512 characters at most";
+    : `a signing secret cannot be used: expected are ${profile.secretForm}`;
   console.warn(`verify-wasm: ${problem}. Every delivery will be refused with invalid_secret (503).`);
 }
 

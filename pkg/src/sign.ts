@@ -3,6 +3,7 @@
 import { abandon, apiVersion, asciiText, core, places, shrink } from "./core.js";
 import { writeForSigning } from "./delivery.js";
 import { checkOptions } from "./known-options.js";
+import { SERVICE } from "./profiles.js";
 import { prepareSecrets, putInPlace, secretTexts } from "./secrets.js";
 import type { RawBody, SignOptions, SignedHeaders } from "./types.js";
 
@@ -46,7 +47,7 @@ function signed(secret: string | readonly string[], body: RawBody, timestamp: st
   try {
     const delivery = writeForSigning(body, timestamp);
     const candidates = texts.map((text) => {
-      const secrets = prepareSecrets([text]);
+      const secrets = prepareSecrets([text], SERVICE);
       if (secrets.count === 0) throw unusable();
       putInPlace(secrets);
       return asciiText(places.exchange, core.sign(delivery.body));

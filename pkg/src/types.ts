@@ -56,9 +56,17 @@ export interface Envelope {
 /** The answer of `check`. */
 export type CheckResult = { ok: true; event: WebhookEvent } | { ok: false; code: VerificationCode };
 
+/** By which headers deliveries are verified: `Service-*`, or the `webhook-*` headers of Standard Webhooks. */
+export type SignatureProfile = "service" | "standard-webhooks";
+
 /** Settings of a `Verifier`. */
 export interface VerifierOptions {
-  /** How far `Service-Timestamp` may lie from now, whole seconds, 1 to 3600. Default 300. */
+  /**
+   * The headers to verify by. Default `"service"`, which every delivery can be verified by. `"standard-webhooks"` is for
+   * endpoints that were created with that `signature_profile`: their secret is `whsec_` and base64.
+   */
+  profile?: SignatureProfile | undefined;
+  /** How far the timestamp may lie from now, whole seconds, 1 to 3600. Default 300. */
   toleranceSeconds?: number | undefined;
   /**
    * The longest body that is looked at, bytes, 1 to 268,435,456. Default 16 MiB (16,777,216). A longer one is refused with

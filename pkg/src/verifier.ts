@@ -23,6 +23,7 @@ import { VerificationError } from "./error.js";
 import { explainDelivery } from "./explain.js";
 import { hostDigestPays, leaveHostDigests } from "./host-digest.js";
 import { checkOptions } from "./known-options.js";
+import { type Profile, SERVICE, profileOf } from "./profiles.js";
 import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts, warnUnlessUsable } from "./secrets.js";
 import type {
   CheckResult,
@@ -37,7 +38,7 @@ import type {
 
 const TOLERANCE_SECONDS = 300;
 const BODY_BYTES = 16 << 20;
-const OPTIONS = ["toleranceSeconds", "maxBodyBytes", "now"];
+const OPTIONS = ["profile", "toleranceSeconds", "maxBodyBytes", "now"];
 /** The number of the first code that speaks of the text itself: `invalid_json` (contract 10.2). */
 const INVALID_JSON = 7;
 
@@ -48,6 +49,7 @@ export class Verifier {
   readonly #secrets: PreparedSecrets;
   /** As configured, for `explain` alone. */
   readonly #secretTexts: readonly string[];
+  readonly #profile: Profile;
   readonly #toleranceSeconds: number;
   readonly #maxBodyBytes: number;
   readonly #now: () => number;
@@ -61,7 +63,8 @@ export class Verifier {
    */
   constructor(secret: string | readonly string[], options: VerifierOptions = {}) {
     checkOptions(options, OPTIONS);
-    const { toleranceSeconds = TOLERANCE_SECONDS, maxBodyBytes = BODY_BYTES, now = Date.now } = options;
+    const { profile = "service", toleranceSeconds = TOLERANCE_SECONDS, maxBodyBytes = BODY_BYTES, now = Date.now } = options;
+    this.#profile = profileOf(profile);
     if (typeof toleranceSeconds !== "number") throw new TypeError("toleranceSeconds must be a number");
     if (typeof maxBodyBytes !== "number") throw new TypeError("maxBodyBytes must be a number");
     if (typeof now !== "function") throw new TypeError("now must be a function that returns Unix milliseconds");
@@ -73,8 +76,8 @@ export class Verifier {
     const texts = secretTexts(secret);
     const refusal = core.configure(texts.length, toleranceSeconds, maxBodyBytes);
     if (refusal > 0) throw new RangeError(asciiText(places.exchange, refusal));
-    this.#secrets = prepareSecrets(texts);
-    warnUnlessUsable(this.#secrets, texts);
+    this.#secrets = prepareSecrets(texts, this.#profile);
+    warnUnlessUsable(this.#secrets, texts, this.#profile);
     this.#secretTexts = texts;
   }
 
@@ -114,7 +117,7 @@ export class Verifier {
   /** The event, or the number of the code that it is refused with. */
   #event(body: RawBody, headers: RequestHeaders): WebhookEvent | number {
     const now = this.#seconds();
-    const request = requestOf(body, headers);
+    const request = requestOf(body, headers, this.#profile.headers);
     const refused = refusedLength(request, this.#maxBodyBytes);
     if (refused !== 0) return refused;
     try {
@@ -147,7 +150,7 @@ export class Verifier {
   /** The envelope, or the number of the code that it is refused with. */
   #envelope(body: RawBody, headers: RequestHeaders): Envelope | number {
     const now = this.#seconds();
-    const request = requestOf(body, headers);
+    const request = requestOf(body, headers, this.#profile.headers);
     const refused = refusedLength(request, this.#maxBodyBytes);
     if (refused !== 0) return refused;
     try {
@@ -172,9 +175,13 @@ export class Verifier {
    * @param headers The request's headers, all of them: others than the three show what a proxy did.
    * @throws {TypeError} an argument has the wrong type
    * @throws {RangeError} more than eight secrets for comparison, or a delivery too large for the module's memory
-   * @throws {Error} in a bundle that does not import `verify-wasm/explain`
+   * @throws {Error} in a bundle that does not import `verify-wasm/explain`; by a verifier whose profile is not `service`,
+   *   because causes are known for that one alone
    */
   explain(body: RawBody, headers: RequestHeaders, options: ExplainOptions = {}): Explanation {
+    if (this.#profile !== SERVICE) {
+      throw new Error("explain knows the causes of the profile service alone: the same delivery has Service-* headers too");
+    }
     const now = this.#seconds();
     const trust = { secrets: this.#secretTexts, toleranceSeconds: this.#toleranceSeconds, maxBodyBytes: this.#maxBodyBytes };
     return explainDelivery(body, headers, options, trust, now);
@@ -184,7 +191,7 @@ export class Verifier {
   #judge(delivery: Delivery, now: number, mode: number): number {
     const secrets = this.#secrets;
     putInPlace(secrets);
-    if (!hostDigestPays(delivery.body)) return this.#ask(delivery, now, mode);
+    if (!this.#profile.hostDigests || !hostDigestPays(delivery.body)) return this.#ask(delivery, now, mode);
     const verdict = this.#ask(delivery, now, HEADERS_ONLY);
     if (verdict !== VALID) return verdict;
     leaveHostDigests(secrets, delivery.body);
@@ -193,7 +200,8 @@ export class Verifier {
 
   #ask({ timestamp, signature, eventId, body }: Delivery, now: number, mode: number): number {
     const { count } = this.#secrets;
-    return core.verify(timestamp, signature, eventId, body, count, this.#toleranceSeconds, now, mode);
+    const modes = mode | this.#profile.mode;
+    return core.verify(timestamp, signature, eventId, body, count, this.#toleranceSeconds, now, modes);
   }
 
   /** Asked before the delivery is written: a caller's function must not run while the core's memory holds one. */

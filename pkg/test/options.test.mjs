@@ -73,7 +73,7 @@ test("an option that does not exist is a TypeError wherever there are options, a
   }
   await assert.rejects(receiver.retryPending(misspelt), { name: "TypeError", message: "unknown option maxBodybytes: the only one is limit" });
   assert.throws(() => new Verifier(secret, misspelt), {
-    message: "unknown option maxBodybytes: there are toleranceSeconds, maxBodyBytes, now",
+    message: "unknown option maxBodybytes: there are profile, toleranceSeconds, maxBodyBytes, now",
   });
   assert.ok(verified(verifier, onEvent, { onError: onEvent, onRefused: onEvent, maxBodyBytes: 1 }));
 });

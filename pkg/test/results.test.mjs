@@ -82,7 +82,7 @@ test("an error has a name, a code, its status, and nothing of the secret", () =>
       assert.deepEqual([error.status, error.statusCode, error.expose], [401, 401, true]);
       assert.equal(
         error.message,
-        "webhook verification failed: invalid_signature. No v1= signature of Service-Signature fits: it was made with " +
+        "webhook verification failed: invalid_signature. No v1 signature in the header fits: it was made with " +
           "another secret, or over other bytes. verifier.explain(body, headers) tells what went wrong.",
       );
       assert.deepEqual(Object.keys(error).sort(), ["code", "expose", "name", "status", "statusCode"]);

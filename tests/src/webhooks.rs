@@ -43,7 +43,12 @@ impl Webhooks {
         assert_eq!(arrival.method, Method::POST);
         for parameter in webhook["parameters"].as_array().expect(name) {
             let parameter = self.named(parameter);
-            let header = arrival.header(parameter["name"].as_str().unwrap());
+            let name = parameter["name"].as_str().unwrap();
+            // Some are for endpoints of another profile.
+            if parameter["required"] == false && arrival.header(name).is_empty() {
+                continue;
+            }
+            let header = arrival.header(name);
             let number = header.parse::<i64>().ok().filter(|_| parameter["schema"]["type"] == "integer");
             let value = number.map_or_else(|| json!(header), Value::from);
             assert_valid(&jsonschema::validator_for(&parameter["schema"]).unwrap(), &value);

@@ -20,6 +20,9 @@ const DIGESTS_GIVEN: u32 = 2;
 const FIELDS_WANTED: u32 = 4;
 /// The host parses the text after a 0, and asks again without this mode when it gets anything else or the parser fails.
 const BESIDE_PARSER: u32 = 8;
+/// The headers are those of Standard Webhooks, and the secrets were prepared for that profile. The host leaves no
+/// digests.
+const STANDARD_WEBHOOKS: u32 = 16;
 
 /// What is answered for a valid delivery whose body is ASCII.
 const BODY_IS_ASCII: u32 = 0x100;
@@ -90,15 +93,7 @@ fn verdict(
     secret_count: usize,
     mode: u32,
 ) -> Result<(Envelope<'static>, bool), VerificationCode> {
-    let expected = (0..secret_count).filter_map(|index| {
-        let secret = secrets::in_place(index)?;
-        if mode & DIGESTS_GIVEN == 0 {
-            return Some(claim.sign(&secret));
-        }
-        let inner = memory::bytes(Place::Digests, index * DIGEST_LEN, DIGEST_LEN);
-        Some(secret.sign_digest(inner.try_into().ok()?))
-    });
-    claim.check_signature(expected)?;
+    check_signature(claim, secret_count, mode)?;
     let diligence = if mode & BESIDE_PARSER == 0 { Diligence::Alone } else { Diligence::BesideParser };
     let mut is_ascii = false;
     let envelope = claim.read(|body| {
@@ -107,6 +102,22 @@ fn verdict(
         event::read_text(text, diligence)
     })?;
     Ok((envelope, is_ascii))
+}
+
+fn check_signature(claim: &Claim<'_, '_>, secret_count: usize, mode: u32) -> Result<(), VerificationCode> {
+    let secrets = 0..secret_count;
+    if mode & STANDARD_WEBHOOKS != 0 {
+        let expected = secrets.filter_map(|index| Some(claim.sign_standard(&secrets::in_place(index)?)));
+        return claim.check_standard_signature(expected);
+    }
+    claim.check_signature(secrets.filter_map(|index| {
+        let secret = secrets::in_place(index)?;
+        if mode & DIGESTS_GIVEN == 0 {
+            return Some(claim.sign(&secret));
+        }
+        let inner = memory::bytes(Place::Digests, index * DIGEST_LEN, DIGEST_LEN);
+        Some(secret.sign_digest(inner.try_into().ok()?))
+    }))
 }
 
 /// Writes the fields' texts one after the other, and to the numbers: sequence and resource version (not a number when

@@ -48,11 +48,12 @@ extern "C" fn admit(length: f64, body_limit: f64) -> u32 {
     delivery::admit(length, body_limit)
 }
 
-/// Prepares the secret of so many bytes in the exchange area. 1 when it is usable: then its states and its inner pad
-/// stand there instead. Otherwise 0. The text is gone either way.
+/// Prepares the secret of so many bytes in the exchange area, for a profile: 0 that of the service, 1 that of Standard
+/// Webhooks. 1 when it is usable: then its states and its inner pad stand there instead. Otherwise 0. The text is gone
+/// either way.
 #[unsafe(no_mangle)]
-extern "C" fn prepare(length: usize) -> u32 {
-    u32::from(secrets::prepare(length))
+extern "C" fn prepare(length: usize, profile: u32) -> u32 {
+    u32::from(secrets::prepare(length, profile))
 }
 
 /// Signs the timestamp and a body of so many bytes with the first secret in place; the length of the candidate in the

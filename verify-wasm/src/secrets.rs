@@ -4,7 +4,7 @@ use verify_core::mac::STATES_LEN;
 use verify_core::secret::Prepared;
 use verify_core::sign::SCHEME;
 use verify_core::verify::MAX_SECRETS;
-use verify_core::{BodyLimit, ConfigError, Secret, Tolerance};
+use verify_core::{BodyLimit, ConfigError, Profile, Secret, Tolerance};
 
 use crate::memory::{self, Place};
 
@@ -20,9 +20,10 @@ pub(crate) fn configure(secret_count: usize, tolerance_seconds: f64, body_limit:
     message.len()
 }
 
-pub(crate) fn prepare(length: usize) -> bool {
+pub(crate) fn prepare(length: usize, profile: u32) -> bool {
     let mut prepared = Prepared::new();
-    let usable = prepared.prepare(memory::bytes(Place::Exchange, 0, length)).is_ok();
+    let profile = if profile == 0 { Profile::Service } else { Profile::StandardWebhooks };
+    let usable = prepared.prepare(profile, memory::bytes(Place::Exchange, 0, length)).is_ok();
     // Of an unusable secret nothing stays either, however long it was.
     memory::wipe(Place::Exchange);
     if usable {

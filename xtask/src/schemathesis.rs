@@ -2,7 +2,8 @@
 //!
 //! It is a Python program. What it consists of stands in `requirements.txt` with the hash of every file; that is
 //! installed into a virtual environment in the target directory, again when the pins have changed, and nothing of it
-//! runs while it is being installed. `conformance.py` then starts authorities, calls schemathesis, and judges.
+//! runs while it is being installed. `conformance.py` then starts authorities, calls schemathesis, and judges. The same
+//! pins have the public library of Standard Webhooks, which `conformance.py` has verify deliveries (contract 15.12).
 
 use std::fs;
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ use authority_domain::delivery::retry::{MAX_ATTEMPTS, STANDARD_SCHEDULE_S};
 use authority_domain::event::EVENT_BYTES_MAX;
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
+use verify_core::standard_webhooks;
 
 /// What the signature is called among the security schemes.
 pub(crate) const SCHEME: &str = "webhookSignature";
@@ -25,6 +26,7 @@ const ANSWERS: [(&str, &str); 9] = [
 pub(crate) fn parameters() -> Vec<Value> {
     headers()
         .into_iter()
+        .chain(standard_headers())
         .map(|(name, _)| json!({ "$ref": format!("#/components/parameters/{name}") }))
         .collect()
 }
@@ -103,6 +105,40 @@ pub(crate) fn headers() -> [(String, Value); 8] {
         (component.to_owned(), header)
     };
     members.map(written)
+}
+
+/// The headers that deliveries to an endpoint of the profile `standard-webhooks` have beside those (contract 15.12).
+pub(crate) fn standard_headers() -> [(String, Value); 3] {
+    let members = [
+        (
+            "StandardWebhookId",
+            standard_webhooks::EVENT_ID,
+            "The id of the event, the same in every attempt; signed with the body.",
+            "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$",
+            "evt_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        ),
+        (
+            "StandardWebhookTimestamp",
+            standard_webhooks::TIMESTAMP,
+            "The same instant as `Service-Timestamp`; signed with the body.",
+            "^[0-9]{10}$",
+            "1788264000".to_owned(),
+        ),
+        (
+            "StandardWebhookSignature",
+            standard_webhooks::SIGNATURE,
+            "HMAC-SHA256 of id, timestamp and body with full stops between them, in base64 behind `v1,`; the key is what \
+             the secret has in base64 behind `whsec_`. Two while two secrets overlap, the newest first.",
+            "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$",
+            format!("v1,{}Wlo=", "Wlpa".repeat(10)),
+        ),
+    ];
+    members.map(|(component, name, description, pattern, example)| {
+        let header = json!({ "name": name, "in": "header", "required": false,
+            "description": format!("{description} Only where the endpoint's `signature_profile` is `standard-webhooks`."),
+            "schema": { "type": "string", "pattern": pattern }, "example": example });
+        (component.to_owned(), header)
+    })
 }
 
 /// The answers that deliveries refer to. Nothing is read from a body: its beginning is shown with the attempt.

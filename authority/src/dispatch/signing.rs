@@ -3,16 +3,20 @@
 //! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are the ones
 //! valid now, newest first, so that a receiver with either secret of an overlap accepts.
 //!
+//! An endpoint with the profile `standard-webhooks` gets three headers more, of the same event, instant and secrets,
+//! that the public libraries of that standard verify (contract 15.12).
+//!
 //! The digest comes from the `hmac` crate. `verify-core`, which every receiver verifies with, defines how a secret
 //! becomes a key and how a signature is written.
 
+use authority_domain::endpoint::SignatureProfile;
 use authority_domain::time::Timestamp;
 use authority_store::ports::LeasedDelivery;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
 use verify_core::sign::header_value;
-use verify_core::{header, secret};
+use verify_core::{header, secret, standard_webhooks};
 use zeroize::Zeroizing;
 
 use crate::secret_box::{SecretBox, SecretContext};
@@ -39,14 +43,18 @@ pub(super) fn headers(
     // Checked at the attempt: an overlap may end between the lease and now.
     let valid = delivery.secrets.iter().filter(|sealed| sealed.expires_at.is_none_or(|at| at > now));
     let timestamp = format!("{:010}", now.as_unix_seconds());
-    let digests: Vec<_> = valid
-        .map(|sealed| digest(&opened(delivery, sealed, secrets)?, &timestamp, body))
-        .collect::<Result<_, _>>()?;
-    if digests.is_empty() {
+    let texts: Vec<_> = valid.map(|sealed| opened(delivery, sealed, secrets)).collect::<Result<_, _>>()?;
+    if texts.is_empty() {
         return Err(UnusableSecret);
     }
+    let digests: Vec<_> =
+        texts.iter().map(|text| digest(text, &timestamp, body)).collect::<Result<_, _>>()?;
     let signature = header_value(digests);
-    let mut headers = HeaderMap::with_capacity(6);
+    let mut headers = HeaderMap::with_capacity(9);
+    let mut insert = |name, text: &str| -> Result<(), UnusableSecret> {
+        headers.insert(name, HeaderValue::from_str(text).map_err(|_| UnusableSecret)?);
+        Ok(())
+    };
     for (name, text) in [
         (HeaderName::from_static(header::EVENT_ID), delivery.event_id.as_str()),
         (HeaderName::from_static(header::TIMESTAMP), timestamp.as_str()),
@@ -55,7 +63,16 @@ pub(super) fn headers(
         (DELIVERY_ID, delivery.id.as_str()),
         (ATTEMPT, number.to_string().as_str()),
     ] {
-        headers.insert(name, HeaderValue::from_str(text).map_err(|_| UnusableSecret)?);
+        insert(name, text)?;
+    }
+    if delivery.signature_profile == SignatureProfile::StandardWebhooks {
+        let id = delivery.event_id.as_str();
+        let digests: Vec<_> =
+            texts.iter().map(|text| standard_digest(text, id, &timestamp, body)).collect::<Result<_, _>>()?;
+        insert(HeaderName::from_static(standard_webhooks::EVENT_ID), id)?;
+        insert(HeaderName::from_static(standard_webhooks::TIMESTAMP), &timestamp)?;
+        let signature = standard_webhooks::header_value(digests);
+        insert(HeaderName::from_static(standard_webhooks::SIGNATURE), &signature)?;
     }
     Ok(headers)
 }
@@ -63,8 +80,18 @@ pub(super) fn headers(
 /// HMAC-SHA256 over the timestamp, a full stop and the body (contract 10.1).
 fn digest(text: &str, timestamp: &str, body: &[u8]) -> Result<[u8; 32], UnusableSecret> {
     let key = secret::key(text.as_bytes()).map_err(|_| UnusableSecret)?;
+    mac(key, &[timestamp.as_bytes(), b".", body])
+}
+
+/// HMAC-SHA256 over the event's id, the timestamp and the body, with full stops between them (contract 15.12).
+fn standard_digest(text: &str, id: &str, timestamp: &str, body: &[u8]) -> Result<[u8; 32], UnusableSecret> {
+    let key = standard_webhooks::Key::parse(text.as_bytes()).map_err(|_| UnusableSecret)?;
+    mac(key.as_bytes(), &[id.as_bytes(), b".", timestamp.as_bytes(), b".", body])
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> Result<[u8; 32], UnusableSecret> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(|_| UnusableSecret)?;
-    for part in [timestamp.as_bytes(), b".", body] {
+    for part in parts {
         mac.update(part);
     }
     Ok(mac.finalize().into_bytes().into())
@@ -82,8 +109,8 @@ fn opened(
 
 #[cfg(test)]
 mod tests {
-    use verify_core::Secret;
     use verify_core::sign::signature_header;
+    use verify_core::{Profile, Secret};
 
     use super::*;
 
@@ -99,6 +126,26 @@ mod tests {
         }
         for unusable in ["", "whsec_", "WHSEC_a", "whsec_a\n"] {
             assert_eq!(digest(unusable, "1788264000", b"{}"), Err(UnusableSecret), "{unusable:?}");
+        }
+    }
+
+    #[test]
+    fn the_profile_of_standard_webhooks_is_signed_as_the_core_verifies() {
+        for random in [[0; 32], [255; 32], std::array::from_fn(|at| at as u8)] {
+            let text = secret::generate_for(Profile::StandardWebhooks, random);
+            let secret = Secret::parse_for(Profile::StandardWebhooks, &text).unwrap();
+            for body in [&b""[..], b"{}", &[b'x'; 1000]] {
+                let ours =
+                    standard_webhooks::header_value([
+                        standard_digest(&text, "evt_1", "1788264000", body).unwrap()
+                    ]);
+                let signature = secret.sign_standard(b"evt_1", b"1788264000", body);
+                assert_eq!(ours, format!("v1,{}", std::str::from_utf8(&signature).unwrap()));
+            }
+        }
+        let of_the_service = secret::generate([1; 32]);
+        for unusable in ["", "whsec_", "whsec_a===", &of_the_service] {
+            assert_eq!(standard_digest(unusable, "evt_1", "1788264000", b"{}"), Err(UnusableSecret));
         }
     }
 }

@@ -115,6 +115,7 @@ impl DispatchHandle {
             created_at: now,
             url: reach.url.clone(),
             api_version: reach.api_version.clone(),
+            signature_profile: reach.signature_profile,
             body: event.body.clone(),
             secrets: reach.secrets.clone(),
             bounds: reach.bounds,

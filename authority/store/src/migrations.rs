@@ -43,6 +43,7 @@ migrations! {
     20 "0020_requests",
     21 "0021_sandbox_clock",
     22 "0022_turns",
+    23 "0023_signature_profile",
 }
 
 fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {

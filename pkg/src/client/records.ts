@@ -682,6 +682,14 @@ export interface ShipmentReportResult {
   shipment: Shipment;
 }
 
+/**
+ * By which headers an endpoint's receiver can verify its deliveries (contract 15.12).
+ *
+ * - `service`: `Service-*`.
+ * - `standard-webhooks`: `Service-*`, and the `webhook-*` headers of Standard Webhooks beside them.
+ */
+export type SignatureProfile = "service" | "standard-webhooks" | Unlisted;
+
 /** The result of a report: the subscription as it is now, and whether this report changed it. */
 export interface SubscriptionReportResult {
   /** The type of the record. */
@@ -749,6 +757,11 @@ export interface WebhookEndpoint {
   disabled_at: string | null;
   /** The version that its events have, `YYYY-MM-DD`. */
   api_version: string;
+  /**
+   * `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
+   * secret is `whsec_` and base64. Chosen when the endpoint is created.
+   */
+  signature_profile: SignatureProfile;
   /** The end of the signing secret, to tell secrets apart. */
   secret_hint: string;
   /** Until when deliveries are signed with the previous secret as well. */
@@ -795,6 +808,11 @@ export interface WebhookEndpointWithSecret {
   disabled_at: string | null;
   /** The version that its events have, `YYYY-MM-DD`. */
   api_version: string;
+  /**
+   * `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
+   * secret is `whsec_` and base64. Chosen when the endpoint is created.
+   */
+  signature_profile: SignatureProfile;
   /** The end of the signing secret, to tell secrets apart. */
   secret_hint: string;
   /** Until when deliveries are signed with the previous secret as well. */

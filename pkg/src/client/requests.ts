@@ -174,6 +174,11 @@ export interface EndpointRequest {
   max_in_flight?: number;
   /** Free key-value pairs, written by the merchant; at most 50. */
   metadata?: { [name: string]: string };
+  /**
+   * `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
+   * secret is `whsec_` and base64. Chosen when the endpoint is created.
+   */
+  signature_profile?: "service" | "standard-webhooks";
   /** Whether deliveries are made. */
   status?: "enabled" | "disabled";
 }

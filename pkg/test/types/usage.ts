@@ -7,6 +7,7 @@ import {
   type CheckResult,
   type Envelope,
   type Explanation,
+  type SignatureProfile,
   VerificationError,
   type VerificationCode,
   Verifier,
@@ -16,6 +17,10 @@ import {
 
 const verifier = new Verifier("whsec_x", { toleranceSeconds: 60, now: () => 0 });
 const rotating: Verifier = new Verifier(["whsec_new", "whsec_old"] as const);
+const profile: SignatureProfile = "standard-webhooks";
+export const standard: Verifier = new Verifier("whsec_AA==", { profile });
+// @ts-expect-error there is no such profile
+export const unknown: Verifier = new Verifier("whsec_AA==", { profile: "standardwebhooks" });
 
 export function receive(request: IncomingMessage, body: Buffer): string {
   const event: WebhookEvent = verifier.verify(body, request.headers);

@@ -7,7 +7,8 @@ authority (`authority.py`), fills it (`shop.py`), and lets schemathesis loose on
 
 Everything that schemathesis finds is printed and fails the run. So do too few cases, operations that were never granted
 beyond a tenth, an error in the authority's log, and a database that `authority doctor` finds anything in. Before all
-that, a document with faults planted in it must be found out.
+that, a document with faults planted in it must be found out, and the public library of Standard Webhooks for Python must
+verify deliveries (`standard_webhooks.py`).
 """
 
 import argparse
@@ -25,6 +26,7 @@ import requests
 
 import planted
 import shop
+import standard_webhooks
 from authority import Authority, Receiver
 
 HERE = pathlib.Path(__file__).parent
@@ -58,6 +60,7 @@ class Listener:
             try:
                 receiver = Receiver()
                 if self.name == "merchant":
+                    self.wrong.extend(standard_webhooks.faults(authority))
                     self._planted(authority, shop.open_shop(authority, receiver))
                 while not self.wrong and self.cases < self._arguments.cases:
                     self._turn(authority, shop.open_shop(authority, receiver))

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method};
 use verify_core::event::Envelope;
 use verify_core::verify::{Headers, Tolerance, Verifier};
-use verify_core::{VerificationCode, header};
+use verify_core::{Profile, VerificationCode};
 
 use super::Answer;
 
@@ -57,12 +57,30 @@ impl Arrival {
     /// # Errors
     /// The code of contract 10.2.
     pub fn verify_at(&self, secret: &str, now_ms: i64) -> Result<Envelope<'_>, VerificationCode> {
-        let verifier = Verifier::new(&[secret], Tolerance::DEFAULT).unwrap();
+        self.verify_for(Profile::Service, secret, now_ms)
+    }
+
+    /// Verifies it at the time of the arrival by the headers of Standard Webhooks.
+    ///
+    /// # Errors
+    /// The code of contract 10.2.
+    pub fn verify_standard(&self, secret: &str) -> Result<Envelope<'_>, VerificationCode> {
+        self.verify_for(Profile::StandardWebhooks, secret, self.arrived_at)
+    }
+
+    fn verify_for(
+        &self,
+        profile: Profile,
+        secret: &str,
+        now_ms: i64,
+    ) -> Result<Envelope<'_>, VerificationCode> {
+        let verifier = Verifier::for_profile(profile, &[secret], Tolerance::DEFAULT).unwrap();
         let line = |name| self.headers.get(name).map(HeaderValue::as_bytes);
+        let names = profile.header_names();
         let headers = Headers {
-            timestamp: line(header::TIMESTAMP),
-            signature: line(header::SIGNATURE),
-            event_id: line(header::EVENT_ID),
+            timestamp: line(names.timestamp),
+            signature: line(names.signature),
+            event_id: line(names.event_id),
         };
         verifier.verify(Some(&self.body), &headers, now_ms.div_euclid(1000))
     }

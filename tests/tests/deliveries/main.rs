@@ -9,3 +9,4 @@ mod holding_back;
 mod outcomes;
 mod repair;
 mod retention;
+mod standard_webhooks;

@@ -50,13 +50,13 @@ verification_codes! {
     MissingBody = "missing_body" => 400,
     /// No secret is configured, or a configured one is unusable (contract 10.5).
     InvalidSecret = "invalid_secret" => 503,
-    /// `Service-Timestamp` is absent or not exactly ten ASCII digits.
+    /// `Service-Timestamp` (or `webhook-timestamp`) is absent or not exactly ten ASCII digits.
     InvalidTimestamp = "invalid_timestamp" => 400,
     /// The timestamp is further from `now` than the tolerance, in either direction.
     StaleTimestamp = "stale_timestamp" => 401,
-    /// `Service-Signature` is absent or blank.
+    /// `Service-Signature` (or `webhook-signature`) is absent or blank.
     MissingSignature = "missing_signature" => 401,
-    /// No `v1=` candidate equals an expected digest, or the header is too long.
+    /// No `v1=` (or `v1,`) candidate equals an expected digest, or the header is too long.
     InvalidSignature = "invalid_signature" => 401,
     /// The body is not one JSON text under the rules of contract 10.4.
     InvalidJson = "invalid_json" => 400,
@@ -74,7 +74,7 @@ verification_codes! {
     InvalidMerchant = "invalid_merchant" => 400,
     /// The member `data` is absent or holds no object `object`.
     InvalidData = "invalid_data" => 400,
-    /// `Service-Event-Id` is absent or differs from the body's `id`.
+    /// `Service-Event-Id` (or `webhook-id`) is absent or differs from the body's `id`.
     EventIdMismatch = "event_id_mismatch" => 400,
 }
 

@@ -1,7 +1,8 @@
 //! Signing secrets: which texts are usable, how a new one is made, how one is shown.
 //!
 //! The key is the UTF-8 text of the whole secret, prefix included (contract 10.5); there is no decoding and so
-//! no variant of it to get wrong. A secret that cannot be meant (a trailing newline from an environment file,
+//! no variant of it to get wrong. Only for the `webhook-*` headers of an endpoint with that profile is the text decoded
+//! ([`crate::standard_webhooks`]). A secret that cannot be meant (a trailing newline from an environment file,
 //! the bare prefix) is refused here and loudly, instead of failing every signature for ever.
 
 use alloc::string::String;
@@ -9,8 +10,9 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::base62;
 use crate::mac::{self, KeyStates};
+use crate::profile::Profile;
+use crate::{base62, standard_webhooks};
 
 /// What every signing secret begins with.
 pub const PREFIX: &str = "whsec_";
@@ -59,6 +61,20 @@ impl Secret {
         Ok(Self { states: KeyStates::new(key(text)?) })
     }
 
+    /// The secret as the key that it is in this profile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Secret::parse`]; for [`Profile::StandardWebhooks`] as [`standard_webhooks::Key::parse`].
+    pub fn parse_for(profile: Profile, text: &str) -> Result<Self, UnusableSecret> {
+        match profile {
+            Profile::Service => Self::parse(text),
+            Profile::StandardWebhooks => {
+                Ok(Self { states: standard_webhooks::Key::parse(text.as_bytes())?.states() })
+            }
+        }
+    }
+
     /// The secret whose states are those of a [`Prepared`].
     #[must_use]
     pub fn from_states(states: &[u8; mac::STATES_LEN]) -> Self {
@@ -87,14 +103,20 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// As [`Secret::parse`].
-    pub fn prepare(&mut self, text: &[u8]) -> Result<(), UnusableSecret> {
-        let key = self::key(text)?;
+    /// As [`Secret::parse_for`].
+    pub fn prepare(&mut self, profile: Profile, text: &[u8]) -> Result<(), UnusableSecret> {
+        match profile {
+            Profile::Service => self.take(key(text)?),
+            Profile::StandardWebhooks => self.take(standard_webhooks::Key::parse(text)?.as_bytes()),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, key: &[u8]) {
         let mut states = KeyStates::of_nothing();
         states.prepare(key);
         states.write_to(&mut self.states);
         mac::write_inner_pad(&mut self.inner_pad, key);
-        Ok(())
     }
 }
 
@@ -132,6 +154,15 @@ pub fn generate(mut random: [u8; 32]) -> String {
     text.push_str(PREFIX);
     text.extend(digits.iter().copied().map(char::from));
     text
+}
+
+/// A new signing secret from 32 random bytes, in the form of this profile.
+#[must_use]
+pub fn generate_for(profile: Profile, random: [u8; 32]) -> String {
+    match profile {
+        Profile::Service => generate(random),
+        Profile::StandardWebhooks => standard_webhooks::generate(random),
+    }
 }
 
 /// How a secret is shown in lists: an ellipsis and its last three characters, `…q3M`.

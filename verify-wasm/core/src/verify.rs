@@ -14,18 +14,20 @@ use subtle::{Choice, ConstantTimeEq};
 use crate::code::VerificationCode;
 pub use crate::configuration::{BodyLimit, ConfigError, MAX_SECRETS, Tolerance};
 use crate::event::{self, Envelope};
-use crate::header;
+use crate::profile::Profile;
 use crate::secret::Secret;
 use crate::sign::{SCHEME, Signature};
+use crate::{header, standard_webhooks};
 
-/// The headers of a delivery, each absent or its normalised value ([`header::join_lines`]).
+/// The headers of a delivery, each absent or its normalised value ([`header::join_lines`]). Their names are those of
+/// the verifier's profile ([`Profile::header_names`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Headers<'a> {
-    /// `Service-Timestamp`
+    /// `Service-Timestamp`, or `webhook-timestamp`
     pub timestamp: Option<&'a [u8]>,
-    /// `Service-Signature`
+    /// `Service-Signature`, or `webhook-signature`
     pub signature: Option<&'a [u8]>,
-    /// `Service-Event-Id`
+    /// `Service-Event-Id`, or `webhook-id`
     pub event_id: Option<&'a [u8]>,
 }
 
@@ -34,6 +36,7 @@ pub struct Headers<'a> {
 pub struct Verifier {
     /// Empty when there is nothing to verify with: no secret, or an unusable one among them.
     secrets: Vec<Secret>,
+    profile: Profile,
     tolerance: Tolerance,
     body_limit: BodyLimit,
 }
@@ -46,11 +49,32 @@ impl Verifier {
     ///
     /// [`ConfigError::TooManySecrets`] for more than [`MAX_SECRETS`].
     pub fn new<S: AsRef<str>>(secrets: &[S], tolerance: Tolerance) -> Result<Self, ConfigError> {
+        Self::for_profile(Profile::Service, secrets, tolerance)
+    }
+
+    /// The same for deliveries of this profile: secrets are usable by its rule, and the headers are those that it
+    /// names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Verifier::new`].
+    pub fn for_profile<S: AsRef<str>>(
+        profile: Profile,
+        secrets: &[S],
+        tolerance: Tolerance,
+    ) -> Result<Self, ConfigError> {
         if secrets.len() > MAX_SECRETS {
             return Err(ConfigError::TooManySecrets);
         }
-        let secrets = secrets.iter().map(|text| Secret::parse(text.as_ref())).collect::<Result<_, _>>();
-        Ok(Self { secrets: secrets.unwrap_or_default(), tolerance, body_limit: BodyLimit::DEFAULT })
+        let parsed = secrets.iter().map(|text| Secret::parse_for(profile, text.as_ref()));
+        let secrets = parsed.collect::<Result<Vec<_>, _>>().unwrap_or_default();
+        Ok(Self { secrets, profile, tolerance, body_limit: BodyLimit::DEFAULT })
+    }
+
+    /// The profile that it was made for.
+    #[must_use]
+    pub const fn profile(&self) -> Profile {
+        self.profile
     }
 
     /// The same verifier with another bound for bodies than [`BodyLimit::DEFAULT`].
@@ -73,7 +97,13 @@ impl Verifier {
     ) -> Result<Envelope<'b>, VerificationCode> {
         self.body_limit.admit(body.map_or(0, <[u8]>::len))?;
         let claim = Claim::check(body, headers, !self.secrets.is_empty(), self.tolerance, now)?;
-        claim.check_signature(self.secrets.iter().map(|secret| claim.sign(secret)))?;
+        let secrets = self.secrets.iter();
+        match self.profile {
+            Profile::Service => claim.check_signature(secrets.map(|secret| claim.sign(secret)))?,
+            Profile::StandardWebhooks => {
+                claim.check_standard_signature(secrets.map(|secret| claim.sign_standard(secret)))?;
+            }
+        }
         claim.read(event::read)
     }
 }
@@ -145,6 +175,30 @@ impl<'b, 'h> Claim<'b, 'h> {
             }
         }
         if found.into() { Ok(()) } else { Err(VerificationCode::InvalidSignature) }
+    }
+
+    /// What `secret` makes of this delivery's id, timestamp and body in the profile of Standard Webhooks.
+    #[must_use]
+    pub fn sign_standard(&self, secret: &Secret) -> standard_webhooks::Signature {
+        secret.sign_standard(self.event_id.unwrap_or_default(), self.timestamp, self.body)
+    }
+
+    /// The second step in that profile: whether any `v1,` candidate equals any expected signature. As strict as
+    /// [`Claim::check_signature`], in the same time for every delivery of the same lengths.
+    ///
+    /// # Errors
+    ///
+    /// [`VerificationCode::InvalidSignature`].
+    pub fn check_standard_signature(
+        &self,
+        expected: impl IntoIterator<Item = standard_webhooks::Signature>,
+    ) -> Result<(), VerificationCode> {
+        let is_short = self.signature.len() <= header::SIGNATURE_LIMIT;
+        if is_short && standard_webhooks::holds(self.signature, expected).into() {
+            Ok(())
+        } else {
+            Err(VerificationCode::InvalidSignature)
+        }
     }
 
     /// The third step: the event, read by `read`, and whose id the header names.

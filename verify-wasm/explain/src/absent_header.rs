@@ -8,6 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use verify_core::header::{EVENT_ID, SIGNATURE, TIMESTAMP, VERSION};
+use verify_core::standard_webhooks;
 
 use crate::Delivery;
 use crate::cause::Cause;
@@ -15,9 +16,8 @@ use crate::report::Finding;
 use crate::text::{count, list, trim};
 
 /// Signature headers of other services, which are sometimes sent to the wrong address.
-const FOREIGN: [(&str, &str); 5] = [
+const FOREIGN: [(&str, &str); 4] = [
     ("stripe-signature", "Stripe-Signature"),
-    ("webhook-signature", "Webhook-Signature"),
     ("svix-signature", "Svix-Signature"),
     ("x-hub-signature-256", "X-Hub-Signature-256"),
     ("x-shopify-hmac-sha256", "X-Shopify-Hmac-Sha256"),
@@ -44,10 +44,15 @@ pub(crate) fn causes(name: &'static str, delivery: &Delivery<'_>) -> Vec<Finding
     }
     let mut evidence = String::from("None of the headers that begin with Service- is there");
     let foreign = FOREIGN.iter().find(|(name, _)| has_line(name, delivery));
+    let is_shared = has_line(standard_webhooks::SIGNATURE, delivery);
     match (foreign, delivery.lines.len()) {
         (Some((_, shown)), _) => {
             evidence.push_str(&format!(", but {shown} is, which is that of another service."));
         }
+        (None, _) if is_shared => evidence.push_str(
+            ", but webhook-signature is. Endpoints with the profile standard-webhooks have it beside them, and so have \
+             other services.",
+        ),
         (None, 0) => evidence.push_str(", nor was any other header handed in."),
         (None, others) => evidence.push_str(&format!(" among {}.", count(others, "header line"))),
     }

@@ -57,7 +57,7 @@ causes! {
         "Copy the secret again: it is whsec_ and visible ASCII characters, at most 512 in all.",
     /// Characters of a secret are missing, here or at the sender.
     SecretCutOff = "secret_cut_off" =>
-        "Copy the whole secret again: it is whsec_ and 43 characters. A selection by double click, a column that is too narrow, or a shell that reads $ cuts it off.",
+        "Copy the whole secret again: it is whsec_ and 43 characters, or 44 for an endpoint with the profile standard-webhooks. A selection by double click, a column that is too narrow, or a shell that reads $ cuts it off.",
     /// A secret whose letters are in another case.
     SecretCase = "secret_case" =>
         "Copy the secret again as it was shown, and change no letter's case: some stores of settings write values in one case.",

@@ -12,7 +12,7 @@ pub(crate) mod requests;
 pub mod url;
 
 pub use health::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
-pub use record::{DisabledReason, Endpoint, EndpointStatus, is_filter, matches_filter};
+pub use record::{DisabledReason, Endpoint, EndpointStatus, SignatureProfile, is_filter, matches_filter};
 pub use requests::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
     url_address_blocked,

@@ -3,6 +3,7 @@
 //! The signing secret is no part of the record: it is shown once in the answer that made it and kept sealed.
 
 use serde::{Deserialize, Serialize};
+use verify_core::Profile;
 use verify_core::catalog::EventType;
 
 use crate::endpoint::health::Health;
@@ -34,6 +35,27 @@ text_enum! {
         Failing = "failing",
         /// The operator.
         Operator = "operator",
+    }
+}
+
+text_enum! {
+    /// By which headers an endpoint's receiver can verify its deliveries (contract 15.12).
+    SignatureProfile {
+        /// `Service-*`.
+        Service = "service",
+        /// `Service-*`, and the `webhook-*` headers of Standard Webhooks beside them.
+        StandardWebhooks = "standard-webhooks",
+    }
+}
+
+impl SignatureProfile {
+    /// The same for the core, which makes secrets and signatures by it.
+    #[must_use]
+    pub const fn of_core(self) -> Profile {
+        match self {
+            Self::Service => Profile::Service,
+            Self::StandardWebhooks => Profile::StandardWebhooks,
+        }
     }
 }
 
@@ -69,6 +91,9 @@ pub struct Endpoint {
     pub disabled_at: Option<Timestamp>,
     /// The version that its events have, `YYYY-MM-DD`.
     pub api_version: String,
+    /// `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
+    /// secret is `whsec_` and base64. Chosen when the endpoint is created.
+    pub signature_profile: SignatureProfile,
     /// The end of the signing secret, to tell secrets apart.
     pub secret_hint: String,
     /// Until when deliveries are signed with the previous secret as well.

@@ -7,7 +7,9 @@ use crate::body;
 use crate::body::{Field, Members, Text};
 use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
 use crate::endpoint::url::{UrlRefusal, UrlRules};
-use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState, is_filter};
+use crate::endpoint::{
+    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile, is_filter,
+};
 use crate::error_code::ErrorCode;
 use crate::id::EndpointId;
 use crate::merchant::limits::{IN_FLIGHT_MAX, MaxInFlight};
@@ -15,8 +17,9 @@ use crate::parts::Metadata;
 use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 
-/// Members of the record that no request can write.
-const NOT_WRITABLE: [&str; 15] = [
+/// Members of the record that no request can change. The first is chosen by the request that creates the endpoint.
+const NOT_CHANGEABLE: [&str; 16] = [
+    "signature_profile",
     "id",
     "object",
     "secret",
@@ -34,6 +37,12 @@ const NOT_WRITABLE: [&str; 15] = [
     "updated_at",
 ];
 
+/// Members of the record that no request can write.
+const NOT_WRITABLE: &[&str] = {
+    let [_, others @ ..] = &NOT_CHANGEABLE;
+    others
+};
+
 /// A request to create an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointRequest {
@@ -42,6 +51,7 @@ pub struct EndpointRequest {
     max_in_flight: MaxInFlight,
     description: Option<String>,
     status: EndpointStatus,
+    signature_profile: SignatureProfile,
     metadata: Metadata,
 }
 
@@ -52,7 +62,7 @@ impl EndpointRequest {
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
     pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self, Refusal> {
         let request = body::read(body, |m| {
-            m.not_writable(&NOT_WRITABLE);
+            m.not_writable(NOT_WRITABLE);
             api_version(m).optional();
             Self {
                 url: m.string("url", Text::line(1, 2048)).required(),
@@ -63,6 +73,7 @@ impl EndpointRequest {
                 },
                 description: m.string("description", Text::LINE).optional(),
                 status: m.one_of("status").or(EndpointStatus::Enabled),
+                signature_profile: m.one_of("signature_profile").or(SignatureProfile::Service),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })?;
@@ -76,6 +87,12 @@ impl EndpointRequest {
     pub fn within(self, of_merchant: Option<i64>) -> Result<Self, Refusal> {
         let max_in_flight = MaxInFlight { own: None, of_merchant }.set(self.max_in_flight.own)?;
         Ok(Self { max_in_flight, ..self })
+    }
+
+    /// The form of the endpoint's secrets, and the headers of its deliveries.
+    #[must_use]
+    pub const fn signature_profile(&self) -> SignatureProfile {
+        self.signature_profile
     }
 
     /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
@@ -98,6 +115,7 @@ impl EndpointRequest {
             disabled_reason: disabled.then_some(DisabledReason::Merchant),
             disabled_at: disabled.then_some(now),
             api_version: API_VERSION.to_owned(),
+            signature_profile: self.signature_profile,
             secret_hint,
             previous_secret_expires_at: None,
             secret_rotated_at: None,
@@ -179,7 +197,7 @@ fn url_refused(code: MemberCode, detail: String) -> Refusal {
 /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
 pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
     let patch = body::read(body, |m| {
-        m.not_writable(&NOT_WRITABLE);
+        m.not_writable(&NOT_CHANGEABLE);
         api_version(m).optional();
         EndpointPatch {
             url: m.string("url", Text::line(1, 2048)).optional(),

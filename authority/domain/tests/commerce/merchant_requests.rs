@@ -1,7 +1,9 @@
 //! Bodies of the Merchant API: shipments, webhook endpoints, endpoint tests (contract 4.7, 4.10).
 
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-use authority_domain::endpoint::{DisabledReason, EndpointRequest, EndpointStatus, EndpointTestRequest};
+use authority_domain::endpoint::{
+    DisabledReason, EndpointRequest, EndpointStatus, EndpointTestRequest, SignatureProfile,
+};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
 use authority_domain::shipment::ShipmentRequest;
@@ -72,6 +74,11 @@ fn endpoints() {
         (Set("/api_version", json!("2020-01-01")), &["/api_version invalid_value"]),
         (Set("/api_version", json!(verify_core::API_VERSION)), &[]),
         (Set("/description", json!("x".repeat(256))), &["/description too_long"]),
+        (Set("/signature_profile", json!("service")), &[]),
+        (Set("/signature_profile", json!("standard-webhooks")), &[]),
+        (Set("/signature_profile", json!("standard_webhooks")), &["/signature_profile invalid_value"]),
+        (Set("/signature_profile", json!(null)), &["/signature_profile required"]),
+        (Set("/signature_profile", json!(1)), &["/signature_profile wrong_type"]),
         (Set("/secret", json!("whsec_x")), &["/secret field_not_writable"]),
         (Set("/health", json!({})), &["/health field_not_writable"]),
         (Set("/method", json!("PUT")), &["/method unknown_field"]),
@@ -104,6 +111,13 @@ fn an_endpoint_begins_unknown_and_as_it_was_asked() {
     assert_eq!(made.enabled_events, ["*", "order.*"]);
     assert_eq!((made.status, made.disabled_reason, made.disabled_at), (EndpointStatus::Enabled, None, None));
     assert_eq!(make(json!({"url": "https://shop.example.com"})).enabled_events, ["*"]);
+    assert_eq!(make(json!({"url": "https://shop.example.com"})).signature_profile, SignatureProfile::Service);
+    for profile in SignatureProfile::ALL {
+        let made = make(json!({"url": "https://shop.example.com", "signature_profile": profile}));
+        assert_eq!(made.signature_profile, *profile);
+        // The core, which makes secrets and signatures, knows it by the same word.
+        assert_eq!(profile.of_core().as_str(), profile.as_str());
+    }
     let disabled = make(json!({"url": "https://shop.example.com", "status": "disabled"}));
     assert_eq!(disabled.disabled_reason, Some(DisabledReason::Merchant));
     assert_eq!(disabled.disabled_at, Some(noon()));

@@ -154,7 +154,8 @@ impl App {
                     check_count(work.tx, &tenant, &limits).await?;
                     check.of_body(&app.urls, &body, tenant.livemode)?;
                     let id = EndpointId::generate(work.now, &mut work.dice);
-                    let secret = verify_core::secret::generate(random(work));
+                    let profile = request.signature_profile().of_core();
+                    let secret = verify_core::secret::generate_for(profile, random(work));
                     let context = SecretContext { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
                     let sealed = app
                         .secrets

@@ -44,7 +44,8 @@ impl App {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, endpoint.resource_version, strict)?;
                     let request = RotationRequest::read(&body)?;
-                    let secret = verify_core::secret::generate(random(work));
+                    let profile = endpoint.signature_profile.of_core();
+                    let secret = verify_core::secret::generate_for(profile, random(work));
                     let hint = verify_core::secret::hint(&secret);
                     let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
                     app.seal_next(work, &tenant, &next, &secret).await?;

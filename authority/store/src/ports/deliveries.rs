@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use authority_domain::delivery::Trigger;
+use authority_domain::endpoint::SignatureProfile;
 use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -100,6 +101,7 @@ pub struct LeasedDelivery {
     pub created_at: Timestamp,
     pub url: String,
     pub api_version: String,
+    pub signature_profile: SignatureProfile,
     /// The exact bytes to send.
     pub body: String,
     /// The usable secrets, newest first.

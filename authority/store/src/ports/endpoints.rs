@@ -2,7 +2,7 @@
 //! that takes a tenant skips it.
 
 use async_trait::async_trait;
-use authority_domain::endpoint::Endpoint;
+use authority_domain::endpoint::{Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -40,6 +40,7 @@ pub struct Subscriber {
 pub struct DispatchTarget {
     pub url: String,
     pub api_version: String,
+    pub signature_profile: SignatureProfile,
     /// The usable secrets, newest first.
     pub secrets: Vec<SealedSecret>,
     /// How many requests it may have in flight.

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use authority_domain::endpoint::hold::HoldReason;
-use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus, Health, HealthState};
+use authority_domain::endpoint::{
+    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile,
+};
 use authority_domain::id::EndpointId;
 use authority_domain::merchant::limits::MaxInFlight;
 use authority_domain::tenant::Tenant;
@@ -16,7 +18,7 @@ use crate::ports::{Audit, Endpoints, SealedSecret, Subscriber, Written};
 pub(super) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
      last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
-     created_sequence, created_at, updated_at, max_in_flight, held_until, held_reason, \
+     created_sequence, created_at, updated_at, max_in_flight, held_until, held_reason, signature_profile, \
      (SELECT m.max_in_flight FROM merchants m WHERE m.id = webhook_endpoints.merchant_id) AS merchant_max_in_flight";
 
 #[async_trait]
@@ -30,8 +32,8 @@ impl Endpoints for Session<'_> {
         sqlx::query(
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
-                 resource_version, created_at, updated_at, max_in_flight, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
+                 resource_version, created_at, updated_at, max_in_flight, signature_profile, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
                  (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
                   WHERE merchant_id = $2 AND livemode = $3))",
         )
@@ -53,6 +55,7 @@ impl Endpoints for Session<'_> {
         .bind(endpoint.created_at.as_ms())
         .bind(endpoint.updated_at.as_ms())
         .bind(endpoint.max_in_flight.own)
+        .bind(endpoint.signature_profile.as_str())
         .execute(&mut *self.conn)
         .await?;
         sqlx::query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
@@ -253,6 +256,7 @@ pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
             .transpose()?,
         disabled_at: time("disabled_at")?,
         api_version: text("api_version")?,
+        signature_profile: signature_profile(row)?,
         secret_hint: text("secret_hint")?,
         previous_secret_expires_at: time("previous_secret_expires_at")?,
         secret_rotated_at: time("secret_rotated_at")?,
@@ -283,6 +287,13 @@ pub(super) fn held_reason(row: &DbRow) -> Result<Option<HoldReason>, StoreError>
     let word: Option<String> = row.try_get("held_reason")?;
     let unknown = || StoreError::Broken("webhook_endpoints.held_reason holds an unknown word".to_owned());
     word.map(|word| HoldReason::parse(&word).ok_or_else(unknown)).transpose()
+}
+
+/// The profile of the endpoint of a row.
+pub(super) fn signature_profile(row: &DbRow) -> Result<SignatureProfile, StoreError> {
+    SignatureProfile::parse(row.try_get("signature_profile")?).ok_or_else(|| {
+        StoreError::Broken("webhook_endpoints.signature_profile holds an unknown word".to_owned())
+    })
 }
 
 /// A row of `version, sealed, expires_at`.

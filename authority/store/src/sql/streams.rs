@@ -16,7 +16,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::deliveries::{bounds_of, push_bounds};
-use super::endpoints::sealed_secret;
+use super::endpoints::{sealed_secret, signature_profile};
 use super::prefetch::padded;
 use super::transaction_cache::Stream;
 use super::{Db, DbRow, Session};
@@ -88,8 +88,8 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
         push_bounds(&mut query, at, &desk.token);
         query
             .push(
-                ", e.url, e.api_version, e.held_until, e.hold_step, e.hold_regained, e.health_state, k.version, k.sealed, \
-                 k.expires_at, \
+                ", e.url, e.api_version, e.signature_profile, e.held_until, e.hold_step, e.hold_regained, e.health_state, \
+                 k.version, k.sealed, k.expires_at, \
                  CASE WHEN e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' THEN \
                      (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                          AND l.lease_until >= ",
@@ -197,6 +197,7 @@ fn reach(row: &DbRow, desk: &DispatchHandle, now: Timestamp) -> Result<Option<Di
     Ok(Some(DispatchTarget {
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
+        signature_profile: signature_profile(row)?,
         secrets: vec![sealed_secret(row)?],
         bounds,
         room,

@@ -7,6 +7,7 @@ mod changes;
 mod conditional;
 mod deliveries;
 mod health;
+mod profile;
 mod replay;
 
 use http::Method;

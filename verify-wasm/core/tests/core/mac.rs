@@ -3,6 +3,7 @@
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
+use verify_core::Profile;
 use verify_core::secret::{Prepared, Secret};
 
 /// The same by the `hmac` crate.
@@ -42,7 +43,7 @@ proptest! {
         prop_assert_eq!(text(expected), reference(key.as_bytes(), &[timestamp.as_bytes(), b".", &body]));
 
         let mut prepared = Prepared::new();
-        prepared.prepare(key.as_bytes()).unwrap();
+        prepared.prepare(Profile::Service, key.as_bytes()).unwrap();
         let kept = Secret::from_states(&prepared.states);
         prop_assert_eq!(kept.sign(timestamp.as_bytes(), &body), expected);
 
@@ -56,7 +57,7 @@ proptest! {
 fn an_unusable_secret_is_not_prepared() {
     for text in ["", "whsec_", "whsec_a\n", "WHSEC_a"] {
         let mut prepared = Prepared::new();
-        assert!(prepared.prepare(text.as_bytes()).is_err(), "{text:?}");
+        assert!(prepared.prepare(Profile::Service, text.as_bytes()).is_err(), "{text:?}");
         assert_eq!((prepared.states, prepared.inner_pad), ([0; 64], [0; 64]), "{text:?}");
         assert!(Secret::parse_bytes(text.as_bytes()).is_err(), "{text:?}");
     }

@@ -22,4 +22,5 @@ mod numbers;
 mod precedence;
 mod properties;
 mod receiver;
+mod standard_webhooks;
 mod vectors;

@@ -29,6 +29,15 @@ fn absent() -> Vec<Case> {
             &["not_a_delivery"],
         ),
         right_but(
+            "the headers of the other profile alone",
+            |case| {
+                none(case);
+                case.line("webhook-signature", "v1,AAAA");
+            },
+            "invalid_timestamp",
+            &["not_a_delivery"],
+        ),
+        right_but(
             "the timestamp was dropped",
             |case| case.timestamp = None,
             "invalid_timestamp",

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::endpoint::Health;
+use crate::endpoint::{Health, SignatureProfile};
 use crate::id::MerchantId;
 use crate::merchant::limits::MaxInFlight;
 use crate::parts::Metadata;
@@ -26,6 +26,7 @@ fn endpoint(n: u8) -> Endpoint {
         disabled_reason: None,
         disabled_at: None,
         api_version: "2026-09-01".into(),
+        signature_profile: SignatureProfile::Service,
         secret_hint: "…q3M".into(),
         previous_secret_expires_at: None,
         secret_rotated_at: None,

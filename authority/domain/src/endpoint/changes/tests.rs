@@ -90,6 +90,12 @@ fn wrong_members_are_refused_by_their_place() {
         (json!({"metadata": {"a": 1}}), ErrorCode::ValidationFailed, "/metadata/a", "wrong_type"),
         (json!({"metadata": metadata}), ErrorCode::ValidationFailed, "/metadata", "too_long"),
         (json!({"secret": "whsec_x"}), ErrorCode::FieldNotWritable, "/secret", "field_not_writable"),
+        (
+            json!({"signature_profile": "service"}),
+            ErrorCode::FieldNotWritable,
+            "/signature_profile",
+            "field_not_writable",
+        ),
         (json!({"health": {}}), ErrorCode::FieldNotWritable, "/health", "field_not_writable"),
         (json!({"urls": []}), ErrorCode::UnknownField, "/urls", "unknown_field"),
         (json!({"url": "http://a.example.com/"}), ErrorCode::EndpointUrlForbidden, "/url", "url_scheme"),

@@ -1,12 +1,13 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
 use authority_domain::endpoint::changes::EndpointPatch;
-use authority_domain::endpoint::{DisabledReason, Endpoint};
+use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
 use authority_store::ports::{SealedSecret, Subscriber};
 
 use super::fixtures::{at, endpoint};
+use super::hand_off::Counter;
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -101,6 +102,51 @@ pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Databa
         update(&stranger, &sixth).await.unwrap_err();
     }
     assert_eq!(stored(&shop, &id).await, Some(fifth));
+}
+
+pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    // The stream begins: from then on deliveries are handed off.
+    shop.open_checkout().await;
+    let profiles = [SignatureProfile::Service, SignatureProfile::StandardWebhooks];
+    let mut ids = Vec::new();
+    for signature_profile in profiles {
+        ids.push(shop.endpoint_as(Endpoint { signature_profile, ..endpoint(true, &["*"]) }).await);
+    }
+    for (id, profile) in ids.iter().zip(profiles) {
+        let made = stored(&shop, id).await.unwrap();
+        assert_eq!(made.signature_profile, profile);
+        let patch = EndpointPatch { description: Some(Some("new".into())), ..EndpointPatch::default() };
+        let patched = made.patched(patch, at(1)).unwrap().unwrap();
+        let rotated = patched.rotated("…xyz".into(), 60, false, at(2)).unwrap();
+        for next in [patched, rotated] {
+            update(&shop, &next).await.unwrap();
+            assert_eq!(stored(&shop, id).await, Some(next));
+        }
+    }
+    let expected: Vec<_> = ids.iter().cloned().zip(profiles).collect();
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
+    let listed = page.unwrap().into_iter().rev().map(|(_, listed)| (listed.id, listed.signature_profile));
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
+    // Leased from the backlog.
+    shop.open_checkout().await;
+    let sorted = |mut sent: Vec<(EndpointId, SignatureProfile)>| {
+        sent.sort_by_key(|(id, _)| ids.iter().position(|other| other == id));
+        sent
+    };
+    let leased = shop.lease("a", at(3), 9, 9).await.into_iter();
+    assert_eq!(
+        sorted(leased.map(|leased| (leased.endpoint_id, leased.signature_profile)).collect()),
+        expected
+    );
+    // Handed off as it is made.
+    let counter = Counter::put_up(&shop.store, 99, 9);
+    shop.open_checkout().await;
+    let given = counter.given().into_iter().map(|given| given.delivery);
+    assert_eq!(sorted(given.map(|given| (given.endpoint_id, given.signature_profile)).collect()), expected);
+    let unknown = format!("UPDATE webhook_endpoints SET signature_profile = 'other' WHERE id = '{}'", ids[0]);
+    database.execute(&unknown).await.unwrap_err();
 }
 
 pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::checkout::Checkout;
+use authority_domain::endpoint::Endpoint;
 use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{EndpointId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
@@ -183,7 +184,11 @@ impl Shop {
 
     /// Stores an endpoint with one secret.
     pub(crate) async fn endpoint(&self, filters: &[&str]) -> EndpointId {
-        let endpoint = endpoint(self.tenant.livemode, filters);
+        self.endpoint_as(endpoint(self.tenant.livemode, filters)).await
+    }
+
+    /// The same of this record.
+    pub(crate) async fn endpoint_as(&self, endpoint: Endpoint) -> EndpointId {
         let id = endpoint.id.clone();
         let (store, tenant) = (&self.store, self.tenant.clone());
         let secret = SealedSecret { version: 1, sealed: vec![1, 2, 3], expires_at: None };
