@@ -14,7 +14,7 @@ import { leaves } from "./exports-map.mjs";
 import { run, tarball, temporaryFolder } from "./running.mjs";
 
 /** Each of the two modules is in it as it is and as text, for ES modules and for CommonJS; the code, with its sources. */
-const PACKED_KIB_MAX = 620;
+const PACKED_KIB_MAX = 640;
 
 const source = fileURLToPath(new URL("..", import.meta.url));
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
