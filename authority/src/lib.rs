@@ -17,6 +17,7 @@ pub mod instances;
 pub mod metrics;
 pub mod names;
 pub mod recovery_worker;
+pub mod reload;
 pub mod retention;
 pub mod scheduler;
 pub mod secret_box;

@@ -49,6 +49,11 @@ struct AttemptLabels {
     class: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReloadLabels {
+    outcome: &'static str,
+}
+
 /// The counters of this process.
 pub struct Metrics {
     registry: Registry,
@@ -57,6 +62,7 @@ pub struct Metrics {
     attempts: Family<AttemptLabels, Counter>,
     attempt_seconds: Histogram,
     first_attempt_wait_seconds: Histogram,
+    config_reloads: Family<ReloadLabels, Counter>,
 }
 
 impl fmt::Debug for Metrics {
@@ -75,6 +81,7 @@ impl Default for Metrics {
             attempts: Family::default(),
             attempt_seconds: Histogram::new(ATTEMPT_SECONDS),
             first_attempt_wait_seconds: Histogram::new(WAIT_SECONDS),
+            config_reloads: Family::default(),
         };
         metrics.registered()
     }
@@ -96,6 +103,8 @@ impl Metrics {
             help,
             self.first_attempt_wait_seconds.clone(),
         );
+        let help = "Reloads of the configuration, by their outcome";
+        registry.register("config_reloads", help, self.config_reloads.clone());
         self
     }
 
@@ -131,6 +140,12 @@ impl Metrics {
     /// Records how long a delivery waited for its first attempt.
     pub fn first_attempt(&self, waited: Duration) {
         self.first_attempt_wait_seconds.observe(waited.as_secs_f64());
+    }
+
+    /// Records a reload of the configuration.
+    pub fn reload(&self, applied: bool) {
+        let outcome = if applied { "applied" } else { "refused" };
+        self.config_reloads.get_or_create(&ReloadLabels { outcome }).inc();
     }
 
     /// Writes everything in the OpenMetrics text format, followed by `others`.

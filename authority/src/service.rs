@@ -7,9 +7,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::endpoint::url::UrlRules;
 use authority_domain::merchant::limits::DefaultRates;
-use authority_store::ports::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -33,9 +33,9 @@ use crate::instances::Presence;
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver, TargetJudge};
 use crate::recovery_worker::carry_out_recoveries;
+use crate::reload::{Reloadable, check_keys};
 use crate::retention::retain;
 use crate::scheduler::keep_time;
-use crate::secret_box::SecretContext;
 use crate::share_worker::tell_of_ended_shares;
 
 /// Why the service did not start.
@@ -79,6 +79,8 @@ pub struct Service {
     pub operator_address: SocketAddr,
     /// The use cases, for code that runs beside the listeners.
     pub app: App,
+    /// What a new configuration can change.
+    pub reloadable: Reloadable,
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<Stopped>>,
     dispatcher: JoinHandle<()>,
@@ -130,7 +132,7 @@ impl Service {
     ) -> Result<Self, StartError> {
         let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
         app.target_judge = target_judge(&config, for_requests);
-        check_keys(&app).await?;
+        check_keys(&app, &app.secrets).await?;
         let released = app.store.take_back_leases().await?;
         if released > 0 {
             tracing::info!(deliveries = released, "took back the leases of the process before");
@@ -147,10 +149,17 @@ impl Service {
         // Before the first request is accepted, so that this instance is counted from the start.
         let presence = Presence::announce(&app.store, dice.as_ref(), Arc::clone(&limiter)).await?;
         let tls = if app.base_url.starts_with("https://") { Tls::InFront } else { Tls::Absent };
+        let proxies = Arc::new(ArcSwap::from_pointee(config.trusted_proxies.clone()));
+        let reloadable = Reloadable {
+            app: app.clone(),
+            limiter: Arc::clone(&limiter),
+            proxies: Arc::clone(&proxies),
+            metrics: Arc::clone(&metrics),
+        };
         let roots = AppState {
             app: app.clone(),
             limiter,
-            proxies: Arc::new(config.trusted_proxies.clone()),
+            proxies,
             unsent: Arc::default(),
             pages: Arc::default(),
             metrics: Arc::clone(&metrics),
@@ -193,6 +202,7 @@ impl Service {
             merchant_address,
             operator_address,
             app,
+            reloadable,
             stop,
             servers,
             dispatcher,
@@ -266,11 +276,11 @@ pub async fn open_app(
         clock,
         dice,
         secrets: Arc::new(config.keys.secret_box()),
-        cursors: Arc::clone(&config.keys.cursors),
+        cursors: Arc::new(ArcSwap::new(Arc::clone(&config.keys.cursors))),
         urls: url_rules(config),
         target_judge: target_judge(config, Arc::new(SystemResolver::default())),
         base_url: config.base_url.clone().unwrap_or_default(),
-        rates: config.rate_limits.as_ref().map(DefaultRates::from),
+        rates: Arc::new(ArcSwapOption::from_pointee(config.rate_limits.as_ref().map(DefaultRates::from))),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
@@ -325,24 +335,6 @@ pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
                 .to_owned(),
         )
     })
-}
-
-/// Refuses a key-encryption key that does not open the stored secrets: every delivery would fail.
-async fn check_keys(app: &App) -> Result<(), StartError> {
-    let sample = app
-        .store
-        .read(|tx: &mut dyn Tx| Box::pin(async move { tx.secret_sample().await }))
-        .await
-        .map_err(|error: StoreError| error)?;
-    let Some((endpoint, secret)) = sample else { return Ok(()) };
-    let secret_version = u32::try_from(secret.version).unwrap_or(0);
-    let context = SecretContext { endpoint_id: endpoint.as_str(), secret_version };
-    match app.secrets.open(context, &secret.sealed) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(StartError::Configuration(
-            "AUTHORITY_SECRET_KEK: does not open the signing secrets in this database".to_owned(),
-        )),
-    }
 }
 
 fn dispatcher(

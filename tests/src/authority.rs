@@ -195,6 +195,22 @@ impl Authority {
         terminate(self.running.as_ref().expect("it is running"));
     }
 
+    /// Asks it to read its configuration again.
+    pub fn ask_to_reload(&self) {
+        send(self.running.as_ref().expect("it is running"), Signal::HUP);
+    }
+
+    /// Writes a file beside its database; returns the path. The name must not be one of its own files.
+    ///
+    /// The file changes in one step, as an operator should change it: a reload never reads half of it.
+    #[must_use]
+    pub fn put(&self, name: &str, content: &str) -> String {
+        let (path, new) = (self.folder.path().join(name), self.folder.path().join(format!("{name}.new")));
+        fs::write(&new, content).unwrap();
+        fs::rename(new, &path).unwrap();
+        path.into_os_string().into_string().unwrap()
+    }
+
     /// Sees that it does not end by itself. That nothing happens can only be seen over a time; a second is a hundred
     /// times what an idle authority takes to end.
     pub async fn goes_on(&mut self) {
@@ -445,8 +461,12 @@ fn new_folder() -> tempfile::TempDir {
 /// # Panics
 /// When it has ended already.
 pub fn terminate(child: &Child) {
+    send(child, Signal::TERM);
+}
+
+fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(child.id().expect("it is running").try_into().unwrap()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
+    kill_process(pid, signal).unwrap();
 }
 
 impl Drop for Authority {

@@ -95,6 +95,7 @@ impl App {
         let Some(cursor) = &request.cursor else { return Ok(None) };
         let position = self
             .cursors
+            .load()
             .decode(cursor, list, Owner::Tenant(tenant), &request.filter)
             .ok()
             .and_then(|position| i64::try_from(position).ok());
@@ -155,7 +156,8 @@ impl App {
         request: &ListRequest,
     ) -> Result<Option<String>, Refusal> {
         let Some(cursor) = &request.cursor else { return Ok(None) };
-        let uuid = self.cursors.decode_id(cursor, list, &request.filter).map_err(|_| invalid_cursor())?;
+        let uuid =
+            self.cursors.load().decode_id(cursor, list, &request.filter).map_err(|_| invalid_cursor())?;
         Ok(Some(verify_core::id::encode(prefix, uuid)))
     }
 
@@ -170,7 +172,7 @@ impl App {
         let next_cursor = match last {
             Some(id) if more => {
                 let uuid = verify_core::id::uuid(&id).ok_or_else(Refusal::internal)?;
-                Some(self.cursors.encode_id(list, uuid, &request.filter))
+                Some(self.cursors.load().encode_id(list, uuid, &request.filter))
             }
             _ => None,
         };
@@ -202,7 +204,7 @@ impl App {
         position: i64,
     ) -> String {
         let position = u64::try_from(position).unwrap_or(0);
-        self.cursors.encode(list, position, Owner::Tenant(tenant), &request.filter)
+        self.cursors.load().encode(list, position, Owner::Tenant(tenant), &request.filter)
     }
 }
 

@@ -33,6 +33,7 @@ pub mod views;
 use std::fmt;
 use std::sync::Arc;
 
+use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::cursor::CursorKeys;
 use authority_domain::endpoint::url::UrlRules;
 use authority_domain::merchant::limits::DefaultRates;
@@ -63,7 +64,7 @@ pub struct App {
     /// Seals secrets that must not be stored in clear text.
     pub secrets: Arc<SecretBox>,
     /// The keys that authenticate cursors.
-    pub cursors: Arc<CursorKeys>,
+    pub cursors: Arc<ArcSwap<CursorKeys>>,
     /// The rules for URLs that events may be sent to.
     pub urls: UrlRules,
     /// Judges the addresses that receivers' names resolve to; `None` where a proxy does.
@@ -71,7 +72,7 @@ pub struct App {
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
     /// The rates of merchants that have none of their own; `None` when rate limits are disabled.
-    pub rates: Option<DefaultRates>,
+    pub rates: Arc<ArcSwapOption<DefaultRates>>,
     /// The cached keys.
     pub known_keys: Arc<access::KnownKeys>,
     /// How long an idempotency key is remembered, in milliseconds.

@@ -27,22 +27,26 @@ pub struct Doctor {
 
 /// `authority config`
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ConfigCommand {
-    /// Action to run.
+    /// Action to run; without one, the settings are printed unchecked.
     #[command(subcommand)]
-    pub action: ConfigAction,
+    pub action: Option<ConfigAction>,
+    /// How to print.
+    #[command(flatten)]
+    pub list: ConfigList,
 }
 
 /// The actions of `authority config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigAction {
-    /// Check the configuration of `serve`, and print every setting with its value and where that came from.
-    Check(ConfigCheck),
+    /// Check the configuration of `serve` as well; a wrong one prints what to correct, and exits with 2.
+    Check(ConfigList),
 }
 
-/// `authority config check`
+/// The options of `authority config` and `authority config check`
 #[derive(Debug, Args)]
-pub struct ConfigCheck {
+pub struct ConfigList {
     /// Print one JSON line per setting.
     #[arg(long)]
     pub json: bool,

@@ -1,11 +1,11 @@
 //! Shared by the commands that call a running authority the way a merchant's program does: its address and the key.
 //!
-//! The key comes from the environment, never as an argument.
+//! The key comes from the environment or a file that it names, never as an argument.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::Failure;
-use crate::config::{Lookup, read_listen};
+use crate::config::{Lookup, given, read_listen};
 
 /// The variable that holds the test key.
 const KEY: &str = "AUTHORITY_API_KEY";
@@ -28,8 +28,8 @@ pub(super) fn address(given: Option<&str>, environment: Lookup<'_>) -> Result<St
 /// [`Failure::Usage`] when there is no key, or a key of another kind.
 pub(super) fn test_key(environment: Lookup<'_>) -> Result<String, Failure> {
     let wrong = |what: &str| Failure::Usage(format!("{KEY} {what}"));
-    let key = environment(KEY).ok_or_else(|| wrong("is not set: it must hold a test key (svc_test_…)"))?;
-    let key = key.into_string().map_err(|_| wrong("must be text"))?;
+    let given = given(environment, KEY)?;
+    let (key, _) = given.ok_or_else(|| wrong("is not set: it must hold a test key (svc_test_…)"))?;
     if !key.starts_with("svc_test_") {
         return Err(wrong("must hold a test key (svc_test_…)"));
     }

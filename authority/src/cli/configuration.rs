@@ -1,28 +1,34 @@
-//! `authority config check`: does what `serve` does first, without starting anything, and shows what it found.
+//! `authority config`: every setting with its value, default and unit, where the value comes from, and whether a
+//! running service takes a new one at SIGHUP. `authority config check` does what `serve` does first as well.
 //!
-//! It reads the same variables and refuses what `serve` refuses, with the same line and exit code 2. Otherwise it
-//! prints every setting with its value and its source. Secrets are shown as `set`. A variable that nothing reads is
-//! named on standard error; `serve` only warns of it, too. Nothing is opened: whether the database answers is a
-//! question for `authority doctor`.
+//! `check` reads the same variables as `serve` and refuses what it refuses, with the same line and exit code 2. Without
+//! `check`, a value is printed as it was found, right or wrong; only what cannot be read at all is refused. Secrets are
+//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. Nothing is
+//! opened: whether the database answers is a question for `authority doctor`.
 
 use super::manage::table;
 use super::{Exit, Failure, Process, args};
 use crate::config::{Config, Logging, Setting, settings, unread_variables};
 
-/// Checks the configuration and prints it.
+/// Prints the configuration, and checks it before if that was asked.
 pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let args::ConfigAction::Check(check) = &command.action;
     let unread = unread_variables(process.variables)?;
-    Logging::read(process.environment)?;
-    Config::read(process.environment)?;
+    let list = match &command.action {
+        None => &command.list,
+        Some(args::ConfigAction::Check(list)) => {
+            Logging::read(process.environment)?;
+            Config::read(process.environment)?;
+            list
+        }
+    };
     let settings = settings(process.environment)?;
-    if check.json {
+    if list.json {
         for setting in &settings {
             let line = serde_json::to_string(setting).map_err(|error| Failure::Failed(error.to_string()))?;
             writeln!(process.stdout, "{line}")?;
         }
     } else {
-        let headings = ["name", "value", "source"].map(table::heading).to_vec();
+        let headings = ["name", "value", "source", "unit", "reload", "default"].map(table::heading).to_vec();
         let rows: Vec<Vec<String>> = [headings].into_iter().chain(settings.iter().map(row)).collect();
         process.stdout.write_all(table::aligned(&rows, process.colour).as_bytes())?;
     }
@@ -35,7 +41,15 @@ pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> R
 }
 
 fn row(setting: &Setting) -> Vec<String> {
-    let value = setting.value.as_deref().unwrap_or("-");
-    let value = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    vec![setting.name.to_owned(), value, setting.source.as_str().to_owned()]
+    let or_dash = |text: Option<&str>| {
+        text.unwrap_or("-").chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>()
+    };
+    vec![
+        setting.name.to_owned(),
+        or_dash(setting.value.as_deref()),
+        setting.source.as_str().to_owned(),
+        or_dash(setting.unit),
+        if setting.reloaded { "SIGHUP" } else { "start" }.to_owned(),
+        or_dash(setting.default),
+    ]
 }

@@ -54,7 +54,7 @@ enum Command {
     Migrate(args::Migrate),
     /// Check the machine, the configuration and the database, and audit the stored data.
     Doctor(args::Doctor),
-    /// Check the configuration.
+    /// List every setting with its value, default and unit, and where the value comes from.
     Config(args::ConfigCommand),
     /// Manage operator keys.
     OperatorKey(manage::OperatorKey),

@@ -1,5 +1,6 @@
 //! `authority serve` (contract 16): prints one JSON line when both listeners accept connections, logs to standard
-//! error, shuts down gracefully on SIGTERM or SIGINT, and exits at once on the second signal.
+//! error, shuts down gracefully on SIGTERM or SIGINT, and exits at once on the second signal. On SIGHUP it reads its
+//! configuration again ([`Reload`]).
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,10 +10,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Failure, Process, args};
 use crate::clock::SystemClock;
-use crate::config::{Config, Logging, unread_variables};
+use crate::config::{Changed, Config, ConfigError, Given, Logging, Lookup, unread_variables};
 use crate::dice::SystemDice;
 use crate::service::{Service, StartError, migrate_store};
-use crate::telemetry;
+use crate::telemetry::{self, LogFilter};
 
 #[derive(Serialize)]
 struct Ready {
@@ -27,18 +28,27 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
     let unread = unread_variables(process.variables)?;
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
-    telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
+    let given = Given::read(process.environment)?;
+    let log = telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
     for variable in unread {
         tracing::warn!(variable, "nothing reads this variable");
     }
     block_on(async {
-        let signals = Signals::listen()?;
+        let mut signals = Signals::listen()?;
+        let mut hangups = signal_stream(SignalKind::hangup())?;
         if serve.migrate {
             migrate_store(&config.database_url).await?;
         }
         let service = Service::start(config, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
         print_ready(&service, process)?;
-        stop_on_signal(service, signals).await;
+        let mut reload = Reload { environment: process.environment, given, log };
+        loop {
+            tokio::select! {
+                () = signals.next() => break,
+                _ = hangups.recv() => reload.run(&service).await,
+            }
+        }
+        stop(service, signals).await;
         Ok(Exit::Done)
     })
 }
@@ -65,6 +75,45 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     runtime.block_on(work)
 }
 
+/// Reads the configuration again when the process gets SIGHUP.
+///
+/// All of it is read and checked before anything changes: a configuration that `serve` would refuse leaves the running
+/// service as it is, and the log says why. What only the next start can take is named in the log.
+struct Reload<'a> {
+    environment: Lookup<'a>,
+    /// The values that apply.
+    given: Given,
+    log: LogFilter,
+}
+
+impl Reload<'_> {
+    async fn run(&mut self, service: &Service) {
+        let applied = self.apply(service).await;
+        service.reloadable.record(applied.is_ok());
+        match applied {
+            Ok(Changed { reloaded, at_next_start }) => {
+                tracing::info!(changed = reloaded.join(" "), "configuration reloaded");
+                for variable in at_next_start {
+                    tracing::warn!(variable, "the new value applies at the next start");
+                }
+            }
+            Err(reason) => tracing::error!(reason, "configuration not reloaded: nothing has changed"),
+        }
+    }
+
+    async fn apply(&mut self, service: &Service) -> Result<Changed, String> {
+        let in_words = |error: ConfigError| error.to_string();
+        let given = Given::read(self.environment).map_err(in_words)?;
+        let logging = Logging::read(self.environment).map_err(in_words)?;
+        let config = Config::read(self.environment).map_err(in_words)?;
+        service.reloadable.apply(&config).await.map_err(|error| error.to_string())?;
+        self.log.replace(logging.filter).map_err(|error| error.to_string())?;
+        let changed = self.given.changed(&given);
+        self.given.take(given);
+        Ok(changed)
+    }
+}
+
 /// SIGTERM and SIGINT.
 pub(super) struct Signals {
     terminate: Signal,
@@ -73,8 +122,8 @@ pub(super) struct Signals {
 
 impl Signals {
     pub(super) fn listen() -> Result<Self, Failure> {
-        let listen = |kind| signal(kind).map_err(|error| Failure::Failed(format!("no signals: {error}")));
-        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+        let terminate = signal_stream(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: signal_stream(SignalKind::interrupt())? })
     }
 
     pub(super) async fn next(&mut self) {
@@ -85,9 +134,18 @@ impl Signals {
     }
 }
 
-/// Waits for a signal, then shuts down gracefully; a second signal ends the wait.
+fn signal_stream(kind: SignalKind) -> Result<Signal, Failure> {
+    signal(kind).map_err(|error| Failure::Failed(format!("no signals: {error}")))
+}
+
+/// Waits for a signal, then shuts down.
 pub(super) async fn stop_on_signal(service: Service, mut signals: Signals) {
     signals.next().await;
+    stop(service, signals).await;
+}
+
+/// Shuts down gracefully; a second signal ends the wait.
+async fn stop(service: Service, mut signals: Signals) {
     tracing::info!("stopping");
     tokio::select! {
         () = service.stop() => tracing::info!("stopped"),

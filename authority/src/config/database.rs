@@ -94,7 +94,7 @@ mod tests {
                 "the PostgreSQL database shop on [::1]:5432 (AUTHORITY_DATABASE_URL)",
             ),
         ] {
-            let read = read_database_url(&|_| Some(url.into())).unwrap();
+            let read = read_database_url(&|name| (name == DATABASE_URL).then(|| url.into())).unwrap();
             assert_eq!(read.to_string(), name);
         }
     }

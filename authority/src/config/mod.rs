@@ -1,13 +1,15 @@
-//! The configuration: every variable is read once, at startup, into a type that can only hold allowed values.
+//! The configuration: every variable is read into a type that can only hold allowed values.
 //!
-//! The command line passes in a lookup (the process environment; in tests a table). [`Config::read`] returns the whole
-//! configuration or the first variable to correct; the process then ends with exit code 2 and that one line (contract
-//! 6.5, 16). Nothing else in the service reads the environment. An empty variable counts as malformed, not as absent,
-//! so that a forgotten value in a deployment file is noticed. For the same reason `serve` refuses a misspelt
-//! `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
+//! The command line passes in a lookup (the process environment; in tests a table). A value is in the environment, in a
+//! file or in a credential of systemd ([`given`]). [`Config::read`] returns the whole configuration or the first
+//! variable to correct; the process then ends with exit code 2 and that one line (contract 6.5, 16). At SIGHUP a
+//! running service reads all of it again and takes what can change while it runs ([`Given::changed`]); a configuration
+//! that is refused then changes nothing. Nothing else in the service reads the environment. An empty variable counts as
+//! malformed, not as absent, so that a forgotten value in a deployment file is noticed. For the same reason `serve`
+//! refuses a misspelt `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
 //!
-//! Deliberately absent: configuration files and reloading; values in error messages (a secret under the wrong name
-//! would reach the log).
+//! Deliberately absent: a configuration file with several settings; values in error messages (a secret under the wrong
+//! name would reach the log).
 
 mod database;
 mod delivery;
@@ -17,6 +19,7 @@ mod logging;
 mod names;
 mod rate_limits;
 mod settings;
+mod sources;
 mod trusted_proxies;
 mod variables;
 
@@ -27,7 +30,8 @@ pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use names::unread_variables;
 pub use rate_limits::{Quota, RateLimits};
-pub use settings::{Setting, Source, settings};
+pub use settings::{Changed, Given, Setting, settings};
+pub use sources::{Source, given};
 pub use trusted_proxies::TrustedProxies;
 pub use variables::{ConfigError, Lookup};
 

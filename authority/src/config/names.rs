@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use strsim::damerau_levenshtein;
 
 use super::settings::SETTINGS;
+use super::sources::FILE;
 use super::variables::ConfigError;
 
 const PREFIX: &str = "AUTHORITY_";
@@ -24,9 +25,11 @@ const OTHERS: &[&str] = &[
     "AUTHORITY_BINARY",
 ];
 
-/// All variables of the service, of the commands, and of the project's own tests, which start the service.
-fn known() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().map(|variable| variable.name).chain(OTHERS.iter().copied())
+/// All variables of the service, of the commands, and of the project's own tests, which start the service. Each can be
+/// given by a file.
+fn known() -> impl Iterator<Item = String> {
+    let names = SETTINGS.iter().map(|variable| variable.name).chain(OTHERS.iter().copied());
+    names.flat_map(|name| [name.to_owned(), format!("{name}{FILE}")])
 }
 
 /// The variables of this program's form that nothing reads. `set` are the names of the variables in the environment.
@@ -55,11 +58,11 @@ fn describes_service(name: &str, service: &str) -> bool {
 }
 
 /// The known variable that was probably meant: the nearest, unless more than a quarter of its own part differs.
-fn likely(variable: &str) -> Option<&'static str> {
+fn likely(variable: &str) -> Option<String> {
     let own = |name: &str| name.len().saturating_sub(PREFIX.len());
-    let near = known().map(|known| (damerau_levenshtein(variable, known), known));
+    let near = known().map(|known| (damerau_levenshtein(variable, &known), known));
     let (distance, nearest) = near.min_by_key(|(distance, _)| *distance)?;
-    (distance * 4 <= own(nearest)).then_some(nearest)
+    (distance * 4 <= own(&nearest)).then_some(nearest)
 }
 
 pub(super) fn is_known(name: &str) -> bool {
@@ -86,6 +89,7 @@ mod tests {
             ("AUTHORITY_LISTNE", "AUTHORITY_LISTEN"),
             ("AUTHORITY_SECRET_KEY", "AUTHORITY_SECRET_KEK"),
             ("AUTHORITY_RATE_LIMIT", "AUTHORITY_RATE_LIMITS"),
+            ("AUTHORITY_SECRET_KEK_FIEL", "AUTHORITY_SECRET_KEK_FILE"),
         ] {
             let line = format!("{misspelt} is not a variable of this program: is {meant} meant?");
             assert_eq!(refused(&["AUTHORITY_LISTEN", misspelt]), Some(line));
@@ -102,7 +106,8 @@ mod tests {
     #[test]
     fn other_variables_are_none_of_our_business() {
         assert_eq!(unread(&["PATH", "AUTHORITIES", "MY_AUTHORITY_LISTNE", "AUTHORITY"]), [""; 0]);
-        assert_eq!(unread(&known().collect::<Vec<_>>()), [""; 0]);
+        let known: Vec<String> = known().collect();
+        assert_eq!(unread(&known.iter().map(String::as_str).collect::<Vec<_>>()), [""; 0]);
     }
 
     #[test]

@@ -1,15 +1,16 @@
-//! Every setting of the service with its value and where that came from, for `authority config check`.
+//! Every setting of the service with its value, default and unit, and where the value came from, for `authority config`
+//! and for reloads.
 //!
-//! [`SETTINGS`] is the only list of the variables: misspelt names are found with it, too. A value comes from the
-//! environment or is the default; there are no other sources. A test below sets every variable to its default and
-//! compares, so the defaults here are those of the service.
+//! [`SETTINGS`] is the only list of the variables: misspelt names are found with it, too. A test below sets every
+//! variable to its default and compares, so the defaults here are those of the service.
 //!
 //! Secrets are shown as `set`, and addresses without user, password and options.
 
 use serde::Serialize;
 use url::Url;
 
-use super::variables::{ConfigError, Lookup, text};
+use super::sources::{Source, given};
+use super::variables::{ConfigError, Lookup};
 
 /// How a value may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,84 +23,95 @@ enum Shown {
     Secret,
 }
 
+impl Shown {
+    fn of(self, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Address => address(text),
+            Self::Secret => "set".to_owned(),
+        }
+    }
+}
+
 /// A variable of the service.
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) name: &'static str,
     /// The text that has the same effect as leaving the variable out; `None` when no text has.
     default: Option<&'static str>,
+    /// What a number counts.
+    unit: Option<&'static str>,
     shown: Shown,
+    /// Whether a running service takes a new value at a reload.
+    reloaded: bool,
 }
 
-const fn plain(name: &'static str, default: &'static str) -> Variable {
-    Variable { name, default: Some(default), shown: Shown::Plain }
-}
+impl Variable {
+    const fn new(name: &'static str, default: Option<&'static str>, shown: Shown) -> Self {
+        Self { name, default, unit: None, shown, reloaded: false }
+    }
 
-const fn without_default(name: &'static str, shown: Shown) -> Variable {
-    Variable { name, default: None, shown }
+    const fn plain(name: &'static str, default: &'static str) -> Self {
+        Self::new(name, Some(default), Shown::Plain)
+    }
+
+    const fn number(name: &'static str, default: &'static str, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..Self::plain(name, default) }
+    }
+
+    const fn without_default(name: &'static str, shown: Shown) -> Self {
+        Self::new(name, None, shown)
+    }
+
+    /// The service takes a new value of it at a reload ([`crate::service::Service::reload`]).
+    const fn reloaded(self) -> Self {
+        Self { reloaded: true, ..self }
+    }
 }
 
 /// All variables of the service, in the order of the manual: what has to be set first.
 pub(super) const SETTINGS: &[Variable] = &[
-    without_default("AUTHORITY_SECRET_KEK", Shown::Secret),
-    without_default("AUTHORITY_SECRET_KEK_PREVIOUS", Shown::Secret),
-    without_default("AUTHORITY_CURSOR_KEYS", Shown::Secret),
+    Variable::without_default("AUTHORITY_SECRET_KEK", Shown::Secret).reloaded(),
+    Variable::without_default("AUTHORITY_SECRET_KEK_PREVIOUS", Shown::Secret).reloaded(),
+    Variable::without_default("AUTHORITY_CURSOR_KEYS", Shown::Secret).reloaded(),
+    Variable::new("AUTHORITY_DATABASE_URL", Some("sqlite://authority.db"), Shown::Address),
+    Variable::plain("AUTHORITY_LISTEN", "0.0.0.0:8080"),
+    Variable::plain("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:8081"),
+    Variable::without_default("AUTHORITY_BASE_URL", Shown::Plain),
+    Variable::plain("AUTHORITY_ENV", "production"),
+    Variable::plain("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false"),
+    Variable::number(
+        "AUTHORITY_RETRY_SCHEDULE",
+        "0,5,300,1800,7200,18000,36000,50400,72000,86400",
+        "seconds",
+    ),
+    Variable::number("AUTHORITY_RETRY_JITTER", "0.2", "part of the wait"),
+    Variable::number("AUTHORITY_REJECTED_ATTEMPTS", "4", "attempts"),
+    Variable::number("AUTHORITY_CONNECT_TIMEOUT_MS", "5000", "milliseconds"),
+    Variable::number("AUTHORITY_DELIVERY_TIMEOUT_MS", "15000", "milliseconds"),
+    Variable::number("AUTHORITY_DISABLE_AFTER_HOURS", "120", "hours"),
+    Variable::number("AUTHORITY_DELIVERY_CONCURRENCY", "512", "requests"),
+    Variable::number("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "128", "requests"),
+    Variable::without_default("AUTHORITY_EGRESS_PROXY", Shown::Address),
+    Variable::without_default("AUTHORITY_EXTRA_ROOTS", Shown::Plain),
+    Variable::number("AUTHORITY_IDEMPOTENCY_DAYS", "30", "days"),
     Variable {
-        name: "AUTHORITY_DATABASE_URL",
-        default: Some("sqlite://authority.db"),
-        shown: Shown::Address,
+        unit: Some("days"),
+        ..Variable::without_default("AUTHORITY_EVENT_RETENTION_DAYS", Shown::Plain)
     },
-    plain("AUTHORITY_LISTEN", "0.0.0.0:8080"),
-    plain("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:8081"),
-    without_default("AUTHORITY_BASE_URL", Shown::Plain),
-    plain("AUTHORITY_ENV", "production"),
-    plain("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false"),
-    plain("AUTHORITY_RETRY_SCHEDULE", "0,5,300,1800,7200,18000,36000,50400,72000,86400"),
-    plain("AUTHORITY_RETRY_JITTER", "0.2"),
-    plain("AUTHORITY_REJECTED_ATTEMPTS", "4"),
-    plain("AUTHORITY_CONNECT_TIMEOUT_MS", "5000"),
-    plain("AUTHORITY_DELIVERY_TIMEOUT_MS", "15000"),
-    plain("AUTHORITY_DISABLE_AFTER_HOURS", "120"),
-    plain("AUTHORITY_DELIVERY_CONCURRENCY", "512"),
-    plain("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "128"),
-    without_default("AUTHORITY_EGRESS_PROXY", Shown::Address),
-    without_default("AUTHORITY_EXTRA_ROOTS", Shown::Plain),
-    plain("AUTHORITY_IDEMPOTENCY_DAYS", "30"),
-    without_default("AUTHORITY_EVENT_RETENTION_DAYS", Shown::Plain),
-    plain("AUTHORITY_SANDBOX", "on"),
-    plain("AUTHORITY_READY_MAX_DELAY_SECONDS", "300"),
-    plain("AUTHORITY_RATE_LIMITS", "on"),
-    plain("AUTHORITY_RATE_READ_LIVE_PER_SECOND", "100"),
-    plain("AUTHORITY_RATE_READ_TEST_PER_SECOND", "25"),
-    plain("AUTHORITY_RATE_WRITE_LIVE_PER_SECOND", "25"),
-    plain("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", "10"),
-    plain("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "60"),
-    plain("AUTHORITY_RATE_AUTH_PER_MINUTE", "20"),
-    without_default("AUTHORITY_TRUSTED_PROXIES", Shown::Plain),
-    plain("AUTHORITY_LOG", "info"),
-    plain("AUTHORITY_LOG_FORMAT", "text"),
+    Variable::plain("AUTHORITY_SANDBOX", "on"),
+    Variable::number("AUTHORITY_READY_MAX_DELAY_SECONDS", "300", "seconds"),
+    Variable::plain("AUTHORITY_RATE_LIMITS", "on").reloaded(),
+    Variable::number("AUTHORITY_RATE_READ_LIVE_PER_SECOND", "100", "requests").reloaded(),
+    Variable::number("AUTHORITY_RATE_READ_TEST_PER_SECOND", "25", "requests").reloaded(),
+    Variable::number("AUTHORITY_RATE_WRITE_LIVE_PER_SECOND", "25", "requests").reloaded(),
+    Variable::number("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", "10", "requests").reloaded(),
+    Variable::number("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "60", "requests").reloaded(),
+    Variable::number("AUTHORITY_RATE_AUTH_PER_MINUTE", "20", "failures").reloaded(),
+    Variable::without_default("AUTHORITY_TRUSTED_PROXIES", Shown::Plain).reloaded(),
+    Variable::plain("AUTHORITY_LOG", "info").reloaded(),
+    Variable::plain("AUTHORITY_LOG_FORMAT", "text"),
 ];
-
-/// Where a value came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// The variable is set.
-    Environment,
-    /// The variable is not set.
-    Default,
-}
-
-impl Source {
-    /// The name in tables.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Environment => "environment",
-            Self::Default => "default",
-        }
-    }
-}
 
 /// A setting as it may be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -108,32 +120,78 @@ pub struct Setting {
     pub name: &'static str,
     /// The value; `set` for a secret. `None` when the setting is off.
     pub value: Option<String>,
+    /// The value that applies when nothing is set. `None` when there is none.
+    pub default: Option<&'static str>,
+    /// What a number counts; `None` when it is not a number.
+    pub unit: Option<&'static str>,
     /// Where the value came from.
     pub source: Source,
     /// Whether the value is a secret.
     pub secret: bool,
+    /// Whether a running service takes a new value at a reload.
+    pub reloaded: bool,
 }
 
-/// All settings. Call [`super::Config::read`] and [`super::Logging::read`] first: this function checks no value.
+/// All settings. This function checks no value: [`super::Config::read`] and [`super::Logging::read`] do.
 ///
 /// # Errors
-/// [`ConfigError::Malformed`] when a variable is not text.
+/// [`ConfigError`] when a value cannot be read ([`given`]).
 pub fn settings(lookup: Lookup<'_>) -> Result<Vec<Setting>, ConfigError> {
     SETTINGS.iter().map(|variable| setting(variable, lookup)).collect()
 }
 
 fn setting(variable: &Variable, lookup: Lookup<'_>) -> Result<Setting, ConfigError> {
-    let Variable { name, default, shown } = variable;
-    let secret = *shown == Shown::Secret;
-    let Some(given) = text(lookup, name)? else {
-        return Ok(Setting { name, value: default.map(ToOwned::to_owned), source: Source::Default, secret });
+    let Variable { name, default, unit, shown, reloaded } = *variable;
+    let (value, source) = match given(lookup, name)? {
+        None => (default.map(ToOwned::to_owned), Source::Default),
+        Some((text, source)) => (Some(shown.of(&text)), source),
     };
-    let value = match shown {
-        Shown::Plain => given,
-        Shown::Address => address(&given),
-        Shown::Secret => "set".to_owned(),
-    };
-    Ok(Setting { name, value: Some(value), source: Source::Environment, secret })
+    let secret = shown == Shown::Secret;
+    Ok(Setting { name, value, default, unit, source, secret, reloaded })
+}
+
+/// The values that a running service was started or last reloaded with. They may be secrets; nothing shows them.
+pub struct Given(Vec<Option<String>>);
+
+impl Given {
+    /// Reads all of them.
+    ///
+    /// # Errors
+    /// [`ConfigError`] when a value cannot be read ([`given`]).
+    pub fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
+        let values = SETTINGS.iter().map(|variable| Ok(given(lookup, variable.name)?.map(|(text, _)| text)));
+        values.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Takes the newer values of what a reload changes. The others keep the values that the service was started with.
+    pub fn take(&mut self, newer: Self) {
+        for (variable, (value, newer)) in SETTINGS.iter().zip(self.0.iter_mut().zip(newer.0)) {
+            if variable.reloaded {
+                *value = newer;
+            }
+        }
+    }
+
+    /// The names of the variables that have another value in `newer`.
+    #[must_use]
+    pub fn changed(&self, newer: &Self) -> Changed {
+        let pairs = SETTINGS.iter().zip(self.0.iter().zip(&newer.0));
+        let (reloaded, waiting): (Vec<_>, Vec<_>) = pairs
+            .filter(|(_, (old, new))| old != new)
+            .map(|(variable, _)| variable)
+            .partition(|variable| variable.reloaded);
+        let names = |variables: Vec<&Variable>| variables.iter().map(|variable| variable.name).collect();
+        Changed { reloaded: names(reloaded), at_next_start: names(waiting) }
+    }
+}
+
+/// What a reload found changed, by name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// A running service takes these.
+    pub reloaded: Vec<&'static str>,
+    /// These apply after the next start.
+    pub at_next_start: Vec<&'static str>,
 }
 
 /// The address without user, password and options. The path of a SQLite file is not one of a URL: it stays as it is.
@@ -154,6 +212,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::ffi::OsString;
 
+    use super::super::sources::FILE;
     use super::super::{Config, Logging};
     use super::*;
 
@@ -198,8 +257,26 @@ mod tests {
         };
         Logging::read(&lookup).expect("accepted");
         Config::read(&lookup).expect("accepted");
-        let listed: BTreeSet<String> = SETTINGS.iter().map(|variable| variable.name.to_owned()).collect();
-        assert_eq!((listed.len(), listed), (SETTINGS.len(), seen.into_inner()));
+        let sources = |name: &str| [name.to_owned(), format!("{name}{FILE}")];
+        let mut listed: BTreeSet<String> =
+            SETTINGS.iter().flat_map(|variable| sources(variable.name)).collect();
+        listed.insert("CREDENTIALS_DIRECTORY".to_owned());
+        assert_eq!((listed.len(), listed), (2 * SETTINGS.len() + 1, seen.into_inner()));
+    }
+
+    #[test]
+    fn a_reload_tells_what_changed() {
+        let given = |pairs: &[(&str, &str)]| {
+            let value =
+                |asked: &str| pairs.iter().find(|(name, _)| *name == asked).map(|(_, value)| value.into());
+            Given::read(&value).unwrap()
+        };
+        let before = given(&[("AUTHORITY_LOG", "info"), ("AUTHORITY_LISTEN", "127.0.0.1:1")]);
+        let after = given(&[("AUTHORITY_LOG", "debug"), ("AUTHORITY_SANDBOX", "off")]);
+        let none = Changed { reloaded: vec![], at_next_start: vec![] };
+        assert_eq!(before.changed(&before), none);
+        let at_next_start = vec!["AUTHORITY_LISTEN", "AUTHORITY_SANDBOX"];
+        assert_eq!(before.changed(&after), Changed { reloaded: vec!["AUTHORITY_LOG"], at_next_start });
     }
 
     #[test]

@@ -115,9 +115,13 @@ fn every_variable_stands_in_the_table_and_in_the_manual() {
     Logging::read(&lookup).expect("accepted");
     Config::read(&lookup).expect("accepted");
     let manual = include_str!("../../../docs/operations.md");
-    for name in seen.into_inner() {
-        assert!(TABLE.iter().any(|(variable, ..)| *variable == name), "{name} is not in the table");
+    let seen = seen.into_inner();
+    for name in &seen {
+        assert!(name == "CREDENTIALS_DIRECTORY" || is_known(name), "serve would refuse {name}");
+    }
+    // What else is asked for is where a value may be found.
+    for name in seen.iter().filter(|name| seen.contains(&format!("{name}_FILE"))) {
+        assert!(TABLE.iter().any(|(variable, ..)| variable == name), "{name} is not in the table");
         assert!(manual.contains(&format!("`{name}`")), "{name} is not in docs/operations.md");
-        assert!(is_known(&name), "serve would refuse {name}");
     }
 }

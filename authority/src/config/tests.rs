@@ -288,7 +288,8 @@ fn debug_shows_no_key() {
 #[test]
 fn a_database_address_is_read_alone() {
     let read = |value: Option<&str>| {
-        read_database_url(&|_| value.map(OsString::from)).map(|url| url.as_str().to_owned())
+        let lookup = |name: &str| value.filter(|_| name == "AUTHORITY_DATABASE_URL").map(OsString::from);
+        read_database_url(&lookup).map(|url| url.as_str().to_owned())
     };
     assert_eq!(read(None).as_deref(), Ok("sqlite://authority.db"));
     for url in [

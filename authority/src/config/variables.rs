@@ -8,6 +8,8 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::sources::given;
+
 /// Looks up a variable: in the process environment, or in tests in a table.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
@@ -38,13 +40,33 @@ pub enum ConfigError {
         /// What it conflicts with.
         reason: &'static str,
     },
+    /// The value is given in two ways, which may differ.
+    #[error("{variable} is given twice: by {first} and {second}")]
+    GivenTwice {
+        /// The variable's name.
+        variable: &'static str,
+        /// One way.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The value is in a file that cannot be read. The path is not shown: it may be a secret in the wrong place.
+    #[error("{variable} cannot be read from {way}: {reason}")]
+    Unreadable {
+        /// The variable's name.
+        variable: &'static str,
+        /// What names the file.
+        way: String,
+        /// What the operating system said.
+        reason: String,
+    },
     /// Nothing reads the variable, and its name is nearly that of another.
     #[error("{variable} is not a variable of this program: is {likely} meant?")]
     Misspelt {
         /// The variable's name.
         variable: String,
         /// The variable that was probably meant.
-        likely: &'static str,
+        likely: String,
     },
 }
 
@@ -54,7 +76,9 @@ impl ConfigError {
         match self {
             Self::Missing { variable, .. }
             | Self::Malformed { variable, .. }
-            | Self::Conflict { variable, .. } => variable,
+            | Self::Conflict { variable, .. }
+            | Self::GivenTwice { variable, .. }
+            | Self::Unreadable { variable, .. } => variable,
             Self::Misspelt { variable, .. } => variable,
         }
     }
@@ -66,9 +90,7 @@ pub(super) fn malformed(variable: &'static str, expected: impl Into<String>) -> 
 
 /// The variable as text, or `None` when it is not set. An empty value counts as set: it does not give the default.
 pub(super) fn text(lookup: Lookup<'_>, variable: &'static str) -> Result<Option<String>, ConfigError> {
-    lookup(variable)
-        .map(|value| value.into_string().map_err(|_| malformed(variable, "UTF-8 text")))
-        .transpose()
+    Ok(given(lookup, variable)?.map(|(text, _)| text))
 }
 
 /// The variable, parsed by `parse`, which returns `None` for a value that is not `expected`.

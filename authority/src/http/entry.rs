@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
@@ -57,7 +58,7 @@ pub struct AppState {
     /// The rate limit buckets of merchants, and those of failed authentication on both APIs.
     pub limiter: Arc<RateLimiter>,
     /// The proxies that are trusted to name the client's address.
-    pub proxies: Arc<TrustedProxies>,
+    pub proxies: Arc<ArcSwap<TrustedProxies>>,
     /// Answers that their clients have not read yet.
     pub unsent: Arc<Unsent>,
     /// The list pages that are being built.
@@ -311,7 +312,7 @@ fn failed(roots: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
         _ => return refusal,
     };
     let Some(PeerAddress(peer)) = parts.extensions.get() else { return refusal };
-    let client = client_address(&roots.proxies, peer.ip(), &parts.headers);
+    let client = client_address(&roots.proxies.load(), peer.ip(), &parts.headers);
     roots.limiter.authentication_failed(failure, client).err().unwrap_or(refusal)
 }
 

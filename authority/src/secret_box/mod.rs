@@ -19,8 +19,11 @@ mod kek;
 
 pub use kek::{Kek, MalformedKey};
 
+use std::sync::Arc;
+
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
+use arc_swap::ArcSwap;
 use zeroize::Zeroizing;
 
 use crate::dice::Dice;
@@ -56,8 +59,13 @@ pub enum SecretBoxError {
     TooLong,
 }
 
-/// Seals and opens signing secrets under the current key-encryption key, and opens those of the previous one.
+/// Seals and opens signing secrets under the current key-encryption key, and opens those of the previous one. Both keys
+/// can be replaced while the box is used.
 pub struct SecretBox {
+    keys: ArcSwap<SealingKeys>,
+}
+
+struct SealingKeys {
     current: SealingKey,
     previous: Option<SealingKey>,
 }
@@ -74,10 +82,21 @@ impl SealingKey {
     }
 }
 
+impl SealingKeys {
+    fn new(current: &Kek, previous: Option<&Kek>) -> Self {
+        Self { current: SealingKey::new(current), previous: previous.map(SealingKey::new) }
+    }
+}
+
 impl SecretBox {
     /// A box that seals under `current` and opens what was sealed under `current` or `previous`.
     pub fn new(current: &Kek, previous: Option<&Kek>) -> Self {
-        Self { current: SealingKey::new(current), previous: previous.map(SealingKey::new) }
+        Self { keys: ArcSwap::from_pointee(SealingKeys::new(current, previous)) }
+    }
+
+    /// Replaces both keys. What was sealed before opens only while the key it is sealed under is one of them.
+    pub fn replace_keys(&self, current: &Kek, previous: Option<&Kek>) {
+        self.keys.store(Arc::new(SealingKeys::new(current, previous)));
     }
 
     /// Seals `secret` for `context` under the current key, with a nonce from `dice`.
@@ -95,12 +114,13 @@ impl SecretBox {
     ) -> Result<Vec<u8>, SecretBoxError> {
         let mut nonce = [0_u8; NONCE_BYTES];
         dice.fill(&mut nonce);
-        let associated = associated_data(self.current.id, context);
+        let keys = self.keys.load();
+        let SealingKey { id, cipher } = &keys.current;
+        let associated = associated_data(*id, context);
         let payload = Payload { msg: secret.as_bytes(), aad: &associated };
-        let sealed =
-            self.current.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| SecretBoxError::TooLong)?;
+        let sealed = cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| SecretBoxError::TooLong)?;
         let mut blob = Vec::with_capacity(2 + NONCE_BYTES + sealed.len());
-        blob.extend_from_slice(&[FORMAT, self.current.id]);
+        blob.extend_from_slice(&[FORMAT, *id]);
         blob.extend_from_slice(&nonce);
         blob.extend_from_slice(&sealed);
         Ok(blob)
@@ -150,8 +170,9 @@ impl SecretBox {
     ) -> Result<(Zeroizing<String>, SealedUnder), SecretBoxError> {
         let parts = Parts::read(blob)?;
         let associated = associated_data(parts.key_id, context);
-        let previous = self.previous.iter().map(|key| (key, SealedUnder::Previous));
-        let keys = std::iter::once((&self.current, SealedUnder::Current)).chain(previous);
+        let configured = self.keys.load();
+        let previous = configured.previous.iter().map(|key| (key, SealedUnder::Previous));
+        let keys = std::iter::once((&configured.current, SealedUnder::Current)).chain(previous);
         let mut failure = SecretBoxError::UnknownKey;
         for (key, opened_by) in keys.filter(|(key, _)| key.id == parts.key_id) {
             failure = SecretBoxError::Refused;

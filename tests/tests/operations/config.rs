@@ -1,4 +1,4 @@
-//! `authority config check`: what `serve` would run with, and what it would refuse, before it is started.
+//! `authority config`: every setting, and with `check` also what `serve` would refuse, before it is started.
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,9 +9,13 @@ use tests::binary::lone;
 
 const KEK: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// What the command prints, says and exits with.
+/// What `config check` prints, says and exits with.
 async fn check(variables: &[(&str, &str)], arguments: &[&str]) -> (String, String, Option<i32>) {
-    let mut command = lone(&[&["config", "check"], arguments].concat());
+    config(variables, &[&["check"], arguments].concat()).await
+}
+
+async fn config(variables: &[(&str, &str)], arguments: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = lone(&[&["config"], arguments].concat());
     let output = command.envs(variables.iter().copied()).output().await.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code())
@@ -33,24 +37,58 @@ async fn every_setting_is_printed_with_its_source_and_no_secret() {
         .map(|setting| (setting["name"].as_str().unwrap().to_owned(), setting))
         .collect();
     assert_eq!(settings.len(), printed.lines().count());
-    for (name, value, source, secret) in [
-        ("AUTHORITY_SECRET_KEK", json!("set"), "environment", true),
-        ("AUTHORITY_SECRET_KEK_PREVIOUS", Value::Null, "default", true),
-        ("AUTHORITY_DATABASE_URL", json!("postgres://db.example/orders"), "environment", false),
-        ("AUTHORITY_REJECTED_ATTEMPTS", json!("7"), "environment", false),
-        ("AUTHORITY_LISTEN", json!("0.0.0.0:8080"), "default", false),
-        ("AUTHORITY_BASE_URL", Value::Null, "default", false),
+    let (set, address) = (json!("set"), json!("postgres://db.example/orders"));
+    for (name, value, default, unit, source, secret, reloaded) in [
+        ("AUTHORITY_SECRET_KEK", set, json!(null), json!(null), "environment", true, true),
+        ("AUTHORITY_SECRET_KEK_PREVIOUS", json!(null), json!(null), json!(null), "default", true, true),
+        (
+            "AUTHORITY_DATABASE_URL",
+            address,
+            json!("sqlite://authority.db"),
+            json!(null),
+            "environment",
+            false,
+            false,
+        ),
+        (
+            "AUTHORITY_REJECTED_ATTEMPTS",
+            json!("7"),
+            json!("4"),
+            json!("attempts"),
+            "environment",
+            false,
+            false,
+        ),
+        (
+            "AUTHORITY_LISTEN",
+            json!("0.0.0.0:8080"),
+            json!("0.0.0.0:8080"),
+            json!(null),
+            "default",
+            false,
+            false,
+        ),
+        ("AUTHORITY_BASE_URL", json!(null), json!(null), json!(null), "default", false, false),
     ] {
-        let expected = json!({ "name": name, "value": value, "source": source, "secret": secret });
+        let expected = json!({
+            "name": name,
+            "value": value,
+            "default": default,
+            "unit": unit,
+            "source": source,
+            "secret": secret,
+            "reloaded": reloaded,
+        });
         assert_eq!(settings[name], expected);
     }
 
     let (table, _, code) = check(&variables, &[]).await;
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((code, rows.len()), (Some(0), settings.len() + 1));
-    assert_eq!(rows[0], ["NAME", "VALUE", "SOURCE"]);
-    assert!(rows.contains(&vec!["AUTHORITY_REJECTED_ATTEMPTS", "7", "environment"]), "{table}");
-    assert!(rows.contains(&vec!["AUTHORITY_BASE_URL", "-", "default"]), "{table}");
+    assert_eq!(rows[0], ["NAME", "VALUE", "SOURCE", "UNIT", "RELOAD", "DEFAULT"]);
+    let attempts = vec!["AUTHORITY_REJECTED_ATTEMPTS", "7", "environment", "attempts", "start", "4"];
+    assert!(rows.contains(&attempts), "{table}");
+    assert!(rows.contains(&vec!["AUTHORITY_BASE_URL", "-", "default", "-", "start", "-"]), "{table}");
     for shown in [printed, table] {
         assert!(!shown.contains("topsecret") && !shown.contains(KEK), "{shown}");
     }
@@ -81,4 +119,46 @@ async fn what_serve_refuses_is_named() {
         assert_eq!(check(variables, &[]).await, expected);
         assert_eq!(check(variables, &["--json"]).await, expected);
     }
+}
+
+#[tokio::test]
+async fn a_value_may_be_in_a_file_or_a_credential() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).into_os_string().into_string().unwrap();
+    std::fs::write(path("AUTHORITY_SECRET_KEK"), KEK).unwrap();
+    std::fs::write(path("database"), "postgres://shop:topsecret@db.example/orders\n").unwrap();
+    let (database, credentials) = (path("database"), path(""));
+    let variables = [
+        ("AUTHORITY_DATABASE_URL_FILE", database.as_str()),
+        ("CREDENTIALS_DIRECTORY", credentials.as_str()),
+        ("AUTHORITY_SANDBOX", "off"),
+    ];
+    let (printed, said, code) = check(&variables, &["--json"]).await;
+    assert_eq!((said.as_str(), code), ("", Some(0)));
+    for (name, value, source) in [
+        ("AUTHORITY_SECRET_KEK", "set", "credential"),
+        ("AUTHORITY_DATABASE_URL", "postgres://db.example/orders", "file"),
+        ("AUTHORITY_SANDBOX", "off", "environment"),
+        ("AUTHORITY_LOG", "info", "default"),
+    ] {
+        let settings = printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let setting = settings.into_iter().find(|setting| setting["name"] == name).unwrap();
+        assert_eq!((&setting["value"], &setting["source"]), (&json!(value), &json!(source)), "{name}");
+    }
+    let twice = [&variables[..], &[("AUTHORITY_SECRET_KEK", KEK)]].concat();
+    let line =
+        "authority: AUTHORITY_SECRET_KEK is given twice: by the environment and a credential of systemd\n";
+    assert_eq!(check(&twice, &[]).await, (String::new(), line.to_owned(), Some(2)));
+}
+
+#[tokio::test]
+async fn without_check_a_wrong_value_is_shown_as_it_is() {
+    let (table, said, code) = config(&[("AUTHORITY_SANDBOX", "maybe")], &[]).await;
+    assert_eq!((said.as_str(), code), ("", Some(0)));
+    assert!(
+        table.lines().any(|line| line.starts_with("AUTHORITY_SANDBOX ") && line.contains(" maybe ")),
+        "{table}"
+    );
+    let (json, _, code) = config(&[("AUTHORITY_SANDBOX", "maybe")], &["--json"]).await;
+    assert_eq!((json.lines().count(), code), (table.lines().count() - 1, Some(0)));
 }

@@ -13,6 +13,7 @@ mod listen;
 mod manual;
 mod mistakes;
 mod postgres;
+mod reload;
 mod rewrap;
 mod seeing;
 mod stop;

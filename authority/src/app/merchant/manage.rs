@@ -37,7 +37,7 @@ impl App {
     /// # Errors
     /// 422 for wrong members and for a slug that is taken.
     pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
-        let rates = self.rates;
+        let rates = self.rates.load_full();
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
@@ -50,7 +50,7 @@ impl App {
                         }
                         other => other?,
                     }
-                    answer(201, &merchant, rates.as_ref())
+                    answer(201, &merchant, rates.as_deref())
                 })
             })
             .await
@@ -67,7 +67,7 @@ impl App {
         id: Option<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let (if_match, rates) = (mutation.if_match, self.rates);
+        let (if_match, rates) = (mutation.if_match, self.rates.load_full());
         let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
@@ -84,7 +84,7 @@ impl App {
                             work.tx.connections_end(&id, work.now).await?;
                         }
                     }
-                    answer(200, &merchant, rates.as_ref())
+                    answer(200, &merchant, rates.as_deref())
                 })
             })
             .await;
@@ -104,7 +104,7 @@ impl App {
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(|| Refusal::not_found("merchant"))?;
-        answer(200, &merchant, self.rates.as_ref())
+        answer(200, &merchant, self.rates.load().as_deref())
     }
 
     /// `GET /merchants`: newest first.
@@ -116,8 +116,9 @@ impl App {
         request: &ListRequest,
         filter: MerchantFilter,
     ) -> Result<List, Refusal> {
+        let rates = self.rates.load_full();
         let show = |merchant: Merchant| {
-            Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, self.rates.as_ref()))?))
+            Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, rates.as_deref()))?))
         };
         self.operator_list(ListKind::OperatorMerchants, MerchantId::PREFIX, request, show, move |tx, of| {
             Box::pin(async move { Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?) })

@@ -57,7 +57,8 @@ impl App {
             CheckpointStream::Events => ListKind::Events,
             CheckpointStream::Orders => ListKind::SyncOrders,
         };
-        let position = self.cursors.decode_any_filter(&request.cursor, list, Owner::Tenant(tenant)).ok();
+        let position =
+            self.cursors.load().decode_any_filter(&request.cursor, list, Owner::Tenant(tenant)).ok();
         let position = position.and_then(|position| i64::try_from(position).ok());
         position.filter(|position| *position <= latest).ok_or_else(|| {
             let detail = format!("The cursor was not given out by the feed {} as it is.", request.stream);

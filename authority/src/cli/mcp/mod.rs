@@ -70,7 +70,7 @@ pub(super) fn run(command: args::Mcp, process: &mut Process<'_>) -> Result<Exit,
 fn log(process: &Process<'_>) -> Result<(), Failure> {
     let Logging { filter, format } = Logging::read(process.environment)?;
     let filter = filter.add_directive("rmcp=warn".parse().map_err(failed)?);
-    telemetry::install(Logging { filter, format }).map_err(failed)
+    telemetry::install(Logging { filter, format }).map(drop).map_err(failed)
 }
 
 /// Speaks the protocol until the input ends.

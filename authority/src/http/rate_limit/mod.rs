@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
@@ -77,14 +78,15 @@ impl Policy {
 /// All buckets of this instance.
 pub struct RateLimiter {
     /// `None` when limits are disabled.
-    buckets: Option<Buckets>,
+    buckets: ArcSwapOption<Buckets>,
+    clock: Monotonic,
+    instances: AtomicU32,
 }
 
 struct Buckets {
     clock: Monotonic,
     /// For merchants that have no limits of their own.
     defaults: RateLimits,
-    instances: AtomicU32,
     read: MerchantBuckets,
     write: MerchantBuckets,
     delivery: MerchantBuckets,
@@ -97,24 +99,22 @@ impl RateLimiter {
     #[must_use]
     pub fn new(limits: Option<RateLimits>, clock: Arc<dyn Clock>) -> Self {
         let clock = Monotonic(clock);
-        let buckets = limits.map(|limits| Buckets {
-            defaults: limits,
-            instances: AtomicU32::new(1),
-            read: MerchantBuckets::default(),
-            write: MerchantBuckets::default(),
-            delivery: MerchantBuckets::default(),
-            auth: Bucket::new(limits.auth, &clock),
-            checks: AtomicU32::new(0),
-            clock,
-        });
-        Self { buckets }
+        let buckets = ArcSwapOption::from_pointee(limits.map(|limits| Buckets::new(limits, clock.clone())));
+        Self { buckets, clock, instances: AtomicU32::new(1) }
+    }
+
+    /// Sets other limits. Where they differ from the present ones, all buckets start full once more.
+    pub fn set(&self, limits: Option<RateLimits>) {
+        let present = self.buckets.load().as_ref().map(|buckets| buckets.defaults);
+        if present != limits {
+            let buckets = limits.map(|limits| Arc::new(Buckets::new(limits, self.clock.clone())));
+            self.buckets.store(buckets);
+        }
     }
 
     /// Sets the number of instances that share a merchant's limit, this one included.
     pub fn share_among(&self, instances: u32) {
-        if let Some(buckets) = &self.buckets {
-            buckets.instances.store(instances.max(1), Ordering::Relaxed);
-        }
+        self.instances.store(instances.max(1), Ordering::Relaxed);
     }
 
     /// Takes a token. The status goes into the headers of the answer, whether or not a token was left.
@@ -124,7 +124,8 @@ impl RateLimiter {
         limits: &Limits,
         policy: Policy,
     ) -> (RateLimitStatus, Result<(), Refusal>) {
-        let Some(buckets) = &self.buckets else { return (RateLimitStatus(None), Ok(())) };
+        let buckets = self.buckets.load();
+        let Some(buckets) = buckets.as_deref() else { return (RateLimitStatus(None), Ok(())) };
         buckets.sweep();
         let Limit { name, quota } = buckets.limit(policy, tenant.livemode, limits);
         let of_policy = match policy {
@@ -132,7 +133,7 @@ impl RateLimiter {
             Policy::Write => &buckets.write,
             Policy::Delivery => &buckets.delivery,
         };
-        let instances = buckets.instances.load(Ordering::Relaxed);
+        let instances = self.instances.load(Ordering::Relaxed);
         let taken = of_policy.take(tenant, quota, instances, buckets.clock.now());
         let allowed = match taken.refused_for {
             None => Ok(()),
@@ -146,13 +147,26 @@ impl RateLimiter {
     /// # Errors
     /// `rate_limited` when the address has failed too often; it replaces the 401.
     pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<(), Refusal> {
-        let Some(buckets) = &self.buckets else { return Ok(()) };
+        let buckets = self.buckets.load();
+        let Some(buckets) = buckets.as_deref() else { return Ok(()) };
         buckets.sweep();
         buckets.auth.take(&(failure, subscriber(client)), &buckets.clock).1
     }
 }
 
 impl Buckets {
+    fn new(limits: RateLimits, clock: Monotonic) -> Self {
+        Self {
+            defaults: limits,
+            read: MerchantBuckets::default(),
+            write: MerchantBuckets::default(),
+            delivery: MerchantBuckets::default(),
+            auth: Bucket::new(limits.auth, &clock),
+            checks: AtomicU32::new(0),
+            clock,
+        }
+    }
+
     fn sweep(&self) {
         if self.checks.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
             for merchants in [&self.read, &self.write, &self.delivery] {
@@ -435,7 +449,7 @@ mod tests {
     #[test]
     fn full_buckets_are_forgotten() {
         let (clock, limiter) = limiter();
-        let buckets = limiter.buckets.as_ref().unwrap();
+        let buckets = limiter.buckets.load_full().unwrap();
         for n in 0..SWEEP_EVERY - 1 {
             assert_eq!(
                 limiter.authentication_failed(Failure::WrongCredential, IpAddr::from(n.to_be_bytes())),
