@@ -152,10 +152,12 @@ impl Metrics {
     ///
     /// # Errors
     /// None in practice: writing into memory does not fail.
-    pub fn write(&self, others: &Registry) -> Result<String, fmt::Error> {
+    pub fn write(&self, others: &[&Registry]) -> Result<String, fmt::Error> {
         let mut text = String::with_capacity(16 * 1024);
         encode_registry(&mut text, &self.registry)?;
-        encode_registry(&mut text, others)?;
+        for registry in others {
+            encode_registry(&mut text, registry)?;
+        }
         encode_eof(&mut text)?;
         Ok(text)
     }
@@ -187,7 +189,7 @@ mod tests {
         metrics.request("merchant-api", &Method::GET, Some("/v1/merchant/orders/{order}"), 200, took);
         let made_up = Method::from_bytes(b"BREW").unwrap();
         metrics.request("merchant-api", &made_up, None, 404, took);
-        let text = metrics.write(&Registry::default()).unwrap();
+        let text = metrics.write(&[]).unwrap();
         let route = "api=\"merchant-api\",method=\"GET\",route=\"/v1/merchant/orders/{order}\"";
         for line in [
             format!("authority_http_requests_total{{{route},status=\"200\"}} 2"),
@@ -209,7 +211,7 @@ mod tests {
             metrics.attempt(class, Duration::from_millis(30));
         }
         metrics.first_attempt(Duration::from_millis(7));
-        let text = metrics.write(&Registry::default()).unwrap();
+        let text = metrics.write(&[]).unwrap();
         for line in [
             "authority_delivery_attempts_total{class=\"success\"} 2",
             "authority_delivery_attempts_total{class=\"blocked\"} 1",

@@ -1,9 +1,9 @@
 //! `GET /metrics` (contract 15.11): without a key, only on the operator's listener, in the OpenMetrics text format
 //! that Prometheus and similar tools read.
 //!
-//! Counters of this process come from memory; the backlog and the health of endpoints come from the database, read
-//! at most every few seconds. While the database does not answer, `authority_database_up` is 0 and its figures are
-//! missing.
+//! Counters of this process come from memory, what the process uses from the operating system; the backlog and the
+//! health of endpoints come from the database, read at most every few seconds. While the database does not answer,
+//! `authority_database_up` is 0 and its figures are missing.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use super::process_metrics::{register_build, register_process};
 use crate::app::App;
 use crate::app::figures::Figures;
 use crate::http::entry::AppState;
@@ -45,14 +46,17 @@ pub(super) fn routes() -> Routes {
 async fn metrics(State(roots): State<AppState>) -> Response {
     let mut registry = Registry::with_prefix("authority");
     let figures = roots.figures.get(&roots.app).await;
-    register_process(&mut registry, &roots.app);
+    register_build(&mut registry);
+    register_service(&mut registry, &roots.app);
     register_database(&mut registry, figures.as_ref());
+    let mut process = Registry::default();
+    register_process(&mut process);
     // Writing to memory does not fail.
-    let text = roots.metrics.write(&registry).unwrap_or_default();
+    let text = roots.metrics.write(&[&registry, &process]).unwrap_or_default();
     ([(CONTENT_TYPE, OPEN_METRICS)], text).into_response()
 }
 
-fn register_process(registry: &mut Registry, app: &App) {
+fn register_service(registry: &mut Registry, app: &App) {
     let events = Counter::<u64>::default();
     events.inc_by(app.events_committed());
     registry.register("events_committed", "Events that this process has committed", events);

@@ -14,6 +14,7 @@ mod merchants;
 mod metrics;
 mod orders;
 mod payments;
+mod process_metrics;
 mod refunds;
 mod shipments;
 mod subscriptions;

@@ -12,7 +12,7 @@ use tests::receiver::{Answer, Receiver};
 on_both_databases!(every_family_of_the_contract_is_there_and_no_label_names_anybody);
 
 /// The families with their types, by what contract 15.11 calls them.
-const FAMILIES: [(&str, &str); 11] = [
+const FAMILIES: [(&str, &str); 19] = [
     // requests by route and status, and their latency
     ("authority_http_requests", "counter"),
     ("authority_http_request_seconds", "histogram"),
@@ -33,6 +33,15 @@ const FAMILIES: [(&str, &str); 11] = [
     // database pool
     ("authority_database_connections", "gauge"),
     ("authority_database_up", "gauge"),
+    // the process and its build, as every exporter names them
+    ("authority_build", "info"),
+    ("process_cpu_seconds", "counter"),
+    ("process_start_time_seconds", "gauge"),
+    ("process_resident_memory_bytes", "gauge"),
+    ("process_virtual_memory_bytes", "gauge"),
+    ("process_threads", "gauge"),
+    ("process_open_fds", "gauge"),
+    ("process_max_fds", "gauge"),
 ];
 
 /// The values of a label that come from a closed set; a route is a template of the program.
@@ -66,6 +75,7 @@ fn allowed(label: &str, value: &str) -> bool {
         ]
         .contains(&value),
         "pool" => value.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+        "version" | "api_version" => value.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'),
         "le" => value == "+Inf" || value.parse::<f64>().is_ok(),
         _ => false,
     }
@@ -114,6 +124,15 @@ async fn every_family_of_the_contract_is_there_and_no_label_names_anybody(databa
         let sampled = text_now.lines().any(|line| line.starts_with(family));
         assert!(sampled, "{family} has no sample");
     }
+    let value = |name: &str| {
+        let line = text_now.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in\n{text_now}")).parse::<f64>().unwrap()
+    };
+    let seconds = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    // Within the minutes that a test may take on a slow machine; the kernel counts from its own boot.
+    assert!((seconds - value("process_start_time_seconds")).abs() < 600.0);
+    assert!(value("process_resident_memory_bytes") > 1e6);
+    assert!(value("process_open_fds") < value("process_max_fds"));
     for (label, value) in labels(&text_now) {
         assert!(allowed(&label, &value), "{label}={value}");
     }
