@@ -103,6 +103,13 @@ impl Metrics {
             help,
             self.first_attempt_wait_seconds.clone(),
         );
+        // Counted from 0: an alert could not see a counter's first increase if the counter came with it.
+        for class in CLASSES {
+            let _ = self.attempts.get_or_create(&AttemptLabels { class: class_label(class) });
+        }
+        for outcome in ["applied", "refused"] {
+            let _ = self.config_reloads.get_or_create(&ReloadLabels { outcome });
+        }
         let help = "Reloads of the configuration, by their outcome";
         registry.register("config_reloads", help, self.config_reloads.clone());
         self
@@ -126,14 +133,7 @@ impl Metrics {
 
     /// Records an attempt that has ended.
     pub fn attempt(&self, class: OutcomeClass, took: Duration) {
-        let class = match class {
-            OutcomeClass::Success => "success",
-            OutcomeClass::Gone => "gone",
-            OutcomeClass::Retryable => "retryable",
-            OutcomeClass::Rejected => "rejected",
-            OutcomeClass::Blocked => "blocked",
-        };
-        self.attempts.get_or_create(&AttemptLabels { class }).inc();
+        self.attempts.get_or_create(&AttemptLabels { class: class_label(class) }).inc();
         self.attempt_seconds.observe(took.as_secs_f64());
     }
 
@@ -160,6 +160,24 @@ impl Metrics {
         }
         encode_eof(&mut text)?;
         Ok(text)
+    }
+}
+
+const CLASSES: [OutcomeClass; 5] = [
+    OutcomeClass::Success,
+    OutcomeClass::Gone,
+    OutcomeClass::Retryable,
+    OutcomeClass::Rejected,
+    OutcomeClass::Blocked,
+];
+
+fn class_label(class: OutcomeClass) -> &'static str {
+    match class {
+        OutcomeClass::Success => "success",
+        OutcomeClass::Gone => "gone",
+        OutcomeClass::Retryable => "retryable",
+        OutcomeClass::Rejected => "rejected",
+        OutcomeClass::Blocked => "blocked",
     }
 }
 
@@ -215,6 +233,8 @@ mod tests {
         for line in [
             "authority_delivery_attempts_total{class=\"success\"} 2",
             "authority_delivery_attempts_total{class=\"blocked\"} 1",
+            "authority_delivery_attempts_total{class=\"gone\"} 0",
+            "authority_config_reloads_total{outcome=\"refused\"} 0",
             "authority_delivery_attempt_seconds_bucket{le=\"0.025\"} 0",
             "authority_delivery_attempt_seconds_bucket{le=\"0.05\"} 3",
             "authority_delivery_first_attempt_wait_seconds_bucket{le=\"0.01\"} 1",

@@ -12,6 +12,7 @@ mod golden;
 mod listen;
 mod manual;
 mod mistakes;
+mod monitoring;
 mod postgres;
 mod reload;
 mod rewrap;

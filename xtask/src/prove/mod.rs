@@ -6,6 +6,7 @@
 
 mod api_conformance;
 mod delivery_campaign;
+mod monitoring;
 mod noisy_neighbour;
 mod partners;
 mod power_cut;
@@ -27,6 +28,8 @@ pub(crate) enum Proof {
     ApiConformance(api_conformance::Numbers),
     /// Kills instances under load, restarts the database, and accounts for every delivery.
     DeliveryCampaign(delivery_campaign::Numbers),
+    /// Has Prometheus check and test the alert rules, and answer every panel's query from a live authority.
+    Monitoring,
     /// Measures one merchant's latency beside one, 33 and 500 endpoints that take 14 s over each request.
     NoisyNeighbour(noisy_neighbour::Numbers),
     /// Eight writers of shared orders through two instances, for a minute: no deadlock, nothing untold.
@@ -52,6 +55,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
         Proof::ApiConformance(numbers) => api_conformance::run(workspace, numbers),
         Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
+        Proof::Monitoring => monitoring::run(workspace),
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::Partners(numbers) => partners::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
@@ -69,6 +73,7 @@ fn all() -> Vec<Proof> {
     vec![
         Proof::ApiConformance(api_conformance::Numbers::default()),
         Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
+        Proof::Monitoring,
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::Partners(partners::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
