@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Failure, Process, args};
 use crate::clock::SystemClock;
-use crate::config::{Changed, Config, ConfigError, Given, Logging, Lookup, unread_variables};
+use crate::config::{Changed, Config, ConfigError, Logging, Lookup, Snapshot, unread_variables};
 use crate::dice::SystemDice;
 use crate::service::{Service, StartError, migrate_store};
 use crate::telemetry::{self, LogFilter};
@@ -28,7 +28,7 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
     let unread = unread_variables(process.variables)?;
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
-    let given = Given::read(process.environment)?;
+    let applied = Snapshot::read(process.environment)?;
     let log = telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
     for variable in unread {
         tracing::warn!(variable, "nothing reads this variable");
@@ -41,7 +41,7 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
         }
         let service = Service::start(config, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
         print_ready(&service, process)?;
-        let mut reload = Reload { environment: process.environment, given, log };
+        let mut reload = Reload { environment: process.environment, applied, log };
         loop {
             tokio::select! {
                 () = signals.next() => break,
@@ -82,7 +82,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 struct Reload<'a> {
     environment: Lookup<'a>,
     /// The values that apply.
-    given: Given,
+    applied: Snapshot,
     log: LogFilter,
 }
 
@@ -103,13 +103,13 @@ impl Reload<'_> {
 
     async fn apply(&mut self, service: &Service) -> Result<Changed, String> {
         let in_words = |error: ConfigError| error.to_string();
-        let given = Given::read(self.environment).map_err(in_words)?;
+        let found = Snapshot::read(self.environment).map_err(in_words)?;
         let logging = Logging::read(self.environment).map_err(in_words)?;
         let config = Config::read(self.environment).map_err(in_words)?;
         service.reloadable.apply(&config).await.map_err(|error| error.to_string())?;
         self.log.replace(logging.filter).map_err(|error| error.to_string())?;
-        let changed = self.given.changed(&given);
-        self.given.take(given);
+        let changed = self.applied.changed(&found);
+        self.applied.take(found);
         Ok(changed)
     }
 }

@@ -3,7 +3,7 @@
 //! The command line passes in a lookup (the process environment; in tests a table). A value is in the environment, in a
 //! file or in a credential of systemd ([`given`]). [`Config::read`] returns the whole configuration or the first
 //! variable to correct; the process then ends with exit code 2 and that one line (contract 6.5, 16). At SIGHUP a
-//! running service reads all of it again and takes what can change while it runs ([`Given::changed`]); a configuration
+//! running service reads all of it again and takes what can change while it runs ([`Snapshot::changed`]); a configuration
 //! that is refused then changes nothing. Nothing else in the service reads the environment. An empty variable counts as
 //! malformed, not as absent, so that a forgotten value in a deployment file is noticed. For the same reason `serve`
 //! refuses a misspelt `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
@@ -30,7 +30,7 @@ pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use names::unread_variables;
 pub use rate_limits::{Quota, RateLimits};
-pub use settings::{Changed, Given, Setting, settings};
+pub use settings::{Changed, Setting, Snapshot, settings};
 pub use sources::{Source, given};
 pub use trusted_proxies::TrustedProxies;
 pub use variables::{ConfigError, Lookup};

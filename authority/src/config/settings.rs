@@ -151,9 +151,9 @@ fn setting(variable: &Variable, lookup: Lookup<'_>) -> Result<Setting, ConfigErr
 }
 
 /// The values that a running service was started or last reloaded with. They may be secrets; nothing shows them.
-pub struct Given(Vec<Option<String>>);
+pub struct Snapshot(Vec<Option<String>>);
 
-impl Given {
+impl Snapshot {
     /// Reads all of them.
     ///
     /// # Errors
@@ -269,7 +269,7 @@ mod tests {
         let given = |pairs: &[(&str, &str)]| {
             let value =
                 |asked: &str| pairs.iter().find(|(name, _)| *name == asked).map(|(_, value)| value.into());
-            Given::read(&value).unwrap()
+            Snapshot::read(&value).unwrap()
         };
         let before = given(&[("AUTHORITY_LOG", "info"), ("AUTHORITY_LISTEN", "127.0.0.1:1")]);
         let after = given(&[("AUTHORITY_LOG", "debug"), ("AUTHORITY_SANDBOX", "off")]);
