@@ -3,10 +3,11 @@
 //! The command line passes in a lookup (the process environment; in tests a table). A value is in the environment, in a
 //! file or in a credential of systemd ([`given`]). [`Config::read`] returns the whole configuration or the first
 //! variable to correct; the process then ends with exit code 2 and that one line (contract 6.5, 16). At SIGHUP a
-//! running service reads all of it again and takes what can change while it runs ([`Snapshot::changed`]); a configuration
-//! that is refused then changes nothing. Nothing else in the service reads the environment. An empty variable counts as
-//! malformed, not as absent, so that a forgotten value in a deployment file is noticed. For the same reason `serve`
-//! refuses a misspelt `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
+//! running service reads all of it again and takes what can change while it runs ([`Snapshot::changed`]); a
+//! configuration that is refused then changes nothing. Nothing else in the service reads the environment. An empty
+//! variable counts as malformed, not as absent, so that a forgotten value in a deployment file is noticed. For the same
+//! reason `serve` refuses a misspelt `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it
+//! without the secrets.
 //!
 //! Deliberately absent: a configuration file with several settings; values in error messages (a secret under the wrong
 //! name would reach the log).
