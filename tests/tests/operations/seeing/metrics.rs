@@ -74,6 +74,7 @@ fn allowed(label: &str, value: &str) -> bool {
             "limit",
         ]
         .contains(&value),
+        "outcome" => ["applied", "refused"].contains(&value),
         "pool" => value.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
         "version" | "api_version" => value.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-'),
         "le" => value == "+Inf" || value.parse::<f64>().is_ok(),
