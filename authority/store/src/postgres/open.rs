@@ -33,7 +33,7 @@ const WRITER_PLANS: [(&str, &str); 3] =
 /// How the server plans the readers' statements: by the values they ask for, with an index, in one process, and without
 /// compiling the plan to machine code. How far a list looks ahead is a subquery, which the planner takes for a third of
 /// the table: with a million orders it read all of them, in parallel, for a page that an index gives in 25 ms.
-pub(super) const READER_PLANS: [(&str, &str); 3] =
+const READER_PLANS: [(&str, &str); 3] =
     [("enable_seqscan", "off"), ("jit", "off"), ("max_parallel_workers_per_gather", "0")];
 
 /// Prepared statements that a connection keeps. Lists and batches have a text for every number of values in them.
@@ -148,4 +148,34 @@ fn refuse_newer(found: i64, known: i64) -> Result<(), StoreError> {
 /// The schema version this program knows: its newest migration.
 pub(crate) fn known_version() -> i64 {
     migrations::newest(&migrations::POSTGRES)
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::AssertSqlSafe;
+
+    use super::*;
+    use crate::StoreUrl;
+
+    /// Which plan a server prefers depends on its figures of a table; that it may not read a whole table does not.
+    #[tokio::test]
+    async fn no_reader_may_read_a_whole_table_or_start_helpers() {
+        let address = postgres_cluster::database().await;
+        let Some(StoreUrl::Postgres(url)) = StoreUrl::parse(&address) else { panic!("{address}") };
+        migrate(&url).await.unwrap();
+        let Postgres { record_readers, list_readers, .. } = open(&url).await.unwrap();
+        for readers in [record_readers, list_readers] {
+            for (setting, value) in [
+                ("enable_seqscan", "off"),
+                ("jit", "off"),
+                ("max_parallel_workers_per_gather", "0"),
+                ("default_transaction_read_only", "on"),
+                ("lock_timeout", "5s"),
+            ] {
+                let show = AssertSqlSafe(format!("SHOW {setting}"));
+                let found: String = sqlx::query_scalar(show).fetch_one(&readers).await.unwrap();
+                assert_eq!(found, value, "{setting}");
+            }
+        }
+    }
 }

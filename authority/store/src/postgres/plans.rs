@@ -1,10 +1,8 @@
-//! The cost of the feed of changed orders, and of a page that looks ahead, on PostgreSQL with 100,000 orders, read from
-//! the executed plan.
+//! The cost of the feed of changed orders on PostgreSQL with 100,000 orders, read from the executed plan.
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions};
 
-use super::open::READER_PLANS;
 use super::orders::ORDERS_CHANGED;
 use crate::{Store, StoreUrl};
 
@@ -20,41 +18,14 @@ const FILL: [&str; 3] = [
     "ANALYZE",
 ];
 
-/// A connection as a reader has it, to a database with many orders.
-async fn reader() -> PgConnection {
+#[tokio::test]
+async fn a_page_of_changed_orders_walks_its_index() {
     let url = postgres_cluster::database().await;
     Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
-    let mut conn = options.connect().await.unwrap();
+    let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     for sql in FILL {
         sqlx::query(sql).execute(&mut conn).await.unwrap();
     }
-    conn
-}
-
-/// The end of the look-ahead is a subquery, as in [`crate::sql`]; the planner does not know how many rows it leaves.
-#[tokio::test]
-async fn a_page_that_looks_ahead_reads_no_more_than_that() {
-    let mut conn = reader().await;
-    let page = "SELECT created_sequence, body FROM orders WHERE merchant_id = $1 AND livemode = $2 \
-        AND created_sequence >= (SELECT created_sequence FROM orders WHERE merchant_id = $1 AND livemode = $2 \
-            ORDER BY created_sequence DESC LIMIT 1) - 10000 \
-        AND status IN ('cancelled') ORDER BY created_sequence DESC LIMIT 101";
-    let plan: Vec<String> =
-        sqlx::query_scalar(AssertSqlSafe(format!("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {page}")))
-            .bind("mer_1")
-            .bind(true)
-            .fetch_all(&mut conn)
-            .await
-            .unwrap();
-    let plan = plan.join("\n");
-    assert!(!plan.contains("Seq Scan") && !plan.contains("Parallel"), "{plan}");
-    assert!(plan.contains("Rows Removed by Filter: 5001"), "every second row is another merchant's: {plan}");
-}
-
-#[tokio::test]
-async fn a_page_of_changed_orders_walks_its_index() {
-    let mut conn = reader().await;
     for (after, rows) in [(0, 101), (200_000 - MANY / 2, 101), (199_990, 4)] {
         let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
             "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {ORDERS_CHANGED}"
