@@ -1,5 +1,5 @@
-//! Every setting of the service with its value, default and unit, and where the value came from, for `authority config`
-//! and for reloads.
+//! Every setting of the service with its value, default and unit, and where the value came from, for `authority
+//! config`.
 //!
 //! [`SETTINGS`] is the only list of the variables: misspelt names are found with it, too. A test below sets every
 //! variable to its default and compares, so the defaults here are those of the service.
@@ -43,7 +43,7 @@ pub(super) struct Variable {
     unit: Option<&'static str>,
     shown: Shown,
     /// Whether a running service takes a new value at a reload.
-    reloaded: bool,
+    pub(super) reloaded: bool,
 }
 
 impl Variable {
@@ -63,7 +63,7 @@ impl Variable {
         Self::new(name, None, shown)
     }
 
-    /// The service takes a new value of it at a reload ([`crate::service::Service::reload`]).
+    /// The service takes a new value of it at a reload ([`crate::reload::Reloadable::apply`]).
     const fn reloaded(self) -> Self {
         Self { reloaded: true, ..self }
     }
@@ -150,50 +150,6 @@ fn setting(variable: &Variable, lookup: Lookup<'_>) -> Result<Setting, ConfigErr
     Ok(Setting { name, value, default, unit, source, secret, reloaded })
 }
 
-/// The values that a running service was started or last reloaded with. They may be secrets; nothing shows them.
-pub struct Snapshot(Vec<Option<String>>);
-
-impl Snapshot {
-    /// Reads all of them.
-    ///
-    /// # Errors
-    /// [`ConfigError`] when a value cannot be read ([`given`]).
-    pub fn read(lookup: Lookup<'_>) -> Result<Self, ConfigError> {
-        let values = SETTINGS.iter().map(|variable| Ok(given(lookup, variable.name)?.map(|(text, _)| text)));
-        values.collect::<Result<_, _>>().map(Self)
-    }
-
-    /// Takes the newer values of what a reload changes. The others keep the values that the service was started with.
-    pub fn take(&mut self, newer: Self) {
-        for (variable, (value, newer)) in SETTINGS.iter().zip(self.0.iter_mut().zip(newer.0)) {
-            if variable.reloaded {
-                *value = newer;
-            }
-        }
-    }
-
-    /// The names of the variables that have another value in `newer`.
-    #[must_use]
-    pub fn changed(&self, newer: &Self) -> Changed {
-        let pairs = SETTINGS.iter().zip(self.0.iter().zip(&newer.0));
-        let (reloaded, waiting): (Vec<_>, Vec<_>) = pairs
-            .filter(|(_, (old, new))| old != new)
-            .map(|(variable, _)| variable)
-            .partition(|variable| variable.reloaded);
-        let names = |variables: Vec<&Variable>| variables.iter().map(|variable| variable.name).collect();
-        Changed { reloaded: names(reloaded), at_next_start: names(waiting) }
-    }
-}
-
-/// What a reload found changed, by name.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Changed {
-    /// A running service takes these.
-    pub reloaded: Vec<&'static str>,
-    /// These apply after the next start.
-    pub at_next_start: Vec<&'static str>,
-}
-
 /// The address without user, password and options. The path of a SQLite file is not one of a URL: it stays as it is.
 fn address(text: &str) -> String {
     let bare = text.split('?').next().unwrap_or_default();
@@ -262,21 +218,6 @@ mod tests {
             SETTINGS.iter().flat_map(|variable| sources(variable.name)).collect();
         listed.insert("CREDENTIALS_DIRECTORY".to_owned());
         assert_eq!((listed.len(), listed), (2 * SETTINGS.len() + 1, seen.into_inner()));
-    }
-
-    #[test]
-    fn a_reload_tells_what_changed() {
-        let given = |pairs: &[(&str, &str)]| {
-            let value =
-                |asked: &str| pairs.iter().find(|(name, _)| *name == asked).map(|(_, value)| value.into());
-            Snapshot::read(&value).unwrap()
-        };
-        let before = given(&[("AUTHORITY_LOG", "info"), ("AUTHORITY_LISTEN", "127.0.0.1:1")]);
-        let after = given(&[("AUTHORITY_LOG", "debug"), ("AUTHORITY_SANDBOX", "off")]);
-        let none = Changed { reloaded: vec![], at_next_start: vec![] };
-        assert_eq!(before.changed(&before), none);
-        let at_next_start = vec!["AUTHORITY_LISTEN", "AUTHORITY_SANDBOX"];
-        assert_eq!(before.changed(&after), Changed { reloaded: vec!["AUTHORITY_LOG"], at_next_start });
     }
 
     #[test]

@@ -23,6 +23,17 @@ const ALERTS: &str = include_str!("../../../deploy/monitoring/alerts.yml");
 const DASHBOARD: &str = include_str!("../../../deploy/monitoring/dashboard.json");
 const RUNBOOK: &str = include_str!("../../../docs/runbook.md");
 
+/// An authority that has answered a merchant and delivered events.
+async fn at_work() -> Authority {
+    let authority = Authority::start(&[]).await;
+    let receiver = Receiver::accepting().await;
+    let merchant = Merchant::create(&authority, "watched").await;
+    merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    merchant.paid_order().await;
+    receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    authority
+}
+
 /// The names of the alerts.
 fn alerts() -> Vec<&'static str> {
     ALERTS.lines().filter_map(|line| line.trim_start().strip_prefix("- alert: ")).collect()
@@ -59,12 +70,7 @@ fn every_alert_has_its_section_in_the_runbook() {
 
 #[tokio::test]
 async fn rules_and_panels_name_metrics_that_exist() {
-    let authority = Authority::start(&[]).await;
-    let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "watched").await;
-    merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
-    merchant.paid_order().await;
-    receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    let authority = at_work().await;
     let queries = panel_queries().join("\n");
     let rules: String =
         ALERTS.lines().filter(|line| !line.contains("summary:")).collect::<Vec<_>>().join("\n");
@@ -87,12 +93,7 @@ fn percent_encoded(text: &str) -> String {
 #[tokio::test]
 #[ignore = "needs Prometheus: cargo xtask prove monitoring"]
 async fn a_live_prometheus_evaluates_all_of_it() {
-    let authority = Authority::start(&[]).await;
-    let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "watched").await;
-    merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
-    merchant.paid_order().await;
-    receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;
+    let authority = at_work().await;
 
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("alerts.yml"), ALERTS).unwrap();
