@@ -1,7 +1,7 @@
 // Packs the built package for publication: `node release.mjs FOLDER` prints the path of the tarball.
 //
 // npm proves where a published package comes from (`publishConfig.provenance`) by its `repository`. Which that is, the
-// sources do not know; one setting says it, VERIFY_WASM_REPOSITORY, an https URL such as https://host/owner/name, and
+// sources do not know; one setting says it, RELEASE_REPOSITORY, an https URL such as https://host/owner/name, and
 // `repository`, `homepage` and `bugs` are made of it. Without it nothing is packed. Ordinary packing, for tests and for an
 // installation from a checkout, is `npm pack` and needs no setting.
 
@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const SETTING = "VERIFY_WASM_REPOSITORY";
+const SETTING = "RELEASE_REPOSITORY";
 
 /** The address of the repository, without an end that only git needs. Throws when the setting is none. */
 function repositoryUrl(setting) {

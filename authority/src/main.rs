@@ -7,6 +7,11 @@ use anstream::{AutoStream, ColorChoice};
 use authority::cli::{self, Process};
 use authority::clock::SystemClock;
 
+// The released binary is linked with musl, whose own allocator makes all threads wait for one lock.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let variables: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     let mut process = Process {

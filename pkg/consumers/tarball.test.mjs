@@ -107,17 +107,17 @@ test("tools that know no map of entry points find the main entry, its browser fo
 test("a release fills in where it comes from, and is refused without that", async (t) => {
   const folder = temporaryFolder(t);
   const words = [join(source, "release.mjs"), folder];
-  const environment = { ...process.env, VERIFY_WASM_REPOSITORY: undefined };
+  const environment = { ...process.env, RELEASE_REPOSITORY: undefined };
   for (const [setting, said] of [
-    [undefined, /VERIFY_WASM_REPOSITORY is not set/],
-    ["", /VERIFY_WASM_REPOSITORY is not set/],
+    [undefined, /RELEASE_REPOSITORY is not set/],
+    ["", /RELEASE_REPOSITORY is not set/],
     ["git@example.com:a/b.git", /must be an https URL/],
     ["http://example.com/a/b", /must be an https URL/],
     ["https://example.com", /must be an https URL/],
     ["https://user:password@example.com/a/b", /must be an https URL/],
   ]) {
     const { status, stderr } = spawnSync(process.execPath, words, {
-      env: { ...environment, ...(setting === undefined ? {} : { VERIFY_WASM_REPOSITORY: setting }) },
+      env: { ...environment, ...(setting === undefined ? {} : { RELEASE_REPOSITORY: setting }) },
       encoding: "utf8",
     });
     assert.equal(status, 1, setting);
@@ -125,7 +125,7 @@ test("a release fills in where it comes from, and is refused without that", asyn
     assert.deepEqual(readdirSync(folder), []);
   }
   const before = readFileSync(join(source, "package.json"));
-  const released = (await run(process.execPath, words, { env: { VERIFY_WASM_REPOSITORY: "https://example.com/a/b.git" } })).trim();
+  const released = (await run(process.execPath, words, { env: { RELEASE_REPOSITORY: "https://example.com/a/b.git" } })).trim();
   let packed;
   tar.list({
     file: released,

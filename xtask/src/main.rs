@@ -32,6 +32,7 @@ mod prerequisites;
 mod process;
 mod programs;
 mod prove;
+mod release;
 mod samples;
 mod schemathesis;
 mod start;
@@ -62,8 +63,7 @@ enum Task {
         #[arg(long)]
         package: bool,
     },
-    /// Build the npm package and pack it for publication, into `target/npm-release`. `VERIFY_WASM_REPOSITORY` says
-    /// where it comes from.
+    /// Make everything that is handed out, into `target/artifacts`. `RELEASE_REPOSITORY` says where it comes from.
     Release,
     /// Run every check, or only the steps named.
     Test {
@@ -109,7 +109,7 @@ fn run(task: Task) -> Result<()> {
         Task::Build { worker: true, .. } => worker::build(&workspace),
         Task::Build { package: true, .. } => package::build(&workspace),
         Task::Build { .. } => build::everything(&workspace),
-        Task::Release => package::release(&workspace),
+        Task::Release => release::run(&workspace).map(drop),
         Task::Fuzz(numbers) => fuzz::run(&workspace, &numbers),
         Task::Bench(benchmark) => bench::run(&workspace, &benchmark),
         Task::Prove(proof) => prove::run(&workspace, &proof),

@@ -59,13 +59,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Builds the package and packs it for publication; `pkg/release.mjs` says what that takes.
-pub(crate) fn release(workspace: &Workspace) -> Result<()> {
-    build(workspace)?;
-    let folder = workspace.target().join("npm-release");
-    replace_folder(&folder)?;
+/// Packs the built package for publication into `folder`; `pkg/release.mjs` says what that takes.
+pub(crate) fn pack(workspace: &Workspace, folder: &Path) -> Result<()> {
     process::run(
-        Command::new("node").current_dir(workspace.root().join("pkg")).arg("release.mjs").arg(&folder),
+        Command::new("node").current_dir(workspace.root().join("pkg")).arg("release.mjs").arg(folder),
     )
 }
 
@@ -104,7 +101,8 @@ fn compile(workspace: &Workspace, package: &Path) -> Result<()> {
     Ok(())
 }
 
-fn replace_folder(path: &Path) -> Result<()> {
+/// Makes an empty folder, whatever was there.
+pub(crate) fn replace_folder(path: &Path) -> Result<()> {
     if path.exists() {
         fs::remove_dir_all(path).with_context(|| format!("{} cannot be emptied", path.display()))?;
     }

@@ -13,6 +13,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::process;
 
+/// The target of the released binary: static, so that no version of a C library is waited for.
+pub(crate) const MUSL_TARGET: &str = "x86_64-unknown-linux-musl";
+
 /// The target of everything that runs in Node, browsers and Workers.
 pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
@@ -105,18 +108,23 @@ pub(crate) fn sample_programs() -> Result<()> {
         (&["openssl", "version"], "openssl"),
         (&["curl", "--version"], "curl"),
     ];
+    present(&needed, "the samples (Go 1.19, PHP 8.1, Ruby 3.0 and Java 17, or newer)")
+}
+
+/// Checks that each program answers; otherwise names all that do not, with Debian's packages of them.
+pub(crate) fn present(needed: &[(&[&str], &str)], purpose: &str) -> Result<()> {
     let is_missing = |line: &[&str]| {
         let Some((program, options)) = line.split_first() else { return false };
         !Command::new(program).args(options).output().is_ok_and(|output| output.status.success())
     };
-    let missing: Vec<_> = needed.into_iter().filter(|(line, _)| is_missing(line)).collect();
+    let missing: Vec<_> = needed.iter().filter(|(line, _)| is_missing(line)).collect();
     if missing.is_empty() {
         return Ok(());
     }
     let programs: Vec<_> = missing.iter().filter_map(|(line, _)| line.first().copied()).collect();
     let packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
     bail!(
-        "{} not found: the samples need Go 1.19, PHP 8.1, Ruby 3.0 and Java 17, or newer (on Debian: `apt install {}`)",
+        "{} not found, needed for {purpose} (on Debian: `apt install {}`)",
         programs.join(", "),
         packages.join(" ")
     )
@@ -155,16 +163,35 @@ pub(crate) fn checkers() -> Result<()> {
     Ok(())
 }
 
+/// Checks that the programs are there that a release is packed with, all of them Debian's.
+pub(crate) fn release_programs() -> Result<()> {
+    let needed: [(&[&str], &str); 4] = [
+        (&["musl-gcc", "--version"], "musl-tools"),
+        (&["dpkg-deb", "--version"], "dpkg"),
+        (&["tar", "--version"], "tar"),
+        (&["git", "--version"], "git"),
+    ];
+    present(&needed, "a release")
+}
+
 /// Makes sure the standard library for [`WASM_TARGET`] is installed, fetching it with rustup when it is not.
 pub(crate) fn wasm_target() -> Result<()> {
-    let library = sysroot()?.join("lib/rustlib").join(WASM_TARGET);
-    if library.is_dir() {
+    target(WASM_TARGET)
+}
+
+/// The same for the target of released binaries.
+pub(crate) fn musl_target() -> Result<()> {
+    target(MUSL_TARGET)
+}
+
+fn target(name: &str) -> Result<()> {
+    if sysroot()?.join("lib/rustlib").join(name).is_dir() {
         return Ok(());
     }
-    process::run(Command::new("rustup").args(["target", "add", WASM_TARGET])).with_context(|| {
+    process::run(Command::new("rustup").args(["target", "add", name])).with_context(|| {
         format!(
-            "the Rust standard library for {WASM_TARGET} is missing and rustup could not add it: \
-             install Rust with rustup (https://rustup.rs) and run `rustup target add {WASM_TARGET}` while online"
+            "the Rust standard library for {name} is missing and rustup could not add it: \
+             install Rust with rustup (https://rustup.rs) and run `rustup target add {name}` while online"
         )
     })
 }
