@@ -32,6 +32,7 @@ mod prerequisites;
 mod process;
 mod programs;
 mod prove;
+mod python;
 mod release;
 mod samples;
 mod schemathesis;

@@ -1,18 +1,16 @@
 //! schemathesis, always of the pinned version, and what it is let loose on: `tests/openapi/schemathesis`.
 //!
-//! It is a Python program. What it consists of stands in `requirements.txt` with the hash of every file; that is
-//! installed into a virtual environment in the target directory, again when the pins have changed, and nothing of it
-//! runs while it is being installed. `conformance.py` then starts authorities, calls schemathesis, and judges. The same
-//! pins have the public library of Standard Webhooks, which `conformance.py` has verify deliveries (contract 15.12).
+//! It is a Python program, in an environment of its own (`python.rs`). `conformance.py` starts authorities, calls
+//! schemathesis, and judges. The same pins have the public library of Standard Webhooks, which `conformance.py` has
+//! verify deliveries (contract 15.12).
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{process, python};
 
 /// What the authority keeps its records in.
 #[derive(Clone, Copy)]
@@ -30,7 +28,7 @@ pub(crate) fn conformance(
     cases: u32,
     seed: Option<u32>,
 ) -> Result<()> {
-    let python = install(workspace)?;
+    let python = python::install(workspace, "schemathesis", &folder(workspace))?;
     let built = workspace.target().join("debug");
     let mut command = match database {
         Database::Sqlite => Command::new(python),
@@ -47,29 +45,6 @@ pub(crate) fn conformance(
         command.args(["--merchant-database", "{database}", "--operator-database", "{database}"]);
     }
     process::run(&mut command)
-}
-
-/// Installs what `requirements.txt` names, unless that very file is installed already; the environment's Python.
-fn install(workspace: &Workspace) -> Result<PathBuf> {
-    let pins_path = folder(workspace).join("requirements.txt");
-    let pins = fs::read(&pins_path).with_context(|| format!("{} is missing", pins_path.display()))?;
-    let environment = workspace.target().join("schemathesis");
-    let (python, installed) =
-        (environment.join("bin/python"), environment.join("installed-requirements.txt"));
-    // The interpreter may have gone since, with an upgrade of the machine.
-    if python.exists() && fs::read(&installed).is_ok_and(|before| before == pins) {
-        return Ok(python);
-    }
-    process::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    process::run(
-        Command::new(&python)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
-            .args(["--require-hashes", "--only-binary", ":all:", "--requirement"])
-            .arg(&pins_path),
-    )
-    .context("pip could not install what requirements.txt names: PyPI must be reachable once")?;
-    fs::write(&installed, pins).with_context(|| format!("{} cannot be written", installed.display()))?;
-    Ok(python)
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {

@@ -10,6 +10,7 @@ mod monitoring;
 mod noisy_neighbour;
 mod partners;
 mod power_cut;
+mod release;
 mod samples;
 mod simulation;
 mod soak;
@@ -36,6 +37,8 @@ pub(crate) enum Proof {
     Partners(partners::Numbers),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
+    /// Makes the release twice, compares, and runs every part of it from its artifact.
+    Release,
     /// Runs the documents' samples in every language, over all vectors and a hundred thousand random deliveries.
     Samples(samples::Numbers),
     /// Ten thousand days in simulated time, every request and every row judged.
@@ -59,6 +62,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::Partners(numbers) => partners::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::Release => release::run(workspace),
         Proof::Samples(numbers) => samples::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
@@ -77,6 +81,7 @@ fn all() -> Vec<Proof> {
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::Partners(partners::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
+        Proof::Release,
         Proof::Samples(samples::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
