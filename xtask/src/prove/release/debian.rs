@@ -20,7 +20,9 @@ const AS_THE_UNIT: &str = "set -a; . /etc/authority/env; set +a; exec authority 
 pub(super) fn install(trial: &Trial<'_>) -> Result<()> {
     let root = trial.folder.join("debian-root");
     process::run(
-        Command::new("debootstrap").args(["--variant=minbase", "--include=adduser,procps,systemd", &codename()?]).arg(&root),
+        Command::new("debootstrap")
+            .args(["--variant=minbase", "--include=adduser,procps,systemd", &codename()?])
+            .arg(&root),
     )?;
     fs::copy(trial.artifact("authority_", ".deb")?, root.join("authority.deb"))?;
     inside(&root, &["dpkg", "--install", "/authority.deb"])?;
