@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 const SECRET: &str = "whsec_4fQ2mZr8Kc0VtYb7NwXh1LpJd5Ss9RgAeUoTiCnEq3M";
 const OTHER_SECRET: &str = "whsec_Zk81HvTqLw3PpYdN6cRrXa0GmBf2Jt5SeUoKiCnEq7W";
+const BASE64_SECRET: &str = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
 /// Body B of contract 10.8 with its digests under the two secrets.
 const BODY: &str = r#"{"id":"evt_1","type":"webhook.test","api_version":"2026-09-01","created_at":"2026-09-01T12:00:00.000Z","merchant":{"id":"mer_1","slug":"a"},"data":{"object":{}}}"#;
 const DIGEST: &str = "885c9a72f68a9c6eb1d1e063bc1795894d0fcfe1b1417a571e569d957ee16abe";
@@ -28,6 +29,7 @@ fn authority(arguments: &[&str], body: &[u8]) -> Ended {
         .args(arguments)
         .env_clear()
         .envs([("S1", SECRET), ("S2", OTHER_SECRET), ("PREFIX_ONLY", "whsec_"), ("EMPTY", "")])
+        .env("BASE64", BASE64_SECRET)
         .env("LINE_END", format!("{SECRET}\n"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -42,7 +44,7 @@ fn authority(arguments: &[&str], body: &[u8]) -> Ended {
         stdout: String::from_utf8(output.stdout).expect("text"),
         stderr: String::from_utf8(output.stderr).expect("text"),
     };
-    for secret in [SECRET, OTHER_SECRET] {
+    for secret in [SECRET, OTHER_SECRET, BASE64_SECRET] {
         let tail = secret.trim_start_matches("whsec_");
         assert!(
             !ended.stdout.contains(tail) && !ended.stderr.contains(tail),
@@ -87,6 +89,37 @@ fn signs_with_every_secret_newest_first() {
     let json =
         authority(&["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--json"], BODY.as_bytes());
     assert_ended(&json, 0, &format!("{{\"signature\":\"v1={DIGEST}\",\"timestamp\":\"{TIMESTAMP}\"}}\n"), "");
+}
+
+#[test]
+fn the_profile_of_standard_webhooks_is_signed_and_verified() {
+    const PROFILE: [&str; 4] = ["--profile", "standard-webhooks", "--secret-env", "BASE64"];
+    // By Python's hmac and base64, over `evt_1.1788264000.` and the body.
+    const SIGNATURE: &str = "v1,qd7MLiaxUQfYs/iAhzFHnhhZxfwnIoa5A8wMeWhSn5A=";
+    let sign = [&["sign", "--timestamp", TIMESTAMP, "--event-id", "evt_1"], &PROFILE[..]].concat();
+    assert_ended(&authority(&sign, BODY.as_bytes()), 0, &format!("{SIGNATURE}\n"), "");
+    let verify = |id: &str| {
+        let headers = ["verify", "--timestamp", TIMESTAMP, "--event-id", id, "--now", TIMESTAMP];
+        authority(&[&headers[..], &["--signature", SIGNATURE], &PROFILE].concat(), BODY.as_bytes())
+    };
+    assert_ended(&verify("evt_1"), 0, "ok\n", "");
+    assert_ended(&verify("evt_2"), 1, "invalid_signature\n", "");
+    let refused = |arguments: &[&str], message: &str| {
+        let ended = authority(arguments, BODY.as_bytes());
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains(message), "{arguments:?}: {ended:?}");
+    };
+    let without_id = [&["sign", "--timestamp", TIMESTAMP], &PROFILE[..]].concat();
+    refused(&without_id, "--profile standard-webhooks signs the event's id: give it by --event-id");
+    let with_id = ["sign", "--timestamp", TIMESTAMP, "--secret-env", "S1", "--event-id", "evt_1"];
+    refused(&with_id, "--event-id is signed with --profile standard-webhooks only");
+    let other_form = [&sign[..5], &["--profile", "standard-webhooks", "--secret-env", "S1"]].concat();
+    refused(&other_form, "S1 does not hold a usable signing secret (whsec_ and base64)");
+    refused(&[&["verify", "--explain"], &PROFILE[..]].concat(), "--explain knows the profile service only");
+    refused(
+        &["verify", "--secret-env", "S1", "--profile", "svix"],
+        "--profile <PROFILE> must be one of service, standard-webhooks",
+    );
 }
 
 #[test]

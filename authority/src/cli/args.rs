@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
+use verify_core::Profile;
 
 /// `authority serve`
 #[derive(Debug, Args)]
@@ -179,9 +181,15 @@ pub struct Sign {
     /// Environment variable that holds a signing secret; repeat it for a rotation, newest first.
     #[arg(long, value_name = "NAME", required = true)]
     pub secret_env: Vec<OsString>,
-    /// Value of Service-Timestamp: Unix seconds, ten digits.
+    /// Value of the timestamp header: Unix seconds, ten digits.
     #[arg(long, value_name = "T")]
     pub timestamp: OsString,
+    /// How to sign: service (the value of Service-Signature) or standard-webhooks (that of webhook-signature).
+    #[arg(long, value_name = "PROFILE", default_value = "service", value_parser = profile())]
+    pub profile: Profile,
+    /// For --profile standard-webhooks: value of webhook-id, which is signed with the body.
+    #[arg(long, value_name = "I")]
+    pub event_id: Option<String>,
     /// Print one JSON line.
     #[arg(long)]
     pub json: bool,
@@ -194,13 +202,22 @@ pub struct Verify {
     /// Environment variable that holds a trusted signing secret; may be repeated, at most 8.
     #[arg(long, value_name = "NAME")]
     pub secret_env: Vec<OsString>,
-    /// Value of the Service-Timestamp header; leave out if the header is absent.
+    /// By which headers to verify: service (Service-*) or standard-webhooks (webhook-*).
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = "service",
+        value_parser = profile(),
+        conflicts_with = "vectors"
+    )]
+    pub profile: Profile,
+    /// Value of the timestamp header; leave out if the header is absent.
     #[arg(long, value_name = "T", conflicts_with = "vectors")]
     pub timestamp: Option<OsString>,
-    /// Value of the Service-Signature header; leave out if the header is absent.
+    /// Value of the signature header; leave out if the header is absent.
     #[arg(long, value_name = "S", conflicts_with = "vectors")]
     pub signature: Option<OsString>,
-    /// Value of the Service-Event-Id header; leave out if the header is absent.
+    /// Value of the event id's header; leave out if the header is absent.
     #[arg(long, value_name = "I", conflicts_with = "vectors")]
     pub event_id: Option<OsString>,
     /// Time to verify at, in Unix seconds; default: now.
@@ -228,4 +245,10 @@ pub struct Verify {
     /// Run the cases of a vector file instead of reading a body.
     #[arg(long, value_name = "FILE")]
     pub vectors: Option<PathBuf>,
+}
+
+/// Reads the name of a profile; any other is refused with both names.
+fn profile() -> impl TypedValueParser<Value = Profile> {
+    let names = Profile::ALL.map(Profile::as_str);
+    PossibleValuesParser::new(names).map(|name| Profile::from_str(&name).unwrap_or_default())
 }

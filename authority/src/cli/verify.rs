@@ -4,13 +4,14 @@
 //! absent. The command prints `ok` or the code of contract 10.2 and exits with 0 or 1. A secret that is set but
 //! unusable gives the code `invalid_secret`; a variable that is not set at all is wrong usage.
 //!
-//! With `--explain` the likely causes follow a refusal. They change neither the code nor the exit code.
+//! `--profile` says whose headers the values are from (contract 15.12). With `--explain`, for the default one, the
+//! likely causes follow a refusal. They change neither the code nor the exit code.
 
 use std::ffi::OsString;
 
 use serde_json::{Map, Value, json};
 use verify_core::verify::MAX_SECRETS;
-use verify_core::{Envelope, Headers, Tolerance, VerificationCode, Verifier};
+use verify_core::{Envelope, Headers, Profile, Tolerance, VerificationCode, Verifier};
 use verify_explain::{Delivery, Finding, Trust};
 
 use super::secrets::{self, NamedSecret};
@@ -26,7 +27,11 @@ pub(super) fn run(args: args::Verify, process: &mut Process<'_>) -> Result<Exit,
     let other_secrets =
         secrets::from_environment("--other-secret-env", args.other_secret_env, process.environment)?;
     let (secrets, other_secrets) = (texts(&secrets), texts(&other_secrets));
-    let verifier = Verifier::new(&secrets, tolerance).map_err(|_| too_many("--secret-env"))?;
+    if args.explain && args.profile != Profile::Service {
+        return Err(Failure::Usage("--explain knows the profile service only".to_owned()));
+    }
+    let verifier =
+        Verifier::for_profile(args.profile, &secrets, tolerance).map_err(|_| too_many("--secret-env"))?;
     let now = args.now.unwrap_or_else(|| process.clock.now_ms().div_euclid(1000));
     let mut body = Vec::new();
     process.stdin.read_to_end(&mut body)?;

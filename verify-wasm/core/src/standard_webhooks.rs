@@ -91,6 +91,17 @@ impl Secret {
     }
 }
 
+/// The value of `webhook-signature` for secrets that were parsed for this profile, in the given order.
+pub fn signature_header<'s>(
+    secrets: impl IntoIterator<Item = &'s Secret>,
+    event_id: &str,
+    timestamp: &str,
+    body: &[u8],
+) -> String {
+    let content = [event_id.as_bytes(), b".", timestamp.as_bytes(), b".", body];
+    header_value(secrets.into_iter().map(|secret| secret.states.mac(content)))
+}
+
 /// The value of `webhook-signature`: `v1,<base64>` of every digest in the given order, separated by blanks. The digests
 /// are HMAC-SHA256 with the key that [`Key`] is, over the id, a full stop, the timestamp, a full stop and the body.
 pub fn header_value(digests: impl IntoIterator<Item = [u8; mac::DIGEST_LEN]>) -> String {
