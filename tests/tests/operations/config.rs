@@ -162,3 +162,29 @@ async fn without_check_a_wrong_value_is_shown_as_it_is() {
     let (json, _, code) = config(&[("AUTHORITY_SANDBOX", "maybe")], &["--json"]).await;
     assert_eq!((json.lines().count(), code), (table.lines().count() - 1, Some(0)));
 }
+
+/// The files of `deploy` that set variables; the name of another would be found when somebody deploys.
+const DEPLOYMENTS: [&str; 3] = [
+    include_str!("../../../deploy/debian/env"),
+    include_str!("../../../deploy/compose/compose.yaml"),
+    include_str!("../../../deploy/kubernetes/authority.yaml"),
+];
+
+#[tokio::test]
+async fn what_deployments_set_are_settings() {
+    let (printed, _, code) = config(&[], &["--json"]).await;
+    assert_eq!(code, Some(0));
+    let settings: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_setting = |name: &str| settings.iter().any(|setting| setting["name"] == name);
+    for deployment in DEPLOYMENTS {
+        // Comments name what a person sets for the deployment itself.
+        let lines = deployment.lines().filter(|line| !line.trim_start().starts_with('#'));
+        let words = lines.flat_map(|line| line.split(|c: char| !c.is_ascii_uppercase() && c != '_'));
+        let mut found = 0;
+        for name in words.filter(|word| word.starts_with("AUTHORITY_") && *word != "AUTHORITY_VERSION") {
+            assert!(is_setting(name.trim_end_matches("_FILE")), "{name} is no setting");
+            found += 1;
+        }
+        assert!(found >= 4, "{found} variables");
+    }
+}

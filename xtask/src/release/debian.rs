@@ -16,7 +16,7 @@ const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 
 /// From the checkout into the package.
 const FILES: [(&str, &str); 8] = [
-    ("deploy/systemd/authority.service", "lib/systemd/system/authority.service"),
+    ("deploy/systemd/authority.service", "usr/lib/systemd/system/authority.service"),
     ("deploy/debian/env", "etc/authority/env"),
     ("deploy/monitoring/alerts.yml", "usr/share/doc/authority/monitoring/alerts.yml"),
     ("deploy/monitoring/dashboard.json", "usr/share/doc/authority/monitoring/dashboard.json"),

@@ -46,7 +46,7 @@ pub(super) fn install(trial: &Trial<'_>) -> Result<()> {
 
 /// systemd understands the unit, finds its program, and holds it for well locked in.
 fn unit(root: &Path) -> Result<()> {
-    let unit = root.join("lib/systemd/system/authority.service");
+    let unit = root.join("usr/lib/systemd/system/authority.service");
     let image = format!("--root={}", root.display());
     process::run(
         Command::new("systemd-analyze").args(["security", "--offline=true", EXPOSURE_MAX]).arg(&unit),
