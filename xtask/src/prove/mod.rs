@@ -38,7 +38,7 @@ pub(crate) enum Proof {
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
     PowerCut(power_cut::Numbers),
     /// Makes the release twice, compares, and runs every part of it from its artifact.
-    Release,
+    Release(release::Extent),
     /// Runs the documents' samples in every language, over all vectors and a hundred thousand random deliveries.
     Samples(samples::Numbers),
     /// Ten thousand days in simulated time, every request and every row judged.
@@ -62,7 +62,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
         Proof::Partners(numbers) => partners::run(workspace, numbers),
         Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
-        Proof::Release => release::run(workspace),
+        Proof::Release(extent) => release::run(workspace, extent),
         Proof::Samples(numbers) => samples::run(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
@@ -81,7 +81,7 @@ fn all() -> Vec<Proof> {
         Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
         Proof::Partners(partners::Numbers::default()),
         Proof::PowerCut(power_cut::Numbers::default()),
-        Proof::Release,
+        Proof::Release(release::Extent::default()),
         Proof::Samples(samples::Numbers::default()),
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
