@@ -57,7 +57,8 @@ fn unit(root: &Path) -> Result<()> {
 /// The database is made, an operator's key as well, and the service starts and stops in order.
 fn serves(root: &Path) -> Result<()> {
     for words in [&["migrate"][..], &["operator-key", "create", "--name", "trial"], &["config", "check"]] {
-        process::run(as_the_unit(root).args(words))?;
+        // Not shown: a key is among what they print.
+        process::read(as_the_unit(root).args(words))?;
     }
     let mut service = as_the_unit(root)
         .arg("serve")
