@@ -2,23 +2,16 @@
 // `wrangler dev` in FOLDER, sends it deliveries that the binary AUTHORITY signed, and judges its answers.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { event, headers } from "./delivery.mjs";
 
 const [folder, authority] = process.argv.slice(2);
 
 // Base62, as the authority issues them: 43 characters.
 const secret = `whsec_${[...randomBytes(43)].map((byte) => (byte % 36).toString(36)).join("")}`;
-const event = JSON.stringify({
-  id: "evt_release",
-  type: "webhook.test",
-  api_version: "2026-09-01",
-  created_at: "2026-09-01T12:00:00.000Z",
-  merchant: { id: "mer_1", slug: "a" },
-  data: { object: {} },
-});
 
 writeFileSync(join(folder, ".dev.vars"), `SIGNING_SECRET=${secret}\n`, { mode: 0o600 });
 const wrangler = spawn(join(folder, "node_modules/.bin/wrangler"), ["dev", "--port", "0", "--ip", "127.0.0.1"], {
@@ -27,7 +20,8 @@ const wrangler = spawn(join(folder, "node_modules/.bin/wrangler"), ["dev", "--po
   stdio: ["ignore", "pipe", "inherit"],
 });
 
-/** The address that wrangler prints when the Worker answers. What it prints is read to its end, or it would fail to print. */
+// All that wrangler prints is read: its pipe must neither fill nor close.
+/** The address that it prints when the Worker answers. */
 const address = new Promise((resolve, reject) => {
   let printed = "";
   wrangler.stdout.setEncoding("utf8").on("data", (chunk) => {
@@ -39,22 +33,10 @@ const address = new Promise((resolve, reject) => {
   wrangler.on("exit", () => reject(new Error("wrangler ended before the Worker answered")));
 });
 
-function sign(timestamp) {
-  const words = ["sign", "--secret-env", "RELEASE_TEST_SECRET", "--timestamp", timestamp];
-  const env = { ...process.env, RELEASE_TEST_SECRET: secret };
-  return execFileSync(authority, words, { input: event, env, encoding: "utf8" }).trim();
-}
-
 async function deliver(url, body, age = 0) {
-  const timestamp = String(Math.floor(Date.now() / 1000) - age);
   const answer = await fetch(`${url}/webhooks`, {
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "service-timestamp": timestamp,
-      "service-signature": sign(timestamp),
-      "service-event-id": "evt_release",
-    },
+    headers: { "content-type": "application/json", ...headers(authority, secret, age) },
     body,
   });
   return [answer.status, (await answer.json()).code];

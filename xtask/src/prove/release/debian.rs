@@ -44,7 +44,7 @@ pub(super) fn install(trial: &Trial<'_>) -> Result<()> {
     Ok(())
 }
 
-/// systemd understands the unit, finds its program, and holds it for well locked in.
+/// systemd understands the unit, finds its program, and rates its sandbox within the bound.
 fn unit(root: &Path) -> Result<()> {
     let unit = root.join("usr/lib/systemd/system/authority.service");
     let image = format!("--root={}", root.display());

@@ -52,7 +52,10 @@ pub(super) fn npm(trial: &Trial<'_>) -> Result<()> {
             .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
             .arg(tarball),
     )?;
-    fs::copy(folder(trial).join("package.mjs"), project.join("package.mjs"))?;
+    // Beside the installed package, where Node looks for it.
+    for program in ["package.mjs", "delivery.mjs"] {
+        fs::copy(folder(trial).join(program), project.join(program))?;
+    }
     process::run(Command::new("node").current_dir(&project).arg("package.mjs").arg(trial.binary()))
 }
 
