@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use authority_domain::endpoint::url::UrlRules;
+use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
 use crate::dice::Dice;
-use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits};
+use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
 use crate::dispatch::engine::Dispatcher;
 use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
@@ -131,7 +131,7 @@ impl Service {
         for_requests: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
         let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
-        app.target_judge = target_judge(&config, for_requests);
+        app.target_judge = Some(target_judge(&config, for_requests));
         check_keys(&app, &app.secrets).await?;
         let released = app.store.take_back_leases().await?;
         if released > 0 {
@@ -278,7 +278,7 @@ pub async fn open_app(
         secrets: Arc::new(config.keys.secret_box()),
         cursors: Arc::new(ArcSwap::new(Arc::clone(&config.keys.cursors))),
         urls: url_rules(config),
-        target_judge: target_judge(config, Arc::new(SystemResolver::default())),
+        target_judge: Some(target_judge(config, Arc::new(SystemResolver::default()))),
         base_url: config.base_url.clone().unwrap_or_default(),
         rates: Arc::new(ArcSwapOption::from_pointee(config.rate_limits.as_ref().map(DefaultRates::from))),
         known_keys: Arc::default(),
@@ -289,14 +289,14 @@ pub async fn open_app(
     })
 }
 
-/// `None` behind a proxy: there the proxy resolves the names of receivers.
-fn target_judge(config: &Config, names: Arc<dyn Resolve>) -> Option<Arc<TargetJudge>> {
-    config.delivery.egress_proxy.is_none().then(|| Arc::new(TargetJudge::new(names)))
+fn target_judge(config: &Config, names: Arc<dyn Resolve>) -> Arc<TargetJudge> {
+    let Delivery { private, egress_proxy, .. } = &config.delivery;
+    Arc::new(TargetJudge::new(names, private.clone(), egress_proxy.is_some()))
 }
 
 /// Events are not sent to this service's own public name.
-fn url_rules(config: &Config) -> UrlRules {
-    let rules = UrlRules::new(config.url_policy);
+fn url_rules(config: &Config) -> UrlRulesByOwner {
+    let rules = UrlRulesByOwner::new(config.url_policy, &config.delivery.private);
     let own = config.base_url.as_deref().and_then(|url| Url::parse(url).ok());
     match own.as_ref().and_then(Url::host_str) {
         Some(host) => rules.deny_host(host),
@@ -351,8 +351,12 @@ fn dispatcher(
     let extra_roots = delivery.extra_roots.as_deref().map(std::fs::read).transpose().map_err(|error| {
         StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: the file cannot be read: {error}"))
     })?;
-    let (proxy, clock) = (delivery.egress_proxy.as_ref(), Arc::clone(&app.clock));
-    let client = DeliveryClient::behind(proxy, limits, extra_roots.as_deref(), names, clock);
+    let egress = Egress {
+        proxy: delivery.egress_proxy.as_ref(),
+        extra_roots_pem: extra_roots.as_deref(),
+        private: Some(&delivery.private),
+    };
+    let client = DeliveryClient::new(limits, egress, names, Arc::clone(&app.clock));
     let client = client.map_err(|error| match error {
         DeliveryClientError::ExtraRoots => {
             StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: {error}"))

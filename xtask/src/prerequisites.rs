@@ -1,8 +1,8 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python and curl may be missing, which
-//! is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and none has
-//! the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
+//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python, curl and ip may be missing,
+//! which is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and
+//! none has the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::env;
 use std::fs;
@@ -30,6 +30,7 @@ pub(crate) fn all() -> Result<()> {
     chromium()?;
     python()?;
     curl()?;
+    ip()?;
     checkers()?;
     wasm_target()
 }
@@ -94,6 +95,13 @@ pub(crate) fn curl() -> Result<()> {
     let program = ["--fail-with-body", "--version"];
     process::read(Command::new("curl").args(program))
         .context("curl 7.76 or newer is needed: install it (on Debian: `apt install curl`)")?;
+    Ok(())
+}
+
+/// Checks that `ip` is on the PATH; tests join machines of their own with it.
+pub(crate) fn ip() -> Result<()> {
+    process::read(Command::new("ip").arg("-V"))
+        .context("ip is needed: install it (on Debian: `apt install iproute2`)")?;
     Ok(())
 }
 

@@ -215,7 +215,7 @@ text_enum! {
         UrlFragment = "url_fragment",
         /// Endpoint URL: a name that is reserved or denied (contract 7.6 rule 3).
         UrlHostDenied = "url_host_denied",
-        /// Endpoint URL: resolves to an address that is not public (contract 7.6 rule 4).
+        /// Endpoint URL: resolves to an address that events are not sent to (contract 7.6 rule 4).
         UrlAddressBlocked = "url_address_blocked",
     }
 }

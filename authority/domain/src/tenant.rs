@@ -39,7 +39,13 @@ impl Tenant {
     /// Whether this is the operator's own tenant.
     #[must_use]
     pub fn is_operator(&self) -> bool {
-        self.merchant_id.as_str() == Self::OPERATOR
+        Self::is_of_operator(&self.merchant_id)
+    }
+
+    /// Whether this stands for the operator in place of a merchant's id.
+    #[must_use]
+    pub fn is_of_operator(merchant_id: &MerchantId) -> bool {
+        merchant_id.as_str() == Self::OPERATOR
     }
 }
 

@@ -1,8 +1,11 @@
 //! Endpoint URLs against contract 7.6 rules 1 to 3.
 
+use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceivers, ReceiverList};
 use authority_domain::endpoint::url::{
-    MAX_URL_BYTES, NetworkScope, TargetUrl, UrlPolicy, UrlRefusal, UrlRules,
+    MAX_URL_BYTES, NetworkScope, TargetUrl, UrlPolicy, UrlRefusal, UrlRules, UrlRulesByOwner,
 };
+use authority_domain::id::MerchantId;
+use authority_domain::tenant::Tenant;
 use proptest::prelude::*;
 
 const LIVE: bool = true;
@@ -293,7 +296,7 @@ proptest! {
                 NetworkScope::Loopback => {
                     prop_assert!(matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost")));
                 }
-                NetworkScope::Anywhere => prop_assert!(false, "no rules allow that"),
+                NetworkScope::Private(_) | NetworkScope::Anywhere => prop_assert!(false, "no rules allow that"),
             }
         }
     }
@@ -304,5 +307,63 @@ proptest! {
             let text = format!("https://{host}/");
             prop_assert_eq!(public(&text), Err(UrlRefusal::IpLiteral));
         }
+    }
+}
+
+/// Rules with private receivers: `corp.example` for merchants, `app`, `localhost` and `svc.cluster.local` for the
+/// platform.
+fn with_private_receivers(owner: EndpointOwner, text: &str) -> Result<TargetUrl, UrlRefusal> {
+    let list = |owner, list: &str| ReceiverList::parse(owner, list).unwrap_or_default();
+    let private = PrivateReceivers {
+        merchants: list(EndpointOwner::Merchant, "10.0.0.0/8,corp.example"),
+        platform: list(EndpointOwner::Platform, "10.0.0.0/8,127.0.0.1,app,localhost,svc.cluster.local"),
+    };
+    let rules = UrlRulesByOwner::new(UrlPolicy::Public, &private).deny_host("own.corp.example");
+    let merchant_id = match owner {
+        EndpointOwner::Merchant => MerchantId::from_store("mer_01".to_owned()),
+        EndpointOwner::Platform => Tenant::operator().merchant_id,
+    };
+    rules.of(&merchant_id).parse(text, LIVE)
+}
+
+#[test]
+fn private_receivers_are_those_that_the_operator_lists_for_the_owner() {
+    let merchant = |text: &str| with_private_receivers(EndpointOwner::Merchant, text);
+    let platform = |text: &str| with_private_receivers(EndpointOwner::Platform, text);
+    let private = |owner, normalised: &'static str| Ok((normalised, NetworkScope::Private(owner)));
+    let seen = |target: Result<TargetUrl, UrlRefusal>| target.map(|it| (it.as_str().to_owned(), it.reach()));
+    let table = [
+        ("https://a.CORP.example./x", private(EndpointOwner::Merchant, "https://a.corp.example/x")),
+        ("https://corp.example:8443/", private(EndpointOwner::Merchant, "https://corp.example:8443/")),
+        ("https://corp.example.com/", Ok(("https://corp.example.com/", NetworkScope::Public))),
+        ("http://a.corp.example/", Err(UrlRefusal::SchemeNotHttps)),
+        ("https://a.corp.example:22/", Err(UrlRefusal::PortForbidden)),
+        ("https://own.corp.example/", Err(UrlRefusal::HostDenied)),
+        ("https://u@a.corp.example/", Err(UrlRefusal::Userinfo)),
+        ("https://app/", Err(UrlRefusal::HostNotPublic)),
+        ("https://hooks.svc.cluster.local/", Err(UrlRefusal::HostNotPublic)),
+        ("https://10.0.0.1/", Err(UrlRefusal::IpLiteral)),
+        ("https://localhost/", Err(UrlRefusal::HostNotPublic)),
+    ];
+    for (text, expected) in table {
+        assert_eq!(seen(merchant(text)), expected.map(|(url, scope)| (url.to_owned(), scope)), "{text}");
+    }
+    let table = [
+        ("http://app:3000/hooks", private(EndpointOwner::Platform, "http://app:3000/hooks")),
+        ("http://app/", private(EndpointOwner::Platform, "http://app/")),
+        ("https://app./", private(EndpointOwner::Platform, "https://app/")),
+        ("http://localhost:9000/", private(EndpointOwner::Platform, "http://localhost:9000/")),
+        (
+            "http://hooks.svc.cluster.local/",
+            private(EndpointOwner::Platform, "http://hooks.svc.cluster.local/"),
+        ),
+        ("http://app:22/", Err(UrlRefusal::PortForbidden)),
+        ("http://hooks.example.com/", Err(UrlRefusal::SchemeNotHttps)),
+        ("http://10.0.0.1:3000/", Err(UrlRefusal::SchemeNotHttps)),
+        ("https://10.0.0.1:3000/", Err(UrlRefusal::IpLiteral)),
+        ("https://a.corp.example/", Ok(("https://a.corp.example/", NetworkScope::Public))),
+    ];
+    for (text, expected) in table {
+        assert_eq!(seen(platform(text)), expected.map(|(url, scope)| (url.to_owned(), scope)), "{text}");
     }
 }

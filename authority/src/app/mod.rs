@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::cursor::CursorKeys;
-use authority_domain::endpoint::url::UrlRules;
+use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
@@ -66,8 +66,8 @@ pub struct App {
     /// The keys that authenticate cursors.
     pub cursors: Arc<ArcSwap<CursorKeys>>,
     /// The rules for URLs that events may be sent to.
-    pub urls: UrlRules,
-    /// Judges the addresses that receivers' names resolve to; `None` where a proxy does.
+    pub urls: UrlRulesByOwner,
+    /// Judges the addresses that receivers' names resolve to; `None` where no name is ever resolved.
     pub target_judge: Option<Arc<TargetJudge>>,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,

@@ -8,9 +8,14 @@ use authority_domain::delivery::retry::{
     MAX_ATTEMPTS, MAX_WAIT_S, RetryPolicy, RetryPolicyError, STANDARD_SCHEDULE_S,
 };
 use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::endpoint::private_receivers::{
+    EndpointOwner, PrivateReceivers, ReceiverList, ReceiverListError,
+};
 
 use super::EgressProxy;
-use super::variables::{ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, time_limit_ms};
+use super::variables::{
+    ConfigError, Lookup, count, decimal, malformed, nonzero, parsed, text, time_limit_ms,
+};
 
 /// A lease lasts 60 s (contract 7.4). It covers an attempt with this deadline, 2 s to drain the answer (contract 15.5)
 /// and the time to record the outcome, so that no second worker takes the delivery meanwhile.
@@ -33,6 +38,8 @@ pub struct Delivery {
     pub disable: DisablePolicy,
     /// The proxy through which public receivers are reached (contract 7.6 rule 6).
     pub egress_proxy: Option<EgressProxy>,
+    /// The receivers in private networks that are allowed (contract 7.6).
+    pub private: PrivateReceivers,
     /// A PEM file whose certificates are trusted besides the public authorities.
     pub extra_roots: Option<PathBuf>,
     /// Slots for quick requests, all endpoints together; slow requests have twice as many separate slots.
@@ -50,6 +57,7 @@ impl Default for Delivery {
             timeout: Duration::from_millis(15_000),
             disable: DisablePolicy::default(),
             egress_proxy: None,
+            private: PrivateReceivers::default(),
             extra_roots: None,
             concurrency: nonzero::<512>(),
             concurrency_per_endpoint: nonzero::<128>(),
@@ -71,6 +79,14 @@ impl Delivery {
             timeout: time_limit_ms(lookup, "AUTHORITY_DELIVERY_TIMEOUT_MS", MAX_TIMEOUT_MS, default.timeout)?,
             disable: disable_policy(lookup)?,
             egress_proxy: EgressProxy::read(lookup)?,
+            private: PrivateReceivers {
+                merchants: receiver_list(lookup, "AUTHORITY_PRIVATE_RECEIVERS", EndpointOwner::Merchant)?,
+                platform: receiver_list(
+                    lookup,
+                    "AUTHORITY_PLATFORM_PRIVATE_RECEIVERS",
+                    EndpointOwner::Platform,
+                )?,
+            },
             extra_roots: parsed(lookup, "AUTHORITY_EXTRA_ROOTS", "the path of a PEM file", |path| {
                 (!path.is_empty()).then(|| PathBuf::from(path))
             })?,
@@ -83,6 +99,31 @@ impl Delivery {
             )?,
         })
     }
+}
+
+fn receiver_list(
+    lookup: Lookup<'_>,
+    variable: &'static str,
+    owner: EndpointOwner,
+) -> Result<ReceiverList, ConfigError> {
+    let Some(list) = text(lookup, variable)? else { return Ok(ReceiverList::default()) };
+    ReceiverList::parse(owner, &list).map_err(|error| match error {
+        ReceiverListError::Entry => {
+            malformed(variable, "a comma list of networks and host names, such as 10.20.0.0/16,corp.example")
+        }
+        ReceiverListError::NotPrivate => ConfigError::Conflict {
+            variable,
+            reason: "names a network that is not a private one, or one that receivers are never in",
+        },
+        ReceiverListError::NoHost => ConfigError::Conflict {
+            variable,
+            reason: "names networks but no host, so it would allow nothing",
+        },
+        ReceiverListError::NoNetwork => ConfigError::Conflict {
+            variable,
+            reason: "names hosts but no network, so it would allow nothing",
+        },
+    })
 }
 
 fn disable_policy(lookup: Lookup<'_>) -> Result<DisablePolicy, ConfigError> {

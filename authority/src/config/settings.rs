@@ -93,6 +93,8 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::number("AUTHORITY_DELIVERY_CONCURRENCY", "512", "requests"),
     Variable::number("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "128", "requests"),
     Variable::without_default("AUTHORITY_EGRESS_PROXY", Shown::Address),
+    Variable::without_default("AUTHORITY_PRIVATE_RECEIVERS", Shown::Plain),
+    Variable::without_default("AUTHORITY_PLATFORM_PRIVATE_RECEIVERS", Shown::Plain),
     Variable::without_default("AUTHORITY_EXTRA_ROOTS", Shown::Plain),
     Variable::number("AUTHORITY_IDEMPOTENCY_DAYS", "30", "days"),
     Variable {

@@ -61,6 +61,16 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     ("AUTHORITY_EVENT_RETENTION_DAYS", &["90", "365", "36500"], &["", "0", "89", "36501", "forever"]),
     (
+        "AUTHORITY_PRIVATE_RECEIVERS",
+        &["10.0.0.0/8,corp.example", "corp.example, fd12::/16 ,10.0.0.1"],
+        &["", "10.0.0.0/8", "corp.example", "0.0.0.0/0,corp.example", "127.0.0.1,localhost", "10.0.0.0/8,*"],
+    ),
+    (
+        "AUTHORITY_PLATFORM_PRIVATE_RECEIVERS",
+        &["10.0.0.0/8,app", "127.0.0.1,::1,localhost"],
+        &["", "169.254.169.254,app", "93.184.215.14,app", "10.0.0.0/8,http://app"],
+    ),
+    (
         "AUTHORITY_EGRESS_PROXY",
         &["http://proxy.example:3128", "http://u:p@10.0.0.1", "http://[::1]:8080/"],
         &[

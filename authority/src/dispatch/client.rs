@@ -6,9 +6,9 @@
 //! takes longer is read in the background for a bounded time, so that its connection can be used again. So no
 //! receiver holds a slot longer than the deadline and that short wait together.
 //!
-//! There are two connection pools, one for public hosts and one for the development exception. A connection that one
-//! of them made is never used by the other, so a pooled connection has always passed the address rule of the request
-//! that uses it.
+//! Each network scope has a connection pool of its own: public hosts, private receivers of merchants and of the
+//! platform, the development exception. A connection that one of them made is never used by another, so a pooled
+//! connection has always passed the address rule of the request that uses it.
 //!
 //! A request that got no answer is sent again within the attempt where the receiver has not processed it, or where a
 //! pooled connection turned out to be closed (contract 18.4-4). It goes out on another connection, under the same
@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use authority_domain::delivery::outcome::{
     AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after,
 };
+use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceivers};
 use authority_domain::endpoint::url::NetworkScope;
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
@@ -125,11 +126,41 @@ pub enum DeliveryClientError {
     Tls,
 }
 
-/// Sends deliveries.
-pub struct DeliveryClient {
+/// How the operator lets deliveries out of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Egress<'a> {
+    /// The proxy through which public receivers are reached; it judges their addresses (contract 7.6 rule 6).
+    pub proxy: Option<&'a EgressProxy>,
+    /// The text of a PEM file whose certificates are trusted besides the public authorities.
+    pub extra_roots_pem: Option<&'a [u8]>,
+    /// The private receivers that are allowed.
+    pub private: Option<&'a PrivateReceivers>,
+}
+
+/// The connection pool of each network scope.
+struct Pools {
     public: Arc<Pool>,
+    private_of_merchants: Arc<Pool>,
+    private_of_platform: Arc<Pool>,
     loopback: Arc<Pool>,
     anywhere: Arc<Pool>,
+}
+
+impl Pools {
+    fn of(&self, scope: NetworkScope) -> &Arc<Pool> {
+        match scope {
+            NetworkScope::Public => &self.public,
+            NetworkScope::Private(EndpointOwner::Merchant) => &self.private_of_merchants,
+            NetworkScope::Private(EndpointOwner::Platform) => &self.private_of_platform,
+            NetworkScope::Loopback => &self.loopback,
+            NetworkScope::Anywhere => &self.anywhere,
+        }
+    }
+}
+
+/// Sends deliveries.
+pub struct DeliveryClient {
+    pools: Pools,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
     /// One permit for each body that is read in the background.
@@ -137,49 +168,34 @@ pub struct DeliveryClient {
 }
 
 impl DeliveryClient {
-    /// A client with these limits. `extra_roots_pem` is the text of a PEM file whose certificates are trusted besides
-    /// the public authorities.
+    /// A client with these limits.
     ///
     /// # Errors
     ///
     /// [`DeliveryClientError`] when the roots cannot be read.
     pub fn new(
         limits: DeliveryLimits,
-        extra_roots_pem: Option<&[u8]>,
+        egress: Egress<'_>,
         resolver: Arc<dyn Resolve>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, DeliveryClientError> {
-        Self::behind(None, limits, extra_roots_pem, resolver, clock)
-    }
-
-    /// A client behind an egress proxy, when one is set: public receivers are reached only through it, and it judges
-    /// their addresses (contract 7.6 rule 6).
-    ///
-    /// # Errors
-    ///
-    /// [`DeliveryClientError`] when the roots cannot be read.
-    pub fn behind(
-        proxy: Option<&EgressProxy>,
-        limits: DeliveryLimits,
-        extra_roots_pem: Option<&[u8]>,
-        resolver: Arc<dyn Resolve>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, DeliveryClientError> {
-        let tls = tls::client_config(extra_roots_pem)?;
+        let tls = tls::client_config(egress.extra_roots_pem)?;
         let connection_count = ConnectionCount::new(limits.kept_connections);
-        let connect_timeout = limits.connect_timeout;
-        let pool_of = |reach| {
-            let connector = CheckedConnector::new(Arc::clone(&resolver), reach, connect_timeout, proxy);
-            pool(reach, &tls, connector, limits, connection_count.clone(), Arc::clone(&clock))
+        let private = Arc::new(egress.private.cloned().unwrap_or_default());
+        let pool_of = |scope| {
+            let (resolver, private) = (Arc::clone(&resolver), Arc::clone(&private));
+            let connector =
+                CheckedConnector::new(resolver, scope, private, limits.connect_timeout, egress.proxy);
+            pool(scope, &tls, connector, limits, connection_count.clone(), Arc::clone(&clock))
         };
-        Ok(Self {
+        let pools = Pools {
             public: pool_of(NetworkScope::Public),
+            private_of_merchants: pool_of(NetworkScope::Private(EndpointOwner::Merchant)),
+            private_of_platform: pool_of(NetworkScope::Private(EndpointOwner::Platform)),
             loopback: pool_of(NetworkScope::Loopback),
             anywhere: pool_of(NetworkScope::Anywhere),
-            limits,
-            clock,
-            reading_on: Arc::new(Semaphore::new(READING_ON_MAX)),
-        })
+        };
+        Ok(Self { pools, limits, clock, reading_on: Arc::new(Semaphore::new(READING_ON_MAX)) })
     }
 
     async fn report(&self, response: Response<LeasedBody>, duration: Duration) -> AttemptReport {
@@ -226,11 +242,7 @@ impl Transport for DeliveryClient {
     /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] plus the wait for the excerpt, whatever the
     /// receiver does. Dropping the future closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
-        let pool = match request.url.reach() {
-            NetworkScope::Public => &self.public,
-            NetworkScope::Loopback => &self.loopback,
-            NetworkScope::Anywhere => &self.anywhere,
-        };
+        let pool = self.pools.of(request.url.reach());
         let started = self.clock.monotonic();
         let answer = match http_request(request) {
             Ok((origin, request)) => timeout(self.limits.deadline, exchange(pool, &origin, request)).await,
@@ -273,8 +285,10 @@ fn pool(
 ) -> Arc<Pool> {
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
     let builder = match reach {
-        NetworkScope::Public => builder.https_only(),
-        NetworkScope::Loopback | NetworkScope::Anywhere => builder.https_or_http(),
+        NetworkScope::Public | NetworkScope::Private(EndpointOwner::Merchant) => builder.https_only(),
+        NetworkScope::Private(EndpointOwner::Platform) | NetworkScope::Loopback | NetworkScope::Anywhere => {
+            builder.https_or_http()
+        }
     };
     let connector = builder.enable_all_versions().wrap_connector(connector);
     let connector = DeadlineConnector::new(connector, limits.connect_timeout, connection_count.clone());

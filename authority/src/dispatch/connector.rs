@@ -10,8 +10,8 @@
 //! with it one connection pool, for each.
 //!
 //! Where the operator has set an egress proxy ([`EgressProxy`]), public receivers are reached through it, and it
-//! alone resolves and judges their names (contract 7.6 rule 6). No other source configures a proxy. Answers that the
-//! resolver has cached are judged like new ones.
+//! alone resolves and judges their names (contract 7.6 rule 6). Private receivers are reached directly. No other source
+//! configures a proxy. Answers that the resolver has cached are judged like new ones.
 
 use std::future::Future;
 use std::io;
@@ -22,6 +22,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::endpoint::private_receivers::PrivateReceivers;
 use authority_domain::endpoint::url::NetworkScope;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -33,7 +34,6 @@ use tower_service::Service;
 
 use super::connection_count::{ConnectionCount, CountedConnection};
 use crate::config::EgressProxy;
-use crate::names;
 pub use crate::names::Resolve;
 
 /// The most addresses of one name that are tried; each gets an equal share of the connect timeout, so that one
@@ -81,6 +81,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(super) struct CheckedConnector {
     resolver: Arc<dyn Resolve>,
     reach: NetworkScope,
+    private: Arc<PrivateReceivers>,
     connect_timeout: Duration,
     proxy: Option<Tunnel<HttpConnector>>,
 }
@@ -90,11 +91,12 @@ impl CheckedConnector {
     pub(super) fn new(
         resolver: Arc<dyn Resolve>,
         reach: NetworkScope,
+        private: Arc<PrivateReceivers>,
         connect_timeout: Duration,
         proxy: Option<&EgressProxy>,
     ) -> Self {
         let proxy = proxy.filter(|_| reach == NetworkScope::Public).map(tunnel);
-        Self { resolver, reach, connect_timeout, proxy }
+        Self { resolver, reach, private, connect_timeout, proxy }
     }
 
     async fn connect(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, ConnectFailure> {
@@ -129,7 +131,7 @@ impl CheckedConnector {
     }
 
     fn allows(&self, address: IpAddr) -> bool {
-        names::allows(self.reach, address)
+        self.private.allow(self.reach, address)
     }
 
     async fn connect_to_one_of(&self, addresses: &[IpAddr], port: u16) -> Result<TcpStream, ConnectFailure> {
@@ -238,7 +240,7 @@ mod tests {
 
     async fn connect(reach: NetworkScope, uri: &str) -> Result<TokioIo<TcpStream>, ConnectFailure> {
         let names = Arc::new(SystemResolver::default());
-        let connector = CheckedConnector::new(names, reach, Duration::from_secs(5), None);
+        let connector = CheckedConnector::new(names, reach, Arc::default(), Duration::from_secs(5), None);
         connector.connect(uri.parse().unwrap()).await
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use authority_domain::delivery::retry::RetryPolicy;
 use authority_domain::endpoint::condition::DisablePolicy;
-use authority_domain::endpoint::url::UrlRules;
+use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::time::Timestamp;
 use authority_store::hand_off::{Among, DispatchHandle, claim};
 use authority_store::ports::Tx;
@@ -68,7 +68,7 @@ pub struct Dispatcher {
     /// When to disable an endpoint.
     pub disable: DisablePolicy,
     /// Where events may be sent; checked again at every attempt.
-    pub urls: UrlRules,
+    pub urls: UrlRulesByOwner,
     /// Quick requests in flight, all endpoints together.
     pub concurrency: u32,
     /// Requests in flight to an endpoint that has no setting of its own.

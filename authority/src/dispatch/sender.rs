@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::delivery::outcome::{AttemptOutcome, classify};
-use authority_domain::endpoint::url::UrlRules;
+use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::time::Timestamp;
 use authority_store::Store;
 use authority_store::hand_off::HandedOff;
@@ -31,7 +31,7 @@ pub(super) struct Sender {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) secrets: Arc<SecretBox>,
     pub(super) transport: Arc<dyn Transport>,
-    pub(super) urls: UrlRules,
+    pub(super) urls: UrlRulesByOwner,
     pub(super) metrics: Arc<Metrics>,
     /// The dispatcher's slots.
     pub(super) slots: Arc<Slots>,
@@ -89,7 +89,7 @@ impl Sender {
         slot: &mut Slot,
     ) -> AttemptReport {
         // The rules may have changed since the endpoint was created.
-        let Ok(url) = self.urls.parse(&delivery.url, delivery.livemode) else {
+        let Ok(url) = self.urls.of(&delivery.merchant_id).parse(&delivery.url, delivery.livemode) else {
             return not_sent(AttemptOutcome::BlockedAddress);
         };
         let headers = match signing::headers(delivery, &body, number, now, &self.secrets) {

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use authority_domain::endpoint::url::TargetUrl;
+use authority_domain::endpoint::private_receivers::PrivateReceivers;
+use authority_domain::endpoint::url::{NetworkScope, TargetUrl};
 use authority_domain::id::MerchantId;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::{Resolve, allows};
+use super::Resolve;
 
 /// The most names that are resolved for one merchant's requests at a time.
 const PLACES_OF_A_MERCHANT: usize = 2;
@@ -23,16 +24,20 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Judges the URLs that requests bring.
 pub struct TargetJudge {
     names: Arc<dyn Resolve>,
+    private: PrivateReceivers,
+    /// A proxy resolves and judges the names of public receivers.
+    behind_proxy: bool,
     limit: Duration,
     /// The resolution slots of each merchant for which a name is being resolved.
     places: Mutex<HashMap<MerchantId, Arc<Semaphore>>>,
 }
 
 impl TargetJudge {
-    /// A judge that asks this resolver.
+    /// A judge that asks this resolver, and allows these private receivers. Behind a proxy, which resolves and judges
+    /// the names of public receivers, it refuses none of those.
     #[must_use]
-    pub fn new(names: Arc<dyn Resolve>) -> Self {
-        Self { names, limit: LIMIT, places: Mutex::default() }
+    pub fn new(names: Arc<dyn Resolve>, private: PrivateReceivers, behind_proxy: bool) -> Self {
+        Self { names, private, behind_proxy, limit: LIMIT, places: Mutex::default() }
     }
 
     /// Whether the name in this URL leads to an address that is not allowed, as far as can be found out in time. A
@@ -43,6 +48,10 @@ impl TargetJudge {
         merchant: &MerchantId,
         target: &TargetUrl,
     ) -> bool {
+        let scope = target.reach();
+        if self.behind_proxy && scope == NetworkScope::Public {
+            return false;
+        }
         let asking = Asking::begin(self, merchant);
         let found = timeout(self.limit, async {
             // The semaphore is never closed.
@@ -50,7 +59,7 @@ impl TargetJudge {
             self.names.resolve(target.host()).await.ok()
         });
         match found.await {
-            Ok(Some(addresses)) => !addresses.into_iter().all(|address| allows(target.reach(), address)),
+            Ok(Some(addresses)) => !addresses.into_iter().all(|address| self.private.allow(scope, address)),
             Ok(None) | Err(_) => false,
         }
     }
@@ -117,6 +126,10 @@ mod tests {
         }
     }
 
+    fn judge(names: Arc<dyn Resolve>) -> TargetJudge {
+        TargetJudge::new(names, PrivateReceivers::default(), false)
+    }
+
     fn target(host: &str) -> TargetUrl {
         UrlRules::new(UrlPolicy::Public).parse(&format!("https://{host}/hook"), true).unwrap()
     }
@@ -124,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn a_merchant_has_places_of_its_own_and_a_dropped_request_frees_one() {
         let names = Arc::new(Names::default());
-        let judge = TargetJudge::new(Arc::clone(&names) as Arc<dyn Resolve>);
+        let judge = judge(Arc::clone(&names) as Arc<dyn Resolve>);
         let (loud, other) = (Tenant::operator().merchant_id, MerchantId::from_store("mer_other".to_owned()));
         let silent: Vec<_> = (0..10).map(|n| target(&format!("{n}.hang.example.com"))).collect();
         let mut waiting =
@@ -143,7 +156,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_server_that_does_not_answer_refuses_nothing() {
-        let judge = TargetJudge { limit: Duration::ZERO, ..TargetJudge::new(Arc::new(Names::default())) };
+        let judge = TargetJudge { limit: Duration::ZERO, ..judge(Arc::new(Names::default())) };
         let merchant = Tenant::operator().merchant_id;
         assert!(!judge.resolves_to_forbidden_address(&merchant, &target("hang.example.com")).await);
     }

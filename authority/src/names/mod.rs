@@ -16,12 +16,9 @@ mod system;
 use std::io;
 use std::net::IpAddr;
 
-use async_trait::async_trait;
-use authority_domain::endpoint::address_policy::is_public;
-use authority_domain::endpoint::url::NetworkScope;
-
 pub use self::judge::TargetJudge;
 pub use self::system::SystemResolver;
+use async_trait::async_trait;
 
 /// Turns a host name into addresses.
 #[async_trait]
@@ -32,13 +29,4 @@ pub trait Resolve: Send + Sync {
     ///
     /// When the name has no address, or no name server could be asked.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
-}
-
-/// Whether a receiver in this network scope may have this address.
-pub(crate) fn allows(reach: NetworkScope, address: IpAddr) -> bool {
-    match reach {
-        NetworkScope::Public => is_public(address),
-        NetworkScope::Loopback => address.to_canonical().is_loopback(),
-        NetworkScope::Anywhere => true,
-    }
 }

@@ -34,7 +34,7 @@ impl ShardSet {
     /// The shard of a merchant: the first byte of its id's SHA-256, which PostgreSQL computes alike.
     #[must_use]
     pub fn of(merchant: &MerchantId) -> Self {
-        if *merchant == Tenant::operator().merchant_id {
+        if Tenant::is_of_operator(merchant) {
             return Self::one(OPERATOR_SHARD);
         }
         let first = Sha256::digest(merchant.as_str()).first().copied().unwrap_or(0);

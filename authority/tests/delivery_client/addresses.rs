@@ -2,16 +2,21 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use authority::dispatch::client::DeliveryLimits;
+use authority::clock::SystemClock;
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::AttemptReport;
 use authority_domain::delivery::outcome::AttemptOutcome;
-use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
+use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceivers, ReceiverList};
+use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules, UrlRulesByOwner};
+use authority_domain::id::MerchantId;
+use authority_domain::tenant::Tenant;
 use proptest::prelude::*;
+use tokio::io::AsyncWriteExt as _;
 
 use super::scripted_receiver::*;
 
@@ -77,8 +82,7 @@ async fn one_private_answer_among_public_ones_blocks_the_attempt() {
         "0.0.0.0",
     ];
     for answer in answers {
-        let addresses = answer.split(' ').map(|address| address.parse().unwrap()).collect();
-        let report = public_attempt(port, Answers(addresses)).await;
+        let report = public_attempt(port, Answers(addresses(answer))).await;
         assert_eq!((report.outcome, report.status), (AttemptOutcome::BlockedAddress, None), "{answer}");
     }
     assert!(nobody_came(listener));
@@ -89,9 +93,102 @@ async fn the_development_exception_is_for_loopback_addresses_only() {
     let (listener, port) = listener().await;
     let url = endpoint(&format!("http://localhost:{port}/"));
     for answer in ["93.184.215.14", "127.0.0.1 93.184.215.14", "127.0.0.1 10.0.0.1"] {
-        let addresses = answer.split(' ').map(|address| address.parse().unwrap()).collect();
-        let client = client(DeliveryLimits::default(), Arc::new(Answers(addresses)));
+        let client = client(DeliveryLimits::default(), Arc::new(Answers(addresses(answer))));
         assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::BlockedAddress, "{answer}");
+    }
+    assert!(nobody_came(listener));
+}
+
+/// A deployment whose merchants and platform may have these private receivers.
+struct Deployment(PrivateReceivers);
+
+impl Deployment {
+    fn new(merchants: &str, platform: &str) -> Self {
+        Self(PrivateReceivers {
+            merchants: ReceiverList::parse(EndpointOwner::Merchant, merchants).unwrap(),
+            platform: ReceiverList::parse(EndpointOwner::Platform, platform).unwrap(),
+        })
+    }
+
+    fn url(&self, owner: EndpointOwner, url: &str) -> TargetUrl {
+        let merchant_id = match owner {
+            EndpointOwner::Merchant => MerchantId::from_store("mer_01".to_owned()),
+            EndpointOwner::Platform => Tenant::operator().merchant_id,
+        };
+        UrlRulesByOwner::new(UrlPolicy::Public, &self.0).of(&merchant_id).parse(url, true).unwrap()
+    }
+
+    fn client(&self, names: impl Resolve + 'static) -> DeliveryClient {
+        let limits =
+            DeliveryLimits { connect_timeout: Duration::from_millis(300), ..DeliveryLimits::default() };
+        let egress = Egress { private: Some(&self.0), ..Egress::default() };
+        DeliveryClient::new(limits, egress, Arc::new(names), Arc::new(SystemClock::new())).unwrap()
+    }
+}
+
+/// The addresses of a text, with blanks between them.
+fn addresses(answer: &str) -> Vec<IpAddr> {
+    answer.split(' ').map(|address| address.parse().unwrap()).collect()
+}
+
+/// A name server whose answer is another one every time it is asked.
+struct Changing(Mutex<Vec<&'static str>>);
+
+#[async_trait]
+impl Resolve for Changing {
+    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(addresses(self.0.lock().unwrap().pop().expect("asked once per connection")))
+    }
+}
+
+#[tokio::test]
+async fn a_private_receiver_of_the_platform_is_reached_at_its_listed_address_only() {
+    let deployment = Deployment::new("10.0.0.0/8,corp.example", "127.0.0.0/8,hooks.internal");
+    let (listener, port) = listener().await;
+    let url = deployment.url(EndpointOwner::Platform, &format!("http://hooks.internal:{port}/"));
+    let client = deployment.client(Changing(Mutex::new(vec!["169.254.169.254", "10.0.0.1", "127.0.0.1"])));
+    let receiver = async {
+        let mut connection = listener.accept().await.unwrap().0;
+        read_request(&mut connection).await;
+        connection
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            .await
+            .unwrap();
+    };
+    let (report, ()) = tokio::join!(attempt(&client, &url), receiver);
+    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    // The name server changes its answer: to the network of the merchants' list, then to a cloud's metadata.
+    for _ in 0..2 {
+        assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::BlockedAddress);
+    }
+    assert!(nobody_came(listener));
+}
+
+#[tokio::test]
+async fn a_private_receiver_of_a_merchant_is_nowhere_else_and_no_other_name_leads_there() {
+    let deployment = Deployment::new("10.0.0.0/8,100.64.0.0/10,corp.example", "127.0.0.0/8,hooks.internal");
+    let (listener, port) = listener().await;
+    let outcome = async |host: &str, answer: &str| {
+        let url = deployment.url(EndpointOwner::Merchant, &format!("https://{host}:{port}/"));
+        attempt(&deployment.client(Answers(addresses(answer))), &url).await.outcome
+    };
+    let elsewhere = [
+        "127.0.0.1",
+        "::ffff:127.0.0.1",
+        "10.0.0.1 127.0.0.1",
+        "10.0.0.1 93.184.215.14",
+        "93.184.215.14",
+        "192.168.0.1",
+        "100.100.100.200",
+        "169.254.169.254",
+        "168.63.129.16",
+        "0.0.0.0",
+    ];
+    for answer in elsewhere {
+        assert_eq!(outcome("a.corp.example", answer).await, AttemptOutcome::BlockedAddress, "{answer}");
+    }
+    for host in ["hooks.example.com", "acorp.example", "corp.example.com"] {
+        assert_eq!(outcome(host, "10.0.0.1").await, AttemptOutcome::BlockedAddress, "{host}");
     }
     assert!(nobody_came(listener));
 }

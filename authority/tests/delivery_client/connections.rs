@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use authority::clock::SystemClock;
 use authority::config::EgressProxy;
-use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::names::Resolve;
 use authority_domain::delivery::outcome::AttemptOutcome;
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
@@ -65,7 +65,12 @@ async fn as_many_connections_are_kept_as_one_endpoint_may_use() {
     let (listener, port) = listener().await;
     let names = Arc::new(Counted::default());
     let asked = Arc::clone(&names) as Arc<dyn Resolve>;
-    let client = DeliveryClient::new(DeliveryLimits::default(), None, asked, Arc::new(SystemClock::new()));
+    let client = DeliveryClient::new(
+        DeliveryLimits::default(),
+        Egress::default(),
+        asked,
+        Arc::new(SystemClock::new()),
+    );
     let (client, url) = (client.unwrap(), endpoint(&format!("http://localhost:{port}/hook")));
     // Answers when all have come.
     let together = Arc::new(tokio::sync::Barrier::new(256));
@@ -141,7 +146,9 @@ fn behind(port: u16, authority: &Authority, names: Arc<dyn Resolve>) -> Delivery
         authorization: Some(HeaderValue::from_static("Basic YTpi")),
     };
     let (limits, clock) = (DeliveryLimits::default(), Arc::new(SystemClock::new()));
-    DeliveryClient::behind(Some(&proxy), limits, Some(authority.pem.as_bytes()), names, clock).unwrap()
+    let extra_roots_pem = Some(authority.pem.as_bytes());
+    let egress = Egress { proxy: Some(&proxy), extra_roots_pem, private: None };
+    DeliveryClient::new(limits, egress, names, clock).unwrap()
 }
 
 /// Accepts as a proxy, and reads what it is asked for.

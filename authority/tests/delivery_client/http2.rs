@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::AttemptReport;
 use authority_domain::delivery::outcome::AttemptOutcome;
@@ -119,7 +119,8 @@ async fn a_shared_connection_is_resolved_anew_within_thirty_seconds() {
     let receiver = Receiver::start().await;
     let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
     let (asked, pem) = (Arc::clone(&names) as Arc<dyn Resolve>, receiver.authority.pem.as_bytes());
-    let client = DeliveryClient::new(DeliveryLimits::default(), Some(pem), asked, clock.clone()).unwrap();
+    let egress = Egress { extra_roots_pem: Some(pem), ..Egress::default() };
+    let client = DeliveryClient::new(DeliveryLimits::default(), egress, asked, clock.clone()).unwrap();
     let attempts = async {
         let mut asked = Vec::new();
         for _ in 0..12 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use authority::clock::Clock;
-use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority_domain::delivery::outcome::AttemptOutcome;
 use tokio::io::AsyncWriteExt as _;
@@ -78,7 +78,8 @@ async fn a_kept_connection_is_resolved_anew_within_thirty_seconds() {
     let (listener, port) = listener().await;
     let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
     let asked = Arc::clone(&names) as Arc<dyn Resolve>;
-    let client = DeliveryClient::new(DeliveryLimits::default(), None, asked, clock.clone()).unwrap();
+    let client =
+        DeliveryClient::new(DeliveryLimits::default(), Egress::default(), asked, clock.clone()).unwrap();
     let url = endpoint(&format!("http://localhost:{port}/hook"));
     let attempts = async {
         let mut asked = Vec::new();
@@ -105,7 +106,8 @@ async fn a_name_that_comes_to_lead_astray_gets_nothing_more_within_thirty_second
     let (listener, port) = listener().await;
     let names = Arc::new(Counted { astray_from: Some(1), ..Counted::default() });
     let clock = Arc::new(Turned::default());
-    let client = DeliveryClient::new(DeliveryLimits::default(), None, names, clock.clone()).unwrap();
+    let client =
+        DeliveryClient::new(DeliveryLimits::default(), Egress::default(), names, clock.clone()).unwrap();
     let url = endpoint(&format!("http://localhost:{port}/hook"));
     let attempts = async {
         let mut outcomes = Vec::new();
@@ -131,7 +133,8 @@ async fn a_connection_that_was_idle_for_too_long_is_not_used() {
     let (listener, port) = listener().await;
     let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
     let asked = Arc::clone(&names) as Arc<dyn Resolve>;
-    let client = DeliveryClient::new(DeliveryLimits::default(), None, asked, clock.clone()).unwrap();
+    let client =
+        DeliveryClient::new(DeliveryLimits::default(), Egress::default(), asked, clock.clone()).unwrap();
     let url = endpoint(&format!("http://localhost:{port}/hook"));
     let attempts = async {
         for _ in 0..3 {

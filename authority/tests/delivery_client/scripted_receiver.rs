@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use authority::clock::SystemClock;
-use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
@@ -37,7 +37,7 @@ pub(crate) fn loopback() -> Arc<dyn Resolve> {
 
 /// A client with these limits that knows no private authority.
 pub(crate) fn client(limits: DeliveryLimits, resolver: Arc<dyn Resolve>) -> DeliveryClient {
-    DeliveryClient::new(limits, None, resolver, Arc::new(SystemClock::new())).unwrap()
+    DeliveryClient::new(limits, Egress::default(), resolver, Arc::new(SystemClock::new())).unwrap()
 }
 
 /// A listener on a free port, and the port.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority::clock::SystemClock;
-use authority::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits};
+use authority::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
 use authority::dispatch::transport::AttemptReport;
 use authority_domain::delivery::outcome::AttemptOutcome;
 use bytes::Bytes;
@@ -62,7 +62,8 @@ pub(crate) fn for_localhost() -> CertificateParams {
 
 pub(crate) fn trusting(pem: Option<&str>, limits: DeliveryLimits) -> DeliveryClient {
     let pem = pem.map(str::as_bytes);
-    DeliveryClient::new(limits, pem, loopback(), Arc::new(SystemClock::new())).unwrap()
+    let egress = Egress { extra_roots_pem: pem, ..Egress::default() };
+    DeliveryClient::new(limits, egress, loopback(), Arc::new(SystemClock::new())).unwrap()
 }
 
 /// Accepts one connection and answers one request, if the handshake gets that far; the name the client asked for.
@@ -191,7 +192,7 @@ fn extra_roots_must_be_pem_certificates() {
     for pem in ["", "no certificates", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         let made = DeliveryClient::new(
             DeliveryLimits::default(),
-            Some(pem.as_bytes()),
+            Egress { extra_roots_pem: Some(pem.as_bytes()), ..Egress::default() },
             loopback(),
             Arc::new(SystemClock::new()),
         );

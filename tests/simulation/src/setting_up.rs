@@ -11,7 +11,8 @@ use authority::config::Keys;
 use authority::housekeeping::keep_house;
 use authority::secret_box::Kek;
 use authority_domain::endpoint::condition::DisablePolicy;
-use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
+use authority_domain::endpoint::private_receivers::PrivateReceivers;
+use authority_domain::endpoint::url::{UrlPolicy, UrlRulesByOwner};
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::api_key::ApiKey;
 use authority_store::{Access, Store, StoreUrl};
@@ -136,7 +137,7 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         dice,
         secrets: Arc::new(keys.secret_box()),
         cursors: Arc::new(Arc::clone(&keys.cursors).into()),
-        urls: UrlRules::new(UrlPolicy::Public),
+        urls: UrlRulesByOwner::new(UrlPolicy::Public, &PrivateReceivers::default()),
         // The network below has no addresses to judge.
         target_judge: None,
         base_url: String::new(),

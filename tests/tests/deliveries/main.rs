@@ -7,6 +7,7 @@ mod hand_off;
 mod hangups;
 mod holding_back;
 mod outcomes;
+mod private_networks;
 mod repair;
 mod retention;
 mod standard_webhooks;

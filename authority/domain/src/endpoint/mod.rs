@@ -7,6 +7,7 @@ pub mod condition;
 mod health;
 pub mod hold;
 pub mod in_flight_limit;
+pub mod private_receivers;
 mod record;
 pub(crate) mod requests;
 pub mod url;

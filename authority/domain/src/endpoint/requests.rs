@@ -183,7 +183,10 @@ fn forbidden(refusal: UrlRefusal) -> Refusal {
 /// The host of the URL leads to an address that events are not sent to (contract 7.6 rule 4).
 #[must_use]
 pub fn url_address_blocked() -> Refusal {
-    url_refused(MemberCode::UrlAddressBlocked, "the host leads to an address that is not public".to_owned())
+    url_refused(
+        MemberCode::UrlAddressBlocked,
+        "the host leads to an address that events are not sent to".to_owned(),
+    )
 }
 
 fn url_refused(code: MemberCode, detail: String) -> Refusal {

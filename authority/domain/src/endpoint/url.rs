@@ -10,12 +10,17 @@
 //! first. It also recognises an IPv4 address in every notation (`127.1`, `0x7f.1`, `2130706433`, full-width digits),
 //! so IP literals are refused by its result and not by a pattern.
 //!
+//! Which receivers are private is the operator's choice ([`crate::endpoint::private_receivers`]).
+//!
 //! Deliberately absent: name resolution. What the name points to is judged at every connect by
-//! [`crate::endpoint::address_policy`].
+//! [`crate::endpoint::address_policy`] and the same list of private receivers.
 
 use std::fmt;
 
 use url::{Host, ParseError, Url};
+
+use crate::endpoint::private_receivers::{EndpointOwner, PrivateReceivers, ReceiverList};
+use crate::id::MerchantId;
 
 /// The longest endpoint URL in bytes, as given and as normalised (contract 2.8).
 pub const MAX_URL_BYTES: usize = 2048;
@@ -43,17 +48,30 @@ pub enum UrlPolicy {
 pub enum NetworkScope {
     /// A host name; every address behind it must be public.
     Public,
+    /// A host that the operator has listed for this owner's endpoints; every address behind it must be in one of the
+    /// listed networks.
+    Private(EndpointOwner),
     /// `127.0.0.1`, `[::1]` or `localhost`; every address behind it must be a loopback address.
     Loopback,
     /// Any host, with any address. Only [`TargetUrl::anywhere`] makes such a URL; an endpoint never has one.
     Anywhere,
 }
 
-/// The rules of this process: its policy, and the names it must not deliver to because they are its own.
+/// The rules for the endpoints of one owner: the policy of this process, the names it must not deliver to because they
+/// are its own, and the owner's private receivers.
 #[derive(Debug, Clone)]
 pub struct UrlRules {
     policy: UrlPolicy,
     denied_hosts: Vec<String>,
+    owner: EndpointOwner,
+    private: ReceiverList,
+}
+
+/// The rules for the endpoints of merchants, and for the platform's own.
+#[derive(Debug, Clone)]
+pub struct UrlRulesByOwner {
+    merchants: UrlRules,
+    platform: UrlRules,
 }
 
 /// A URL that may be delivered to. Its `Debug` form shows the origin only: paths and queries often carry tokens.
@@ -101,11 +119,43 @@ pub enum UrlRefusal {
     PortForbidden,
 }
 
-impl UrlRules {
+impl UrlRulesByOwner {
     /// The rules under this policy, with no host denied.
     #[must_use]
+    pub fn new(policy: UrlPolicy, private: &PrivateReceivers) -> Self {
+        let rules = |owner, private: &ReceiverList| UrlRules {
+            owner,
+            private: private.clone(),
+            ..UrlRules::new(policy)
+        };
+        Self {
+            merchants: rules(EndpointOwner::Merchant, &private.merchants),
+            platform: rules(EndpointOwner::Platform, &private.platform),
+        }
+    }
+
+    /// The same rules, which also refuse this host name (IDNA-encoded) and every name below it.
+    #[must_use]
+    pub fn deny_host(self, host: &str) -> Self {
+        Self { merchants: self.merchants.deny_host(host), platform: self.platform.deny_host(host) }
+    }
+
+    /// The rules for the endpoints with this merchant id; the operator's id is the platform's.
+    #[must_use]
+    pub fn of(&self, merchant_id: &MerchantId) -> &UrlRules {
+        match EndpointOwner::of(merchant_id) {
+            EndpointOwner::Merchant => &self.merchants,
+            EndpointOwner::Platform => &self.platform,
+        }
+    }
+}
+
+impl UrlRules {
+    /// The rules for merchants under this policy, with no host denied and no private receiver.
+    #[must_use]
     pub fn new(policy: UrlPolicy) -> Self {
-        Self { policy, denied_hosts: Vec::new() }
+        let (owner, private) = (EndpointOwner::Merchant, ReceiverList::default());
+        Self { policy, denied_hosts: Vec::new(), owner, private }
     }
 
     /// The same rules, which also refuse this host name (IDNA-encoded) and every name below it.
@@ -129,9 +179,12 @@ impl UrlRules {
         }
         let authority = raw_authority(text)?;
         let url = Url::parse(text).map_err(refusal_of)?;
-        let loopback = self.policy == UrlPolicy::Development && !livemode && names_loopback(authority);
-        match (url.scheme(), loopback) {
-            ("https", _) | ("http", true) => {}
+        let scope = self.scope(&url, authority, livemode);
+        let in_clear =
+            matches!(scope, NetworkScope::Loopback | NetworkScope::Private(EndpointOwner::Platform));
+        match url.scheme() {
+            "https" => {}
+            "http" if in_clear => {}
             _ => return Err(UrlRefusal::SchemeNotHttps),
         }
         // The parser drops an empty user name, so the original text is checked.
@@ -141,7 +194,10 @@ impl UrlRules {
         if url.fragment().is_some() {
             return Err(UrlRefusal::Fragment);
         }
-        let target = if loopback { loopback_target(url)? } else { self.public_target(url)? };
+        let target = match scope {
+            NetworkScope::Loopback => loopback_target(url)?,
+            scope => self.named_target(url, scope)?,
+        };
         // Percent-encoding and IDNA can make a URL longer than it was given.
         if target.as_str().len() > MAX_URL_BYTES {
             return Err(UrlRefusal::TooLong);
@@ -149,7 +205,20 @@ impl UrlRules {
         Ok(target)
     }
 
-    fn public_target(&self, mut url: Url) -> Result<TargetUrl, UrlRefusal> {
+    fn scope(&self, url: &Url, authority: &str, livemode: bool) -> NetworkScope {
+        if self.policy == UrlPolicy::Development && !livemode && names_loopback(authority) {
+            return NetworkScope::Loopback;
+        }
+        match url.host() {
+            Some(Host::Domain(name)) if self.private.names(name.strip_suffix('.').unwrap_or(name)) => {
+                NetworkScope::Private(self.owner)
+            }
+            _ => NetworkScope::Public,
+        }
+    }
+
+    fn named_target(&self, mut url: Url, scope: NetworkScope) -> Result<TargetUrl, UrlRefusal> {
+        let public = scope == NetworkScope::Public;
         let host = match url.host() {
             Some(Host::Domain(name)) => name.strip_suffix('.').unwrap_or(name).to_owned(),
             Some(Host::Ipv4(_) | Host::Ipv6(_)) => return Err(UrlRefusal::IpLiteral),
@@ -158,17 +227,19 @@ impl UrlRules {
         if !is_dns_name(&host) {
             return Err(UrlRefusal::HostInvalid);
         }
-        if !host.contains('.') || PRIVATE_SUFFIXES.iter().any(|suffix| is_or_is_below(&host, suffix)) {
+        let never_public = || PRIVATE_SUFFIXES.iter().any(|suffix| is_or_is_below(&host, suffix));
+        if public && (!host.contains('.') || never_public()) {
             return Err(UrlRefusal::HostNotPublic);
         }
         if self.denied_hosts.iter().any(|denied| is_or_is_below(&host, denied)) {
             return Err(UrlRefusal::HostDenied);
         }
-        if !matches!(url.port_or_known_default(), Some(443 | 1024..)) {
+        // `None` is the port of the scheme.
+        if !matches!(url.port(), None | Some(443 | 1024..)) {
             return Err(UrlRefusal::PortForbidden);
         }
         url.set_host(Some(&host)).map_err(refusal_of)?;
-        Ok(TargetUrl { url, reach: NetworkScope::Public })
+        Ok(TargetUrl { url, reach: scope })
     }
 }
 
@@ -264,7 +335,7 @@ fn refusal_of(error: ParseError) -> UrlRefusal {
 
 /// Letters, digits, hyphens and underscores in labels of bounded length. RFC 1123 does not allow underscores in host
 /// names, but such names resolve and are in use.
-fn is_dns_name(host: &str) -> bool {
+pub(super) fn is_dns_name(host: &str) -> bool {
     host.len() <= MAX_HOST_BYTES
         && host.split('.').all(|label| {
             (1..=MAX_LABEL_BYTES).contains(&label.len())
@@ -274,6 +345,6 @@ fn is_dns_name(host: &str) -> bool {
         })
 }
 
-fn is_or_is_below(host: &str, name: &str) -> bool {
+pub(super) fn is_or_is_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

@@ -81,13 +81,14 @@ impl App {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, before.resource_version, strict)?;
-                    let patch = read_endpoint_patch(&body, &app.urls, tenant.livemode)?;
+                    let patch =
+                        read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
                     let Some(after) = before.patched(patch, work.now)? else {
                         return shown(before, work.now);
                     };
                     work.tx.endpoint_update(&tenant, &after).await?;
                     after_switching(work, &before, &after).await?;
-                    check.of_body(&app.urls, &body, tenant.livemode)?;
+                    check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
                     shown(after, work.now)
                 })
             })

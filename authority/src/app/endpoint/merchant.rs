@@ -148,11 +148,12 @@ impl App {
         mutation
             .run(self, scope, move |work| {
                 Box::pin(async move {
-                    let request = EndpointRequest::read(&body, &app.urls, tenant.livemode)?;
+                    let request =
+                        EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
                     let limits = limits_of(work.tx, &tenant).await?;
                     let request = request.within(limits.max_in_flight)?;
                     check_count(work.tx, &tenant, &limits).await?;
-                    check.of_body(&app.urls, &body, tenant.livemode)?;
+                    check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
                     let id = EndpointId::generate(work.now, &mut work.dice);
                     let profile = request.signature_profile().of_core();
                     let secret = verify_core::secret::generate_for(profile, random(work));

@@ -53,7 +53,6 @@ impl App {
     where
         R: Future<Output = Result<Answer, Refusal>>,
     {
-        // A proxy that resolves names also judges them.
         let Some(judge) = &self.target_judge else { return run(UrlCheck(None)).await };
         let to_judge = Arc::<Mutex<Option<TargetUrl>>>::default();
         let answer = run(UrlCheck(Some(Arc::clone(&to_judge)))).await;

@@ -15,7 +15,7 @@ use super::refusal::{Refusal, Refused};
 use super::stream::Event;
 use super::{Failure, failed, secret};
 use crate::clock::Clock;
-use crate::dispatch::client::{DeliveryClient, DeliveryLimits};
+use crate::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
 use crate::names::SystemResolver;
 
@@ -57,9 +57,13 @@ impl Forwarder {
     ) -> Result<Self, Failure> {
         let secret = secret::usable(&secret_text)?;
         let limits = DeliveryLimits::default();
-        let client =
-            DeliveryClient::new(limits, None, Arc::new(SystemResolver::default()), Arc::clone(&clock))
-                .map_err(failed)?;
+        let client = DeliveryClient::new(
+            limits,
+            Egress::default(),
+            Arc::new(SystemResolver::default()),
+            Arc::clone(&clock),
+        )
+        .map_err(failed)?;
         Ok(Self { client, clock, secret, secret_text, headers })
     }
 
