@@ -24,3 +24,4 @@ pub mod secret_box;
 pub mod service;
 pub mod share_worker;
 pub mod telemetry;
+pub mod traces;

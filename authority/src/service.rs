@@ -11,6 +11,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::{Access, Store, StoreError, StoreUrl};
+use rustls::ClientConfig;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -22,6 +23,7 @@ use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
 use crate::dice::Dice;
 use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
 use crate::dispatch::engine::Dispatcher;
+use crate::dispatch::tls;
 use crate::housekeeping::keep_house;
 use crate::http::answer::{Door, Tls, dress};
 use crate::http::entry::AppState;
@@ -37,6 +39,7 @@ use crate::reload::{Reloadable, check_keys};
 use crate::retention::retain;
 use crate::scheduler::keep_time;
 use crate::share_worker::tell_of_ended_shares;
+use crate::traces::{Traces, TracesError};
 
 /// Why the service did not start.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +68,9 @@ pub enum StartError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Traces cannot be sent.
+    #[error("OTEL_EXPORTER_OTLP_ENDPOINT: {0}")]
+    Traces(#[from] TracesError),
     /// TLS cannot be set up for deliveries.
     #[error("deliveries cannot be sent: {0}")]
     Client(#[from] crate::dispatch::client::DeliveryClientError),
@@ -91,6 +97,7 @@ pub struct Service {
     retention: Option<JoinHandle<()>>,
     presence: Option<JoinHandle<()>>,
     key_use: JoinHandle<()>,
+    traces: Traces,
 }
 
 impl Service {
@@ -143,7 +150,13 @@ impl Service {
         let operator_address =
             address_of(&operator_listener, "AUTHORITY_OPERATOR_LISTEN", config.operator_listen)?;
         let metrics = Arc::new(Metrics::default());
-        let dispatcher = dispatcher(&app, &config.delivery, Arc::clone(&metrics), names)?;
+        let extra_roots = extra_roots(&config.delivery)?;
+        let traces = match &config.trace_collector {
+            Some(collector) => Traces::to(collector, tls_config(extra_roots.as_deref())?)?,
+            None => Traces::default(),
+        };
+        let client = delivery_client(&app, &config.delivery, extra_roots.as_deref(), names)?;
+        let dispatcher = dispatcher(&app, &config.delivery, client, Arc::clone(&metrics), traces.clone());
         let (stop, stopped) = watch::channel(false);
         let limiter = Arc::new(RateLimiter::new(config.rate_limits, Arc::clone(&clock)));
         // Before the first request is accepted, so that this instance is counted from the start.
@@ -168,7 +181,8 @@ impl Service {
         let door = |realm, tls| {
             let problems = ProblemWriter { realm };
             let (clock, dice) = (Arc::clone(&clock), Arc::clone(&dice));
-            Arc::new(Door { clock, dice, problems, tls, metrics: Arc::clone(&metrics) })
+            let (metrics, traces) = (Arc::clone(&metrics), traces.clone());
+            Arc::new(Door { clock, dice, problems, tls, metrics, traces })
         };
         let public = match config.sandbox {
             Sandbox::On => merchant::routes().merge(sandbox::routes()),
@@ -213,6 +227,7 @@ impl Service {
             retention,
             presence,
             key_use,
+            traces,
         })
     }
 
@@ -256,6 +271,7 @@ impl Service {
         }
         self.app.flush_key_use().await;
         self.app.store.close().await;
+        self.traces.stop().await;
     }
 }
 
@@ -337,33 +353,51 @@ pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
     })
 }
 
-fn dispatcher(
+/// The text of the file whose certificates are trusted besides the public authorities.
+fn extra_roots(delivery: &Delivery) -> Result<Option<Vec<u8>>, StartError> {
+    delivery.extra_roots.as_deref().map(std::fs::read).transpose().map_err(|error| {
+        StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: the file cannot be read: {error}"))
+    })
+}
+
+fn delivery_client(
     app: &App,
     delivery: &Delivery,
-    metrics: Arc<Metrics>,
+    extra_roots_pem: Option<&[u8]>,
     names: Arc<dyn Resolve>,
-) -> Result<Dispatcher, StartError> {
+) -> Result<DeliveryClient, StartError> {
     let limits = DeliveryLimits {
         connect_timeout: delivery.connect_timeout,
         deadline: delivery.timeout,
         ..DeliveryLimits::default()
     };
-    let extra_roots = delivery.extra_roots.as_deref().map(std::fs::read).transpose().map_err(|error| {
-        StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: the file cannot be read: {error}"))
-    })?;
-    let egress = Egress {
-        proxy: delivery.egress_proxy.as_ref(),
-        extra_roots_pem: extra_roots.as_deref(),
-        private: Some(&delivery.private),
-    };
-    let client = DeliveryClient::new(limits, egress, names, Arc::clone(&app.clock));
-    let client = client.map_err(|error| match error {
+    let (proxy, private) = (delivery.egress_proxy.as_ref(), Some(&delivery.private));
+    let egress = Egress { proxy, extra_roots_pem, private };
+    DeliveryClient::new(limits, egress, names, Arc::clone(&app.clock)).map_err(without_tls)
+}
+
+/// Trusts the same authorities as deliveries do.
+fn tls_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, StartError> {
+    tls::client_config(extra_roots_pem).map_err(without_tls)
+}
+
+fn without_tls(error: DeliveryClientError) -> StartError {
+    match error {
         DeliveryClientError::ExtraRoots => {
             StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: {error}"))
         }
         error @ DeliveryClientError::Tls => StartError::Client(error),
-    })?;
-    Ok(Dispatcher {
+    }
+}
+
+fn dispatcher(
+    app: &App,
+    delivery: &Delivery,
+    client: DeliveryClient,
+    metrics: Arc<Metrics>,
+    traces: Traces,
+) -> Dispatcher {
+    Dispatcher {
         store: app.store.clone(),
         clock: Arc::clone(&app.clock),
         dice: Arc::clone(&app.dice),
@@ -375,7 +409,8 @@ fn dispatcher(
         concurrency: delivery.concurrency.get(),
         max_in_flight: delivery.concurrency_per_endpoint.get(),
         metrics,
-    })
+        traces,
+    }
 }
 
 async fn listen(variable: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {

@@ -26,7 +26,7 @@ const ANSWERS: [(&str, &str); 9] = [
 pub(crate) fn parameters() -> Vec<Value> {
     headers()
         .into_iter()
-        .chain(standard_headers())
+        .chain(optional_headers())
         .map(|(name, _)| json!({ "$ref": format!("#/components/parameters/{name}") }))
         .collect()
 }
@@ -107,13 +107,24 @@ pub(crate) fn headers() -> [(String, Value); 8] {
     members.map(written)
 }
 
-/// The headers that deliveries to an endpoint of the profile `standard-webhooks` have beside those (contract 15.12).
-pub(crate) fn standard_headers() -> [(String, Value); 3] {
+/// The headers that only some deliveries have: the trace of the request that caused the event (contract 15.11), and
+/// what endpoints of the profile `standard-webhooks` get (contract 15.12).
+pub(crate) fn optional_headers() -> [(String, Value); 4] {
+    const OF_THE_PROFILE: &str = "Only where the endpoint's `signature_profile` is `standard-webhooks`.";
     let members = [
+        (
+            "DeliveryTraceparent",
+            "traceparent",
+            "The span to go on from (W3C Trace Context); not signed.",
+            "Only where the request that caused the event had one, or where this service records traces.",
+            "^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".to_owned(),
+        ),
         (
             "StandardWebhookId",
             standard_webhooks::EVENT_ID,
             "The id of the event, the same in every attempt; signed with the body.",
+            OF_THE_PROFILE,
             "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$",
             "evt_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
         ),
@@ -121,6 +132,7 @@ pub(crate) fn standard_headers() -> [(String, Value); 3] {
             "StandardWebhookTimestamp",
             standard_webhooks::TIMESTAMP,
             "The same instant as `Service-Timestamp`; signed with the body.",
+            OF_THE_PROFILE,
             "^[0-9]{10}$",
             "1788264000".to_owned(),
         ),
@@ -129,13 +141,14 @@ pub(crate) fn standard_headers() -> [(String, Value); 3] {
             standard_webhooks::SIGNATURE,
             "HMAC-SHA256 of id, timestamp and body with full stops between them, in base64 behind `v1,`; the key is what \
              the secret has in base64 behind `whsec_`. Two while two secrets overlap, the newest first.",
+            OF_THE_PROFILE,
             "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$",
             format!("v1,{}Wlo=", "Wlpa".repeat(10)),
         ),
     ];
-    members.map(|(component, name, description, pattern, example)| {
+    members.map(|(component, name, description, condition, pattern, example)| {
         let header = json!({ "name": name, "in": "header", "required": false,
-            "description": format!("{description} Only where the endpoint's `signature_profile` is `standard-webhooks`."),
+            "description": format!("{description} {condition}"),
             "schema": { "type": "string", "pattern": pattern }, "example": example });
         (component.to_owned(), header)
     })

@@ -63,7 +63,7 @@ pub fn document(api: Api, definitions: &Definitions) -> Result<Value> {
     let responses = referred("responses", responses, &operations);
     let mut parameters = parameters::shared();
     parameters.extend(deliveries::headers());
-    parameters.extend(deliveries::standard_headers());
+    parameters.extend(deliveries::optional_headers());
     let roots = json!([operations, responses]);
     let mut document = json!({
         "openapi": "3.1.0",

@@ -10,8 +10,8 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use verify_core::EventType;
 
-/// The headers that only endpoints with the profile `standard-webhooks` get.
-const STANDARD_HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+/// The headers of a traced delivery, and those that only endpoints with the profile `standard-webhooks` get.
+const OPTIONAL_HEADERS: [&str; 4] = ["traceparent", "webhook-id", "webhook-timestamp", "webhook-signature"];
 
 fn merchant() -> Value {
     documents().unwrap().remove(0).content
@@ -44,11 +44,10 @@ fn every_event_type_has_its_webhook_and_nothing_else_has_one() {
         let headers: Vec<&Value> = webhook["parameters"].as_array().unwrap().iter().collect();
         let headers: Vec<&Value> = headers.iter().map(|header| resolved(&document, header)).collect();
         assert!(headers.iter().all(|header| header["in"] == "header"), "{name}");
-        // Those of Standard Webhooks are for endpoints of that profile alone.
         let (always, sometimes): (Vec<&Value>, Vec<&Value>) =
             headers.into_iter().partition(|header| header["required"] == true);
         let sometimes: Vec<&str> = sometimes.iter().map(|header| header["name"].as_str().unwrap()).collect();
-        assert_eq!((always.len(), sometimes), (8, STANDARD_HEADERS.to_vec()), "{name}");
+        assert_eq!((always.len(), sometimes), (8, OPTIONAL_HEADERS.to_vec()), "{name}");
         let answers: Vec<&String> = webhook["responses"].as_object().unwrap().keys().collect();
         let expected = ["2XX", "408", "409", "410", "425", "429", "503", "5XX", "default"];
         assert_eq!(answers, expected, "{name}");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::Change;
 use authority_domain::id::{AuditId, RequestId};
 use authority_domain::merchant::Merchant;
@@ -16,7 +17,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::commit::{Audience, commit_changes};
+use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::ports::{
     FirstRead, IdempotencyRecord, KeyScope, MadeUnderKey, OwnedRecord, Prefetch, Tx,
 };
@@ -53,6 +54,8 @@ pub struct Mutation {
     pub operation: &'static str,
     /// The id of the request.
     pub request_id: RequestId,
+    /// The trace that the request is part of.
+    pub trace: Option<TraceParent>,
     /// Sent by most clients.
     pub idempotency: Option<IdempotencyKey>,
     /// Sent by careful clients.
@@ -68,6 +71,8 @@ pub(super) struct Work<'t> {
     pub(super) dice: StdRng,
     /// The idempotency key, for records that store it permanently.
     pub(super) key: Option<IdempotencyKey>,
+    /// The cause of the events.
+    pub(super) cause: Cause,
     /// The operator's reason, for operations that require one.
     pub(super) reason: Option<String>,
 }
@@ -188,8 +193,9 @@ impl Work<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        let (context, audience) = (merchant.context(), Audience::Subscribers);
-        commit_changes(self.tx, tenant, &context, changes, &audience, self.now, &mut self.dice).await?;
+        let (merchant, audience) = (&merchant.context(), &Audience::Subscribers);
+        let commit = Commit { tenant, merchant, changes, audience, cause: &self.cause, now: self.now };
+        commit_changes(self.tx, commit, &mut self.dice).await?;
         Ok(())
     }
 }
@@ -203,15 +209,23 @@ where
     let app_inside = app.clone();
     app.store
         .write_with(turns, move |tx: &mut dyn Tx| {
-            Box::pin(async move { work(&mut frame(&app_inside, tx, app_inside.now(), None)).await })
+            Box::pin(async move {
+                work(&mut frame(&app_inside, tx, app_inside.now(), None, Cause::default())).await
+            })
         })
         .await
 }
 
-fn frame<'t>(app: &App, tx: &'t mut dyn Tx, now: Timestamp, key: Option<IdempotencyKey>) -> Work<'t> {
+fn frame<'t>(
+    app: &App,
+    tx: &'t mut dyn Tx,
+    now: Timestamp,
+    key: Option<IdempotencyKey>,
+    cause: Cause,
+) -> Work<'t> {
     let mut seed = [0; 32];
     app.dice.fill(&mut seed);
-    Work { tx, now, dice: StdRng::from_seed(seed), key, reason: None }
+    Work { tx, now, dice: StdRng::from_seed(seed), key, cause, reason: None }
 }
 
 /// The scope of an operator's request about `tenant`; `None` when the path names no tenant.
@@ -238,7 +252,9 @@ impl Job {
         {
             return replay(key, fingerprint, &answer, &self.app.secrets);
         }
-        let mut work_frame = frame(&self.app, tx, now, self.mutation.idempotency.clone());
+        let Mutation { request_id, trace, idempotency, .. } = &self.mutation;
+        let cause = Cause { request_id: Some(request_id.clone()), trace: *trace };
+        let mut work_frame = frame(&self.app, tx, now, idempotency.clone(), cause);
         let answer = work(&mut work_frame).await?;
         if answer.replayed {
             // A record that stores its idempotency key was found: nothing was written.

@@ -4,10 +4,10 @@
 //! file or in a credential of systemd ([`given`]). [`Config::read`] returns the whole configuration or the first
 //! variable to correct; the process then ends with exit code 2 and that one line (contract 6.5, 16). At SIGHUP a
 //! running service reads all of it again and takes what can change while it runs ([`Snapshot::changed`]); a
-//! configuration that is refused then changes nothing. Nothing else in the service reads the environment. An empty
-//! variable counts as malformed, not as absent, so that a forgotten value in a deployment file is noticed. For the same
-//! reason `serve` refuses a misspelt `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it
-//! without the secrets.
+//! configuration that is refused then changes nothing. Nothing else in the service reads the environment, but for
+//! OpenTelemetry's library, which reads its own variables (`OTEL_…`). An empty variable counts as malformed, not as
+//! absent, so that a forgotten value in a deployment file is noticed. For the same reason `serve` refuses a misspelt
+//! `AUTHORITY_…` variable ([`unread_variables`]). [`settings`] shows all of it without the secrets.
 //!
 //! Deliberately absent: a configuration file with several settings; values in error messages (a secret under the wrong
 //! name would reach the log).
@@ -54,6 +54,7 @@ const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
 const SANDBOX: &str = "AUTHORITY_SANDBOX";
 const EVENT_RETENTION_DAYS: &str = "AUTHORITY_EVENT_RETENTION_DAYS";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
+const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const READY_MAX_DELAY_SECONDS: &str = "AUTHORITY_READY_MAX_DELAY_SECONDS";
 
 /// The kind of environment that the authority runs in.
@@ -105,6 +106,8 @@ pub struct Config {
     pub rate_limits: Option<RateLimits>,
     /// The proxies that are trusted to report the client address of a request (contract 18.1).
     pub trusted_proxies: TrustedProxies,
+    /// Where traces are sent (contract 15.11); `None` when none are recorded.
+    pub trace_collector: Option<Url>,
 }
 
 impl Config {
@@ -132,6 +135,7 @@ impl Config {
             ready_max_delay: read_ready_max_delay(lookup)?,
             rate_limits: RateLimits::read(lookup)?,
             trusted_proxies: TrustedProxies::read(lookup)?,
+            trace_collector: read_trace_collector(lookup)?,
         })
     }
 }
@@ -173,6 +177,21 @@ fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {
         (web && bare && anonymous).then(|| url.as_str().trim_end_matches('/').to_owned())
     };
     parsed(lookup, BASE_URL, "an http or https address without user, query and fragment", parse)
+}
+
+/// OpenTelemetry's own variable: an empty value means that it is not set, as in every other program that reads it.
+fn read_trace_collector(lookup: Lookup<'_>) -> Result<Option<Url>, ConfigError> {
+    let parse = |value: &str| {
+        if value.is_empty() {
+            return Some(None);
+        }
+        let url = Url::parse(value).ok()?;
+        let bare = url.query().is_none() && url.fragment().is_none();
+        let anonymous = url.username().is_empty() && url.password().is_none();
+        (matches!(url.scheme(), "http" | "https") && bare && anonymous).then_some(Some(url))
+    };
+    let expected = "an http or https address without user, query and fragment";
+    Ok(parsed(lookup, OTLP_ENDPOINT, expected, parse)?.flatten())
 }
 
 fn read_url_policy(lookup: Lookup<'_>, environment: Environment) -> Result<UrlPolicy, ConfigError> {

@@ -111,6 +111,7 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::number("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "60", "requests").reloaded(),
     Variable::number("AUTHORITY_RATE_AUTH_PER_MINUTE", "20", "failures").reloaded(),
     Variable::without_default("AUTHORITY_TRUSTED_PROXIES", Shown::Plain).reloaded(),
+    Variable::without_default("OTEL_EXPORTER_OTLP_ENDPOINT", Shown::Address),
     Variable::plain("AUTHORITY_LOG", "info").reloaded(),
     Variable::plain("AUTHORITY_LOG_FORMAT", "text"),
 ];

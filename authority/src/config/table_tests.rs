@@ -61,6 +61,11 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     ("AUTHORITY_EVENT_RETENTION_DAYS", &["90", "365", "36500"], &["", "0", "89", "36501", "forever"]),
     (
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        &["", "http://127.0.0.1:4318", "https://otel.example/otlp/"],
+        &["127.0.0.1:4318", "grpc://otel.example", "https://u:p@otel.example", "https://otel.example?q"],
+    ),
+    (
         "AUTHORITY_PRIVATE_RECEIVERS",
         &["10.0.0.0/8,corp.example", "corp.example, fd12::/16 ,10.0.0.1"],
         &["", "10.0.0.0/8", "corp.example", "0.0.0.0/0,corp.example", "127.0.0.1,localhost", "10.0.0.0/8,*"],

@@ -37,6 +37,7 @@ use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
+use crate::traces::Traces;
 
 /// How often to look for due deliveries without a hint (contract 12 T5).
 const POLL: Duration = Duration::from_secs(1);
@@ -75,6 +76,8 @@ pub struct Dispatcher {
     pub max_in_flight: u32,
     /// Counts attempts.
     pub metrics: Arc<Metrics>,
+    /// Records attempts.
+    pub traces: Traces,
 }
 
 impl Dispatcher {
@@ -89,6 +92,7 @@ impl Dispatcher {
             transport: self.transport,
             urls: self.urls,
             metrics: self.metrics,
+            traces: self.traces,
             slots: Arc::clone(&slots),
             finished,
         });

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use authority_domain::delivery::outcome::{AttemptOutcome, classify};
 use authority_domain::endpoint::url::UrlRulesByOwner;
+use authority_domain::event::cause::TraceParent;
 use authority_domain::time::Timestamp;
 use authority_store::Store;
 use authority_store::hand_off::HandedOff;
 use authority_store::ports::LeasedDelivery;
 use authority_store::slots::{AttemptEnd, Moment, SLOW_AFTER, Slot, Slots};
 use bytes::Bytes;
+use http::HeaderValue;
 use tokio::sync::mpsc;
 
 use super::attempts::{AttemptsHandle, Leases, moment, release};
@@ -20,6 +22,7 @@ use super::transport::{AttemptReport, AttemptRequest, Transport};
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
+use crate::traces::{TRACEPARENT, Traces};
 
 /// The longest that an attempt may take: 50 s for the request, which is the most that can be configured, and 2 s for
 /// the response's body. No attempt begins under a lease that would run out sooner.
@@ -33,6 +36,7 @@ pub(super) struct Sender {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) urls: UrlRulesByOwner,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) traces: Traces,
     /// The dispatcher's slots.
     pub(super) slots: Arc<Slots>,
     pub(super) finished: mpsc::Sender<SentAttempt>,
@@ -58,7 +62,10 @@ impl Sender {
             self.metrics.first_attempt(between(delivery.created_at, started_at));
         }
         let body = Bytes::from(std::mem::take(&mut delivery.body));
-        let report = self.attempt(&delivery, body, number, started_at, &mut slot).await;
+        let mut span = self.traces.attempt(&delivery, number);
+        let report = self.attempt(&delivery, body, number, started_at, span.trace(), &mut slot).await;
+        span.ended(report.outcome, report.status);
+        drop(span);
         self.metrics
             .attempt(classify(report.outcome, report.status), Duration::from_millis(report.duration_ms));
         let at = self.now();
@@ -86,19 +93,24 @@ impl Sender {
         body: Bytes,
         number: i64,
         now: Timestamp,
+        trace: Option<TraceParent>,
         slot: &mut Slot,
     ) -> AttemptReport {
         // The rules may have changed since the endpoint was created.
         let Ok(url) = self.urls.of(&delivery.merchant_id).parse(&delivery.url, delivery.livemode) else {
             return not_sent(AttemptOutcome::BlockedAddress);
         };
-        let headers = match signing::headers(delivery, &body, number, now, &self.secrets) {
+        let mut headers = match signing::headers(delivery, &body, number, now, &self.secrets) {
             Ok(headers) => headers,
             Err(error) => {
                 tracing::error!(delivery_id = %delivery.id, endpoint_id = %delivery.endpoint_id, %error, "not sent");
                 return not_sent(AttemptOutcome::ProtocolError);
             }
         };
+        // The receiver goes on with the trace of the request that caused the event.
+        if let Some(trace) = trace.and_then(|trace| HeaderValue::try_from(trace.to_string()).ok()) {
+            headers.insert(TRACEPARENT, trace);
+        }
         let mut attempt = self.transport.attempt(AttemptRequest { url: &url, headers, body });
         tokio::select! {
             biased;

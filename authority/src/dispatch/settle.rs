@@ -265,11 +265,13 @@ fn log(finished: &SentAttempt) {
     let SentAttempt { delivery, report, number, .. } = finished;
     let (delivery_id, event_id, endpoint_id) = (&delivery.id, &delivery.event_id, &delivery.endpoint_id);
     let outcome = report.outcome.as_str();
+    // What the service did by itself no request asked for.
+    let request_id = delivery.cause.request_id.as_ref().map(tracing::field::display);
     if class == OutcomeClass::Success {
-        tracing::debug!(%delivery_id, %event_id, %endpoint_id, attempt = number, outcome, "delivered");
+        tracing::debug!(%delivery_id, %event_id, %endpoint_id, request_id, attempt = number, outcome, "delivered");
     } else {
         tracing::info!(
-            %delivery_id, %event_id, %endpoint_id, attempt = number, outcome, status = report.status, "attempt failed"
+            %delivery_id, %event_id, %endpoint_id, request_id, attempt = number, outcome, status = report.status, "attempt failed"
         );
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::cause::TraceParent;
 use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
 use axum::body::Body;
@@ -39,6 +40,7 @@ use super::query::Query;
 use super::rate_limit::{Failure, Policy, RateLimitStatus, RateLimiter};
 use super::request_id::RequestId;
 use super::server::PeerAddress;
+use super::trace_context::RequestTrace;
 use super::unsent::Unsent;
 use crate::app::access::{Caller, Operator};
 use crate::app::figures::RecentFigures;
@@ -77,6 +79,7 @@ pub(super) struct AuthorizedRequest<C> {
     pub(super) query: Query,
     operation: &'static Operation,
     request_id: RequestId,
+    trace: Option<TraceParent>,
     payload: Payload,
     method: http::Method,
     path: String,
@@ -128,6 +131,7 @@ impl<C: Actor> AuthorizedRequest<C> {
         let mutation = Mutation {
             operation: self.operation.name,
             request_id,
+            trace: self.trace,
             idempotency,
             if_match: self.if_match,
             author: self.who.author(),
@@ -342,6 +346,7 @@ async fn read<C>(
         query: Query::parse(parts.uri.query())?.of(operation),
         operation,
         request_id,
+        trace: parts.extensions.get().and_then(|RequestTrace(trace)| *trace),
         payload,
         method: parts.method,
         path: parts.uri.path().to_owned(),

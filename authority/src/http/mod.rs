@@ -31,4 +31,5 @@ pub mod request_id;
 pub mod routes;
 pub mod sandbox;
 pub mod server;
+pub mod trace_context;
 pub mod unsent;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use authority_domain::endpoint::matches_filter;
 use authority_domain::event::NewEvent;
+use authority_domain::event::cause::Cause;
 use authority_domain::event::change::{Change, Record};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::partner::share::ShareStatus;
@@ -44,19 +45,28 @@ pub struct Committed {
     pub deliveries: Vec<NewDelivery>,
 }
 
-/// Writes `changes` of one tenant; all of them or, when it fails, none.
+/// Changes of one tenant, to be written together.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Commit<'a> {
+    pub tenant: &'a Tenant,
+    pub merchant: &'a MerchantContext,
+    pub changes: &'a [Change],
+    pub audience: &'a Audience,
+    pub cause: &'a Cause,
+    pub now: Timestamp,
+}
+
+/// Writes the changes; all of them or, when it fails, none.
 ///
 /// # Errors
 /// `payload_too_large` when an event would be too large; otherwise only what the store reports.
 pub async fn commit_changes(
     tx: &mut dyn Tx,
-    tenant: &Tenant,
-    merchant: &MerchantContext,
-    changes: &[Change],
-    audience: &Audience,
-    now: Timestamp,
+    commit: Commit<'_>,
     dice: &mut (dyn Rng + Send),
 ) -> Result<Committed, Refusal> {
+    let Commit { tenant, merchant, changes, audience, cause, now } = commit;
     let count = i64::try_from(changes.len()).unwrap_or(i64::MAX);
     let place = tx.stream_advance(tenant, count, now).await?;
     let first = place.last_sequence - count + 1;
@@ -78,13 +88,14 @@ pub async fn commit_changes(
         .map(|(change, sequence)| {
             let id = EventId::generate(now, dice);
             NewEvent::render(change, id, sequence, place.created_at, tenant.livemode, merchant)
+                .map(|event| event.caused_by(cause))
         })
         .collect::<Result<_, _>>()?;
     tx.events_insert(tenant, &events).await?;
     let deliveries = fan_out(tx, tenant, place.subscribers, &events, audience, now, dice).await?;
     let mut parcels = Parcels::default();
     for mut hearing in hearings {
-        let copies = hearing.copies(tx, tenant, changes, &mut parcels, now, dice).await?;
+        let copies = hearing.copies(tx, &commit, &mut parcels, dice).await?;
         tx.events_insert(&hearing.partner, &copies).await?;
         let subscribers = hearing.take_subscribers();
         fan_out(tx, &hearing.partner, subscribers, &copies, &Audience::Subscribers, now, dice).await?;

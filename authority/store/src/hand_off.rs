@@ -119,6 +119,7 @@ impl DispatchHandle {
             body: event.body.clone(),
             secrets: reach.secrets.clone(),
             bounds: reach.bounds,
+            cause: event.cause.clone(),
         };
         Some(HandedOff { delivery, token, until, slot, desk: Arc::clone(self) })
     }

@@ -44,6 +44,7 @@ migrations! {
     21 "0021_sandbox_clock",
     22 "0022_turns",
     23 "0023_signature_profile",
+    25 "0025_causes",
 }
 
 fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {

@@ -24,6 +24,7 @@ use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
 use crate::StoreError;
+use crate::commit::Commit;
 use crate::ports::{StreamPosition, Subscriber, Tx};
 
 /// A partner's part in a commit.
@@ -102,19 +103,18 @@ impl Hearing {
     pub(crate) async fn copies(
         &self,
         tx: &mut dyn Tx,
-        owner: &Tenant,
-        changes: &[Change],
+        commit: &Commit<'_>,
         parcels: &mut Parcels,
-        now: Timestamp,
         dice: &mut (dyn Rng + Send),
     ) -> Result<Vec<NewEvent>, Refusal> {
         let mut events = Vec::with_capacity(self.told.len());
         for (sequence, (index, share)) in self.places() {
-            let Some(change) = changes.get(*index) else { continue };
-            let shipments = parcels.of(tx, owner, &share.order_number).await?;
+            let Some(change) = commit.changes.get(*index) else { continue };
+            let shipments = parcels.of(tx, commit.tenant, &share.order_number).await?;
             let Some(copy) = PartnerCopy::of(change, share, shipments) else { continue };
-            let id = EventId::generate(now, dice);
-            events.push(NewEvent::render_copy(copy, id, sequence, self.place.created_at)?);
+            let id = EventId::generate(commit.now, dice);
+            let event = NewEvent::render_copy(copy, id, sequence, self.place.created_at)?;
+            events.push(event.caused_by(commit.cause));
         }
         Ok(events)
     }

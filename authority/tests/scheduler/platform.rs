@@ -202,7 +202,7 @@ fn with(more: &Value, mut body: Value) -> Value {
 
 fn mutation() -> Mutation {
     let request_id = RequestId::from_store("req_00000000000000000000000000".to_owned());
-    Mutation { operation: "tests", request_id, idempotency: None, if_match: None, author: None }
+    Mutation { operation: "tests", request_id, trace: None, idempotency: None, if_match: None, author: None }
 }
 
 fn read(text: &str) -> Value {

@@ -13,6 +13,7 @@ use authority::clock::Clock;
 use authority::dice::Dice;
 use authority::dispatch::engine::Dispatcher;
 use authority::metrics::Metrics;
+use authority::traces::Traces;
 use authority_domain::delivery::retry::RetryPolicy;
 use authority_domain::endpoint::condition::DisablePolicy;
 use tokio::sync::watch;
@@ -144,6 +145,7 @@ impl Instance {
             transport: Arc::new(line),
             retry: retry(planted),
             disable: DisablePolicy::default(),
+            traces: Traces::default(),
             urls: app.urls.clone(),
             concurrency: u32::try_from(SLOTS).unwrap_or(u32::MAX),
             max_in_flight: max_in_flight(planted),

@@ -73,6 +73,7 @@ impl World {
         Mutation {
             operation: "simulation",
             request_id: RequestId::generate(now, &mut self.dice),
+            trace: None,
             idempotency: None,
             if_match: None,
             author: (by == By::Operator).then_some(Author::CommandLine),

@@ -1,5 +1,6 @@
 //! Events and the changes that they report (contract 2.1, 3.9, 3.10).
 
+pub mod cause;
 pub mod change;
 pub mod partner_copy;
 mod record;

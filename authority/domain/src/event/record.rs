@@ -5,6 +5,7 @@ use serde::Serialize;
 use verify_core::catalog::{API_VERSION, EventType};
 
 use crate::error_code::ErrorCode;
+use crate::event::cause::Cause;
 use crate::event::change::{Change, Record};
 use crate::event::partner_copy::{CopiedObject, PartnerCopy};
 use crate::id::{ConnectionId, EventId, ShareId};
@@ -80,6 +81,8 @@ pub struct NewEvent {
     pub resource_id: String,
     /// The exact bytes that every delivery and every page carries.
     pub body: String,
+    /// What caused it; stored beside the bytes.
+    pub cause: Cause,
 }
 
 /// What every event has.
@@ -188,8 +191,8 @@ impl NewEvent {
             _ => EVENT_BYTES_MAX,
         };
         check_size(change.event_type, &body, bytes_max)?;
-        let resource_id = record.resource_id().to_owned();
-        Ok(Self { event_type: change.event_type, id, sequence, created_at, resource_id, body })
+        let (resource_id, cause) = (record.resource_id().to_owned(), Cause::default());
+        Ok(Self { event_type: change.event_type, id, sequence, created_at, resource_id, body, cause })
     }
 
     /// Serialises a partner's copy at its position in the partner's stream. It contains as many of the newest
@@ -227,8 +230,14 @@ impl NewEvent {
             }
         };
         check_size(copy.event_type, &body, EVENT_BYTES_MAX)?;
-        let resource_id = share.id.to_string();
-        Ok(Self { event_type: copy.event_type, id, sequence, created_at, resource_id, body })
+        let (resource_id, cause) = (share.id.to_string(), Cause::default());
+        Ok(Self { event_type: copy.event_type, id, sequence, created_at, resource_id, body, cause })
+    }
+
+    /// The same event with its cause.
+    #[must_use]
+    pub fn caused_by(self, cause: &Cause) -> Self {
+        Self { cause: cause.clone(), ..self }
     }
 }
 

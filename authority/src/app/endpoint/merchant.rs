@@ -13,7 +13,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::commit::{Audience, commit_changes};
+use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::ports::{KeyScope, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
@@ -243,17 +243,15 @@ impl App {
                         WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
                     let changes =
                         [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
-                    let audience = Audience::Tested(id.clone());
-                    let done = commit_changes(
-                        work.tx,
-                        &tenant,
-                        &merchant,
-                        &changes,
-                        &audience,
-                        work.now,
-                        &mut work.dice,
-                    )
-                    .await?;
+                    let commit = Commit {
+                        tenant: &tenant,
+                        merchant: &merchant,
+                        changes: &changes,
+                        audience: &Audience::Tested(id.clone()),
+                        cause: &work.cause,
+                        now: work.now,
+                    };
+                    let done = commit_changes(work.tx, commit, &mut work.dice).await?;
                     let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
                         return Err(Refusal::internal());
                     };

@@ -18,7 +18,7 @@ use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_store::StoreError;
-use authority_store::commit::{Audience, commit_changes};
+use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::ports::Tx;
 use authority_store::shards::Turns;
 use serde::Deserialize;
@@ -89,8 +89,15 @@ async fn end_shares(work: &mut Work<'_>, connection: &ConnectionId, when: When) 
         of_owner.entry(owner).or_insert_with(|| (context, Vec::new())).1.push(change);
     }
     for (owner, (context, changes)) in of_owner {
-        let audience = Audience::Subscribers;
-        commit_changes(work.tx, &owner, &context, &changes, &audience, work.now, &mut work.dice).await?;
+        let commit = Commit {
+            tenant: &owner,
+            merchant: &context,
+            changes: &changes,
+            audience: &Audience::Subscribers,
+            cause: &work.cause,
+            now: work.now,
+        };
+        commit_changes(work.tx, commit, &mut work.dice).await?;
     }
     if all {
         work.tx.connection_ended(connection).await?;

@@ -74,6 +74,7 @@ fn by_command(app: &App, operation: &'static str) -> Mutation {
     Mutation {
         operation,
         request_id: RequestId::generate(app.now(), &mut StdRng::from_seed(seed)),
+        trace: None,
         idempotency: None,
         if_match: None,
         author: Some(Author::CommandLine),

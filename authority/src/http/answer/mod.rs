@@ -4,7 +4,7 @@
 //! 4.2 row 1); the router answers; a panic becomes a 500; a refusal gets its body; and every answer leaves with
 //! the headers of contract 5.4. [`dress`] puts the layer and the two fallbacks around a router.
 //!
-//! Each request is counted, and logged under its id.
+//! Each request is counted, recorded as a span where traces are wanted, and logged under its id.
 //!
 //! Deliberately absent: CORS headers, and any answer to `OPTIONS` other than 405. The API is server-to-server.
 
@@ -25,9 +25,11 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use super::problem::{Problem, ProblemWriter};
 use super::request_id::{RequestId, SERVICE_REQUEST_ID};
 use super::server::{Defect, Malformed};
+use super::trace_context::{self, RequestTrace};
 use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::metrics::Metrics;
+use crate::traces::Traces;
 
 /// Longest request target (contract 4.2), in bytes.
 const TARGET_LIMIT: usize = 8 * 1024;
@@ -46,6 +48,8 @@ pub struct Door {
     pub tls: Tls,
     /// Counts requests.
     pub metrics: Arc<Metrics>,
+    /// Records requests.
+    pub traces: Traces,
 }
 
 /// Whether clients reach the service by TLS (contract 5.4).
@@ -72,6 +76,10 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     let (method, route) = (request.method().clone(), request.extensions().get::<MatchedPath>().cloned());
     let request_id = RequestId::generate(door.clock.as_ref(), door.dice.as_ref());
     request.extensions_mut().insert(request_id.clone());
+    let path = route.as_ref().map_or("other", MatchedPath::as_str);
+    let from = trace_context::read(request.headers());
+    let mut span = door.traces.request(from, method.as_str(), path, request_id.as_str());
+    request.extensions_mut().insert(RequestTrace(span.trace()));
     let mut response = match check_head(&request) {
         Ok(()) => guarded(request, next, &request_id).await,
         Err(refusal) => {
@@ -83,6 +91,7 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     door.problems.write(&mut response, &request_id);
     set_headers(response.headers_mut(), &request_id, door.tls);
     let route = route.as_ref().map(MatchedPath::as_str);
+    span.answered(response.status().as_u16());
     let took = door.clock.monotonic().saturating_sub(begun);
     door.metrics.request(door.problems.realm, &method, route, response.status().as_u16(), took);
     log(&request_id, door.problems.realm, &method, route, response.status(), took);

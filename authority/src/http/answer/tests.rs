@@ -34,7 +34,14 @@ impl Dice for Still {
 
 fn door(tls: Tls) -> Arc<Door> {
     let problems = ProblemWriter { realm: "merchant-api" };
-    Arc::new(Door { clock: Arc::new(Still), dice: Arc::new(Still), problems, tls, metrics: Arc::default() })
+    Arc::new(Door {
+        clock: Arc::new(Still),
+        dice: Arc::new(Still),
+        problems,
+        tls,
+        metrics: Arc::default(),
+        traces: Traces::default(),
+    })
 }
 
 /// A router with one handler that refuses.

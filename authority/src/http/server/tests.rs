@@ -17,6 +17,7 @@ use crate::dice::SystemDice;
 use crate::http::answer::{Door, Tls, dress};
 use crate::http::body::Payload;
 use crate::http::problem::{Problem, ProblemWriter};
+use crate::traces::Traces;
 
 /// Longer than every limit of these tests: whatever takes this long never ends.
 const FOREVER: Duration = Duration::from_secs(20);
@@ -53,6 +54,7 @@ async fn start(limits: Limits) -> Running {
         .route("/read", post(read))
         .route("/unread", post(async || "unread"));
     let door = Door {
+        traces: Traces::default(),
         clock: Arc::new(SystemClock::new()),
         dice: Arc::new(SystemDice),
         problems: ProblemWriter { realm: "merchant-api" },

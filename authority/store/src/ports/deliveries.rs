@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use authority_domain::delivery::Trigger;
 use authority_domain::endpoint::SignatureProfile;
+use authority_domain::event::cause::Cause;
 use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -108,6 +109,8 @@ pub struct LeasedDelivery {
     pub secrets: Vec<SealedSecret>,
     /// The bounds of its endpoint.
     pub bounds: Bounds,
+    /// What caused its event.
+    pub cause: Cause,
 }
 
 /// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::event::cause::{Cause, TraceParent};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId, RequestId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
@@ -266,8 +267,8 @@ impl Session<'_> {
         }
         let mut query = QueryBuilder::<Db>::new(
             "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
-                 d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body \
-             FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
+                 d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
+                 v.traceparent FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
              JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
         );
         query.push_bind(&lease.token);
@@ -419,5 +420,16 @@ fn leased(row: &DbRow, secrets: &[DbRow], lease: &Lease) -> Result<LeasedDeliver
         body: row.try_get("body")?,
         secrets: usable,
         bounds,
+        cause: cause(row)?,
+    })
+}
+
+/// What caused the event; a trace that cannot be read is none.
+fn cause(row: &DbRow) -> Result<Cause, StoreError> {
+    let request_id: Option<String> = row.try_get("request_id")?;
+    let traceparent: Option<&str> = row.try_get("traceparent")?;
+    Ok(Cause {
+        request_id: request_id.map(RequestId::from_store),
+        trace: traceparent.and_then(TraceParent::parse),
     })
 }

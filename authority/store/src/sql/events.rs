@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::event::NewEvent;
-use authority_domain::id::EventId;
+use authority_domain::id::{EventId, RequestId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -34,8 +34,20 @@ static STREAMS: Table = Table {
 static EVENTS: Table = Table {
     place: TableOrder::Event,
     touches: Touches::Any,
-    into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Text, Kind::Text, Kind::Text, Kind::Int, Kind::Text],
+    into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body, request_id, \
+         traceparent)",
+    columns: &[
+        Kind::Text,
+        Kind::Bool,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+    ],
     form: Form::Insert,
     rest: "",
     together: Together::Apart,
@@ -106,6 +118,8 @@ impl Events for Session<'_> {
                     event.resource_id.as_str().into(),
                     event.created_at.as_ms().into(),
                     event.body.as_str().into(),
+                    event.cause.request_id.as_ref().map(RequestId::as_str).into(),
+                    event.cause.trace.map(|trace| trace.to_string()).as_deref().into(),
                 ],
             );
         }

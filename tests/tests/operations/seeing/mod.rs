@@ -5,3 +5,4 @@
 mod logs;
 mod metrics;
 mod readiness;
+mod traces;

@@ -1,6 +1,7 @@
 //! Events once they are stored: contract 4.5, 8.6, T3 and I9.
 
 use authority_domain::event::NewEvent;
+use authority_domain::event::cause::Cause;
 use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
@@ -136,6 +137,7 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
             created_at: at(1),
             resource_id: "x".to_owned(),
             body: "x".repeat(BODY),
+            cause: Cause::default(),
         };
         let events: Vec<NewEvent> = (1..=40).map(event).collect();
         tx.events_insert(&tenant, &events).await
@@ -171,6 +173,7 @@ pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dy
             resource_id: "ORD-1".to_owned(),
             created_at: at(sequence),
             body: sequence.to_string(),
+            cause: Cause::default(),
         };
         tx.events_insert(&tenant, &(1..=last).map(event).collect::<Vec<_>>()).await
     });

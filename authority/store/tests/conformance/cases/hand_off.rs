@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::held::{hold, submit};
-use super::shop::Shop;
+use super::shop::{Shop, cause};
 use super::{Database, job};
 
 /// A dispatcher that sends nothing and keeps what it is given.
@@ -130,6 +130,7 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     let read = shop.lease("later", at(60).plus_ms(1), 9, 9).await;
     assert_eq!(format!("{:?}", given[0].delivery), format!("{:?}", read[0]));
     assert_eq!(given[0].delivery.secrets.iter().map(|secret| secret.version).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(given[0].delivery.cause, cause());
 }
 
 pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {

@@ -8,7 +8,7 @@ use authority_store::commit::Audience;
 use authority_store::ports::SettledAs;
 
 use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
+use super::shop::{Shop, cause};
 use super::{Database, job};
 
 /// Commits one event at `now`; every subscribed endpoint gets a delivery that is due then.
@@ -204,4 +204,5 @@ pub(crate) async fn a_leased_delivery_has_all_an_attempt_needs(database: &dyn Da
     let versions: Vec<i64> = delivery.secrets.iter().map(|secret| secret.version).collect();
     assert_eq!(versions, [3, 2], "newest first, none that has run out");
     assert_eq!(delivery.secrets[0].sealed, [1, 2, 3]);
+    assert_eq!(delivery.cause, cause());
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use authority_domain::checkout::Checkout;
 use authority_domain::endpoint::Endpoint;
+use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{EndpointId, ShipmentId};
+use authority_domain::id::{EndpointId, RequestId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
@@ -17,13 +18,21 @@ use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
-use authority_store::commit::{Audience, Committed, commit_changes};
+use authority_store::commit::{Audience, Commit, Committed, commit_changes};
 use authority_store::ports::{Lease, LeasedDelivery, Page, SealedSecret, Settlement, Tx};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
 use super::fixtures::{checkout, dice, endpoint, merchant, new_payment, noon, reported};
 use super::{Database, job};
+
+/// What causes every event of a shop.
+pub(crate) fn cause() -> Cause {
+    Cause {
+        request_id: Some(RequestId::from_store("req_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned())),
+        trace: TraceParent::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+    }
+}
 
 /// A merchant's data in one mode.
 #[derive(Clone)]
@@ -105,7 +114,9 @@ impl Shop {
         audience: &Audience,
         now: Timestamp,
     ) -> Result<Committed, Refusal> {
-        commit_changes(tx, &self.tenant, &self.context, changes, audience, now, &mut dice()).await
+        let commit =
+            Commit { tenant: &self.tenant, merchant: &self.context, changes, audience, cause: &cause(), now };
+        commit_changes(tx, commit, &mut dice()).await
     }
 
     /// A checkout that is not stored yet.
