@@ -108,7 +108,7 @@ async fn examine(
     checks: &mut Vec<Check>,
 ) -> AuditReport {
     let (found, known) = (inspection.schema_found, inspection.schema_known);
-    if found != known {
+    if !inspection.schema_fits {
         let detail = match found {
             0 => "there is no schema: run `authority migrate`".to_owned(),
             found if found < known => {
@@ -121,7 +121,9 @@ async fn examine(
         checks.push(clocks(inspection, clock, None).await);
         return AuditReport::default();
     }
-    checks.push(Check::new("database", Verdict::Ok, format!("answers, schema version {found}")));
+    let newer =
+        if found > known { format!(", which adds to the {known} this program knows") } else { String::new() };
+    checks.push(Check::new("database", Verdict::Ok, format!("answers, schema version {found}{newer}")));
     let sealed: Result<_, StoreError> =
         inspection.snapshot(move |tx| Box::pin(async move { count_sealed(tx, &secrets).await })).await;
     checks.push(keys(sealed));

@@ -6,6 +6,7 @@
 
 use futures_util::future::BoxFuture;
 
+use crate::migrations::Found;
 use crate::ports::Snapshot;
 use crate::store::StoreUrl;
 use crate::{StoreError, postgres, sqlite};
@@ -18,6 +19,9 @@ pub struct Inspection {
     pub schema_found: i64,
     /// The schema version that this program knows.
     pub schema_known: i64,
+    /// Whether this program works with the schema of the database: it is the one that it knows, or a newer program has
+    /// only added to that.
+    pub schema_fits: bool,
 }
 
 #[derive(Debug)]
@@ -34,20 +38,20 @@ impl Inspection {
     pub async fn open(url: &StoreUrl) -> Result<Self, StoreError> {
         match url {
             StoreUrl::Sqlite(path) => {
-                let (conn, schema_found) = sqlite::inspect(path).await?;
-                let schema_known = sqlite::known_version();
-                Ok(Self { connection: Inspected::Sqlite(Box::new(conn.into())), schema_found, schema_known })
+                let (conn, found) = sqlite::inspect(path).await?;
+                let connection = Inspected::Sqlite(Box::new(conn.into()));
+                Ok(Self::of(connection, found, sqlite::known_version()))
             }
             StoreUrl::Postgres(url) => {
-                let (conn, schema_found) = postgres::inspect(url).await?;
-                let schema_known = postgres::known_version();
-                Ok(Self {
-                    connection: Inspected::Postgres(Box::new(conn.into())),
-                    schema_found,
-                    schema_known,
-                })
+                let (conn, found) = postgres::inspect(url).await?;
+                let connection = Inspected::Postgres(Box::new(conn.into()));
+                Ok(Self::of(connection, found, postgres::known_version()))
             }
         }
+    }
+
+    fn of(connection: Inspected, found: Found, schema_known: i64) -> Self {
+        Self { connection, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) }
     }
 
     /// The database's own clock in milliseconds since the Unix epoch; `None` where the machine's clock is the only

@@ -2,11 +2,18 @@
 //!
 //! They are listed by hand. sqlx's macro reads the folder, but compiles all of sqlx a second time, for the build
 //! host.
+//!
+//! A migration whose name begins with `expand_` only adds to the schema (a table, a column that may be left out, an
+//! index), so that older programs go on working with it and may be exchanged one by one. Each database holds the names
+//! of its migrations, and a program that finds newer ones there goes by them ([`Found`]). All others are breaking: they
+//! need every program to be stopped first, or a release in between that no longer uses what they remove.
 
 use std::sync::LazyLock;
 
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+use crate::StoreError;
 
 /// Makes a migrator for each database from the files' versions and names.
 macro_rules! migrations {
@@ -44,14 +51,60 @@ migrations! {
     21 "0021_sandbox_clock",
     22 "0022_turns",
     23 "0023_signature_profile",
-    25 "0025_causes",
+    25 "0025_expand_causes",
+}
+
+/// Reads [`Found`]; `$1` is the newest version that the program knows.
+pub(crate) const FOUND: &str = "SELECT MAX(version), COUNT(CASE WHEN version > $1 \
+    AND description NOT LIKE '____\\_expand\\_%' ESCAPE '\\' THEN 1 END) FROM _sqlx_migrations WHERE success";
+
+/// What a database says of its schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The newest migration; 0 when there is none.
+    pub(crate) newest: i64,
+    /// How many of those that the program does not know may break it.
+    breaking: i64,
+}
+
+impl Found {
+    pub(crate) fn new((newest, breaking): (Option<i64>, i64)) -> Self {
+        Self { newest: newest.unwrap_or(0), breaking }
+    }
+
+    /// Whether the program whose newest version is `known` works with this schema.
+    pub(crate) fn fits(self, known: i64) -> bool {
+        self.newest >= known && self.breaking == 0
+    }
+
+    /// Refuses a schema that a newer program made, unless that program has only added to it (T9).
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSchema`].
+    pub(crate) fn refuse_breaking(self, known: i64) -> Result<Self, StoreError> {
+        if self.breaking > 0 {
+            return Err(StoreError::UnknownSchema { found: self.newest, known });
+        }
+        if self.newest > known {
+            let found = self.newest;
+            tracing::warn!(
+                found,
+                known,
+                "a newer program has added to the schema; what this program knows is there"
+            );
+        }
+        Ok(self)
+    }
 }
 
 fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {
     let migration = |&(version, name, sql): &(i64, &'static str, &'static str)| {
         Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
     };
-    Migrator::with_migrations(files.iter().map(migration).collect())
+    let mut migrator = Migrator::with_migrations(files.iter().map(migration).collect());
+    // Those that only a newer program knows are judged by `Found`.
+    migrator.set_ignore_missing(true);
+    migrator
 }
 
 /// The schema version that this program knows: the newest migration.
@@ -75,6 +128,47 @@ mod tests {
                 migrations.iter().map(|migration| (migration.version, migration.checksum.clone())).collect()
             };
             assert_eq!(versions(listed), versions(&files), "{name}");
+        }
+    }
+
+    /// What a migration may do that older programs do not notice.
+    fn only_adds(statement: &str) -> bool {
+        let words: Vec<&str> = statement.split_whitespace().collect();
+        match words.as_slice() {
+            ["CREATE", "TABLE" | "INDEX", ..] => true,
+            ["ALTER", "TABLE", _, "ADD", "COLUMN", rest @ ..] => {
+                let has = |words: &[&str]| rest.windows(words.len()).any(|part| part == words);
+                !has(&["NOT", "NULL"]) || has(&["DEFAULT"])
+            }
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn an_expansion_only_adds() {
+        for (statement, adds) in [
+            ("CREATE TABLE t (a TEXT)", true),
+            ("CREATE INDEX i ON t (a)", true),
+            ("ALTER TABLE t ADD COLUMN a TEXT COLLATE \"C\"", true),
+            ("ALTER TABLE t ADD COLUMN a TEXT NOT NULL DEFAULT 'x'", true),
+            ("ALTER TABLE t ADD COLUMN a TEXT NOT NULL", false),
+            ("CREATE UNIQUE INDEX i ON t (a)", false),
+            ("ALTER TABLE t DROP COLUMN a", false),
+            ("ALTER TABLE t RENAME COLUMN a TO b", false),
+            ("UPDATE t SET a = 'x'", false),
+        ] {
+            assert_eq!(only_adds(statement), adds, "{statement}");
+        }
+        for migration in SQLITE.iter().chain(POSTGRES.iter()) {
+            if !migration.description.get(5..).is_some_and(|name| name.starts_with("expand_")) {
+                continue;
+            }
+            let lines = migration.sql.as_str().lines().filter(|line| !line.trim_start().starts_with("--"));
+            for statement in
+                lines.collect::<Vec<_>>().join("\n").split(';').filter(|text| !text.trim().is_empty())
+            {
+                assert!(only_adds(statement), "{}: {statement}", migration.description);
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ pub trait Figures {
     /// A slow receiver has something in flight as long as workers run, so it does not make an instance unready.
     async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Whether the schema is still the one this program knows: a newer program may have migrated it meanwhile.
+    /// Whether this program still works with the schema: a newer program may have migrated it meanwhile.
     async fn schema_is_known(&mut self) -> Result<bool, StoreError>;
 
     /// Writes in order to test writing: fails while the disk is full or the database is read-only.

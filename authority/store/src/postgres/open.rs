@@ -3,13 +3,14 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use super::NOW_MS;
 use super::connection::{PostgresWriting, connect};
 use crate::StoreError;
-use crate::migrations;
+use crate::migrations::{self, FOUND, Found};
 use crate::store::ServerUrl;
 use crate::writer::WritingConnection;
 
@@ -24,6 +25,12 @@ pub(super) const LOCK_WAIT_MS: u32 = 5_000;
 
 /// Transactions that one instance writes at a time.
 const WORKERS: usize = 4;
+
+/// How long a migration waits for a table at a time, how often it tries, and how long it leaves the table alone in
+/// between: a minute in all.
+const MIGRATION_LOCK_WAIT_MS: u32 = 500;
+const MIGRATION_TRIES: u32 = 60;
+const MIGRATION_PAUSE: Duration = Duration::from_millis(500);
 
 /// How the server plans the writer's statements: each finds its rows by an index and reads a few, whatever the
 /// statistics of a young database say, and is planned once for any number of rows.
@@ -58,15 +65,15 @@ pub(crate) struct Postgres {
     pub(crate) list_readers: PgPool,
 }
 
-/// Opens the database at `url`, whose schema must be the one this program knows.
+/// Opens the database at `url`, with whose schema this program must work.
 pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     let options = options(url)?;
     let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
-    let (found, known) = (schema_version(&mut conn).await?, known_version());
+    let known = known_version();
+    let found = schema(&mut conn).await?.refuse_breaking(known)?.newest;
     if found < known {
         return Err(StoreError::OutdatedSchema { found, known });
     }
-    refuse_newer(found, known)?;
     let reader = options.clone().options(READER_PLANS).options([("default_transaction_read_only", "on")]);
     let readers = |most| {
         PgPoolOptions::new()
@@ -89,26 +96,41 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     Ok(Postgres { writing, record_readers, list_readers })
 }
 
-/// Brings the schema up to date; refuses one that a newer program made (T9). Several processes may do so at once: the
-/// first migrates, the others wait and find it done.
+/// Brings the schema up to date; refuses one that a newer program has changed (T9). Several processes may do so at once:
+/// the first migrates, the others wait and find it done.
+///
+/// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants the
+/// table waits behind it.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
-    // This program sets no limit on waiting for another process's migration.
-    let mut conn = connect(&address(url)?).await?;
-    refuse_newer(schema_version(&mut conn).await?, known_version())?;
-    // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
-    migrations::POSTGRES
-        .run_direct(None, &mut conn, false)
-        .await
-        .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))?;
+    let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
+    schema(&mut conn).await?.refuse_breaking(known_version())?;
+    let mut tries = 0;
+    loop {
+        // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
+        let Err(error) = migrations::POSTGRES.run_direct(None, &mut conn, false).await else { break };
+        tries += 1;
+        if tries == MIGRATION_TRIES || !waited_for_lock(&error) {
+            return Err(StoreError::Unavailable(format!("migration: {error}")));
+        }
+        tokio::time::sleep(MIGRATION_PAUSE).await;
+    }
     conn.close().await?;
     Ok(())
 }
 
-/// Opens a connection for inspection, and returns the schema version, 0 when the database is empty.
-pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, i64), StoreError> {
+/// Whether the migration gave up because it waited too long for a table, or for another process's migration.
+fn waited_for_lock(error: &MigrateError) -> bool {
+    let (MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _)) = error else {
+        return false;
+    };
+    cause.as_database_error().and_then(sqlx::error::DatabaseError::code).as_deref() == Some("55P03")
+}
+
+/// Opens a connection for inspection, and returns what it says of its schema.
+pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, Found), StoreError> {
     let read_only = [("default_transaction_read_only", "on")];
     let mut conn = connect(&options(url)?.options(read_only)).await?;
-    let found = schema_version(&mut conn).await?;
+    let found = schema(&mut conn).await?;
     Ok((conn, found))
 }
 
@@ -128,21 +150,15 @@ fn address(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
     Ok(options.application_name("authority"))
 }
 
-/// The newest migration in the database; 0 when there is none.
-async fn schema_version(conn: &mut PgConnection) -> Result<i64, StoreError> {
+/// What the database says of its schema.
+async fn schema(conn: &mut PgConnection) -> Result<Found, StoreError> {
     let has_table: bool = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
         .fetch_one(&mut *conn)
         .await?;
     if !has_table {
-        return Ok(0);
+        return Ok(Found::default());
     }
-    let found: Option<i64> =
-        sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations WHERE success").fetch_one(conn).await?;
-    Ok(found.unwrap_or(0))
-}
-
-fn refuse_newer(found: i64, known: i64) -> Result<(), StoreError> {
-    if found > known { Err(StoreError::UnknownSchema { found, known }) } else { Ok(()) }
+    Ok(Found::new(sqlx::query_as(FOUND).bind(known_version()).fetch_one(conn).await?))
 }
 
 /// The schema version this program knows: its newest migration.

@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, QueryBuilder, Row};
 use super::backlog::{COUNTED, COUNTED_MAX, WAITING};
 use super::{Db, Session, known_version};
 use crate::StoreError;
+use crate::migrations::{FOUND, Found};
 use crate::ports::{Figures, QueueFigures};
 
 /// The number of bytes that the write probe writes.
@@ -63,11 +64,9 @@ impl Figures for Session<'_> {
     }
 
     async fn schema_is_known(&mut self) -> Result<bool, StoreError> {
-        let found: Option<i64> =
-            sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations WHERE success")
-                .fetch_one(&mut *self.conn)
-                .await?;
-        Ok(found == Some(known_version()))
+        let known = known_version();
+        let found = sqlx::query_as(FOUND).bind(known).fetch_one(&mut *self.conn).await?;
+        Ok(Found::new(found).fits(known))
     }
 
     async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError> {

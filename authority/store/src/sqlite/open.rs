@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
 use crate::StoreError;
-use crate::migrations;
+use crate::migrations::{self, FOUND, Found};
 use crate::store::Access;
 
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
@@ -119,35 +119,32 @@ fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
     }
 }
 
-/// Opens the file at `path` for inspection, and returns its schema version, 0 when it has none.
-pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, i64), StoreError> {
+/// Opens the file at `path` for inspection, and returns what it says of its schema.
+pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, Found), StoreError> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY_TIMEOUT);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
     let mut conn = options.connect().await.map_err(cannot_open)?;
-    let found = schema_version(&mut conn).await?.unwrap_or(0);
+    let found = schema(&mut conn).await?;
     Ok((conn, found))
 }
 
-/// The newest migration in the database; `None` when there is none.
-async fn schema_version(conn: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
+/// What the database says of its schema.
+async fn schema(conn: &mut SqliteConnection) -> Result<Found, StoreError> {
     let has_table: Option<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'",
     )
     .fetch_optional(&mut *conn)
     .await?;
     if has_table.is_none() {
-        return Ok(None);
+        return Ok(Found::default());
     }
-    Ok(sqlx::query_scalar("SELECT MAX(version) FROM _sqlx_migrations").fetch_one(conn).await?)
+    Ok(Found::new(sqlx::query_as(FOUND).bind(known_version()).fetch_one(conn).await?))
 }
 
-/// Brings the schema up to date; refuses one that a newer program made (T9).
+/// Brings the schema up to date; refuses one that a newer program has changed (T9).
 async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
-    let known = known_version();
-    if let Some(found) = schema_version(conn).await?.filter(|found| *found > known) {
-        return Err(StoreError::UnknownSchema { found, known });
-    }
+    schema(conn).await?.refuse_breaking(known_version())?;
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
     migrations::SQLITE
         .run_direct(None, conn, false)

@@ -44,7 +44,9 @@ pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn
     let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
     assert!(known.unwrap());
     let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
-    let later = format!("UPDATE _sqlx_migrations SET version = version + 1 WHERE version = {newest}");
+    let later = format!(
+        "UPDATE _sqlx_migrations SET version = version + 1, description = 'changed' WHERE version = {newest}"
+    );
     database.execute(&later).await.unwrap();
     let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
     assert!(!known.unwrap());

@@ -148,7 +148,7 @@ macro_rules! conformance {
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
                 an_event_that_was_sent_very_often_is_thinned_first;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
-            schema: a_newer_schema_is_refused, reopening_keeps_everything;
+            schema: a_newer_schema_is_refused, what_a_newer_program_adds_is_no_obstacle, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
                 gone_disables_and_cancels_what_waits, what_comes_back_to_a_disabled_endpoint_is_cancelled,
                 stranded_deliveries_are_cancelled_a_few_at_a_time, attempts_to_a_deleted_endpoint_settle_harmlessly;

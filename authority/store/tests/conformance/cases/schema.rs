@@ -1,7 +1,7 @@
 //! The schema and the time between two processes: contract 8.1, 12 T9.
 
 use authority_domain::merchant::Merchant;
-use authority_store::StoreError;
+use authority_store::{Inspection, Store, StoreError};
 
 use super::fixtures::noon;
 use super::shop::Shop;
@@ -19,6 +19,52 @@ pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     let refused = database.open().await.unwrap_err();
     let StoreError::UnknownSchema { found, known: told } = refused else { panic!("{refused}") };
     assert_eq!((found, told), (known + 1, known));
+}
+
+/// A newer program that has only added to the schema leaves this one as it was: it goes on, starts again, is told to
+/// migrate and finds nothing to do. With a change among the additions it may do none of that.
+pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let newer = async |description: &str| {
+        let sql = format!(
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+             SELECT version + 1, '{description}', success, checksum, execution_time FROM _sqlx_migrations \
+             WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)"
+        );
+        database.execute(&sql).await.unwrap();
+    };
+    for (table, column) in [("events", "TEXT"), ("webhook_endpoints", "TEXT NOT NULL DEFAULT 'x'")] {
+        database.execute(&format!("ALTER TABLE {table} ADD COLUMN from_the_future {column}")).await.unwrap();
+    }
+    newer("9001_expand_one").await;
+    newer("9002_expand_another").await;
+    let fits = async || {
+        let store = &shop.store;
+        let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+        fits.unwrap()
+    };
+    assert!(fits().await);
+    shop.endpoint(&["*"]).await;
+    shop.open_checkout().await;
+    Store::migrate(&database.url()).await.unwrap();
+    let inspection = Inspection::open(&database.url()).await.unwrap();
+    assert_eq!((inspection.schema_found, inspection.schema_fits), (inspection.schema_known + 2, true));
+    inspection.close().await;
+    let Shop { store, tenant, context } = shop;
+    store.close().await;
+    drop(store);
+    let shop = Shop { store: database.open().await.unwrap(), tenant, context };
+    assert_eq!(shop.open_checkout().await.events[0].sequence, 2);
+
+    newer("9003_contract_one").await;
+    let store = &shop.store;
+    let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    assert!(!fits.unwrap());
+    shop.store.close().await;
+    drop(shop);
+    for refused in [database.open().await.map(drop), Store::migrate(&database.url()).await] {
+        assert!(matches!(refused, Err(StoreError::UnknownSchema { .. })), "{refused:?}");
+    }
 }
 
 pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
