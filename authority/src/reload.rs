@@ -70,7 +70,7 @@ pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), Sta
         .map_err(|error: StoreError| error)?;
     let Some((endpoint, secret)) = sample else { return Ok(()) };
     let secret_version = u32::try_from(secret.version).unwrap_or(0);
-    let context = SecretContext { endpoint_id: endpoint.as_str(), secret_version };
+    let context = SecretContext::SigningSecret { endpoint_id: endpoint.as_str(), secret_version };
     match secrets.open(context, &secret.sealed) {
         Ok(_) => Ok(()),
         Err(_) => Err(StartError::Configuration(

@@ -200,6 +200,14 @@ CREATE TABLE webhook_endpoints (
     last_response_status        BIGINT,
     last_error                  TEXT,
     metadata                    TEXT NOT NULL,
+    -- What deliveries carry beside the service's own headers: the names for people, and all of it sealed under the
+    -- key-encryption key, bound to the endpoint (contract 4.10).
+    header_names                TEXT NOT NULL DEFAULT '[]',
+    headers_sealed              BLOB,
+    -- How long an attempt may take; NULL is what the deployment has.
+    timeout_ms                  BIGINT CHECK (timeout_ms BETWEEN 1000 AND 30000),
+    retry_schedule              TEXT NOT NULL DEFAULT 'standard'
+        CHECK (retry_schedule IN ('standard', 'short', 'long')),
     resource_version            BIGINT NOT NULL CHECK (resource_version >= 1),
     -- Endpoints have no event of their own; the list goes by a counter of the tenant (contract 8.5).
     created_sequence            BIGINT NOT NULL,
