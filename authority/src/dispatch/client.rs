@@ -224,8 +224,8 @@ impl DeliveryClient {
 
 #[async_trait]
 impl Transport for DeliveryClient {
-    /// Makes one attempt. It ends within the request's deadline, or else [`DeliveryLimits::deadline`], plus the wait for the excerpt, whatever the
-    /// receiver does. Dropping the future closes its connection.
+    /// Makes one attempt. It ends within the request's deadline, or else [`DeliveryLimits::deadline`], plus the wait
+    /// for the excerpt, whatever the receiver does. Dropping the future closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = match request.url.reach() {
             NetworkScope::Public => &self.public,

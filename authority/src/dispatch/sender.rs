@@ -21,8 +21,9 @@ use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
 
-/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured (an endpoint's own
-/// deadline is at most [`DEADLINE_MAX`]), and 2 s for the response's body. No attempt begins under a lease that would run out sooner.
+/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured (an endpoint's
+/// own deadline is at most [`DEADLINE_MAX`]), and 2 s for the response's body. No attempt begins under a lease that
+/// would run out sooner.
 const LONGEST_ATTEMPT_MS: i64 = 52_000;
 
 const _: () =

@@ -1,4 +1,5 @@
-//! The headers of an attempt: those that make it verifiable (contract 7.1), and those that the endpoint asks for (4.10).
+//! The headers of an attempt: those that make it verifiable (contract 7.1), and those that the endpoint asks for
+//! (4.10).
 //!
 //! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are the ones
 //! valid now, newest first, so that a receiver with either secret of an overlap accepts.
@@ -28,7 +29,8 @@ use crate::secret_box::{SecretBox, SecretContext};
 const DELIVERY_ID: HeaderName = HeaderName::from_static("service-delivery-id");
 const ATTEMPT: HeaderName = HeaderName::from_static("service-attempt");
 
-/// What is stored sealed cannot be used: the key-encryption key is not the one it was sealed with, or the row was altered.
+/// What is stored sealed cannot be used: the key-encryption key is not the one it was sealed with, or the row was
+/// altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a signing secret or the headers of the endpoint cannot be opened")]
 pub(super) struct UnusableSecret;
@@ -82,8 +84,8 @@ pub(super) fn headers(
     Ok(headers)
 }
 
-/// The headers that the endpoint asks for. They are marked as sensitive: no table of HTTP/2 header compression keeps them,
-/// and `Debug` does not show them.
+/// The headers that the endpoint asks for. They are marked as sensitive: no table of HTTP/2 header compression keeps
+/// them, and `Debug` does not show them.
 fn of_endpoint(delivery: &LeasedDelivery, secrets: &SecretBox) -> Result<HeaderMap, UnusableSecret> {
     let Some(sealed) = &delivery.options.headers_sealed else { return Ok(HeaderMap::with_capacity(9)) };
     let context = SecretContext::RequestHeaders { endpoint_id: delivery.endpoint_id.as_str() };

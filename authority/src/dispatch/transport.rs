@@ -51,6 +51,7 @@ pub struct AttemptReport {
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Makes one attempt. The implementation bounds its time by the request's deadline or else its own, well below the
-    /// length of a lease, whatever the receiver does; everything that can happen is a report. Dropping the future leaves nothing open.
+    /// length of a lease, whatever the receiver does; everything that can happen is a report. Dropping the future
+    /// leaves nothing open.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport;
 }

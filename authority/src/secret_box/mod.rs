@@ -71,8 +71,8 @@ pub enum SecretBoxError {
     TooLong,
 }
 
-/// Seals and opens secrets of endpoints under the current key-encryption key, and opens those of the previous one. Both keys
-/// can be replaced while the box is used.
+/// Seals and opens secrets of endpoints under the current key-encryption key, and opens those of the previous one. Both
+/// keys can be replaced while the box is used.
 pub struct SecretBox {
     keys: ArcSwap<SealingKeys>,
 }
@@ -233,8 +233,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The labels differ, and everything before the endpoint id has a fixed length for each of them, so no two contexts give
-/// the same bytes.
+/// The labels differ, and everything before the endpoint id has a fixed length for each of them, so no two contexts
+/// give the same bytes.
 fn associated_data(key_id: u8, context: SecretContext<'_>) -> Vec<u8> {
     let (label, version, endpoint_id) = match context {
         SecretContext::SigningSecret { endpoint_id, secret_version } => {

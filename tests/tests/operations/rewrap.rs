@@ -25,14 +25,16 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     let mut authority = Authority::on(database, &[]).await;
     let receiver = Receiver::accepting().await;
     let merchant = Merchant::create(&authority, "rewrapped").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": "Bearer kept" } });
+    let endpoint = merchant.endpoint_with(body).await;
     let path = format!("/merchants/{}/api-keys", merchant.id);
     let body = json!({ "name": "k", "mode": "test", "scopes": ["events:read"] });
     let mut issued = Vec::new();
     for n in 0..KEYS {
         issued.push(merchant.operator.post_as(&format!("k{n}"), &path, &body).await.expect(201));
     }
-    let sealed = KEYS as u64 + 1;
+    // The keys' answers, the endpoint's signing secret and its headers.
+    let sealed = KEYS as u64 + 2;
 
     let missing = authority.run(&["secrets", "rewrap"]).await;
     assert_eq!(missing.status.code(), Some(2));
@@ -87,4 +89,5 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     merchant.paid_order().await;
     let arrivals = receiver.until("twelve events", |arrivals| arrivals.accepted("/hook") == 12).await;
     assert!(arrivals.all.iter().all(|arrival| arrival.verify(&endpoint.secret).is_ok()));
+    assert!(arrivals.all.iter().all(|arrival| arrival.header("authorization") == "Bearer kept"));
 }

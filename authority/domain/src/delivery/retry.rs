@@ -24,7 +24,8 @@ pub const STANDARD_SCHEDULE_S: [u32; 10] = [0, 5, 300, 1_800, 7_200, 18_000, 36_
 /// still less than an hour.
 pub const SHORT_SCHEDULE_S: [u32; 7] = [0, 5, 30, 120, 300, 600, 1_200];
 
-/// The waits of [`RetrySchedule::Long`], in seconds: those of the standard table and then every day, 7 days and 3½ hours.
+/// The waits of [`RetrySchedule::Long`], in seconds: those of the standard table and then every day, 7 days and 3½
+/// hours.
 pub const LONG_SCHEDULE_S: [u32; 14] =
     [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400, 86_400, 86_400, 86_400];
 

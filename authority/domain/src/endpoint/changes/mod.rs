@@ -46,8 +46,8 @@ pub struct EndpointPatch {
 }
 
 impl Endpoint {
-    /// The endpoint after `patch`; `None` when the patch changes nothing. Headers that are set count as a change, because
-    /// the record does not have the values before to compare with.
+    /// The endpoint after `patch`; `None` when the patch changes nothing. Headers that are set count as a change,
+    /// because the record does not have the values before to compare with.
     ///
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than

@@ -219,7 +219,7 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
     for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
         put_headers(&stranger, &id, None).await.unwrap_err();
     }
-    assert_eq!(options_of(&shop, "c", 300).await, expect(Some(&[8]), None, RetrySchedule::Long));
+    assert_eq!(options_of(&shop, "c", 100).await, expect(Some(&[8]), None, RetrySchedule::Long));
     for wrong in ["retry_schedule = 'never'", "timeout_ms = 999", "timeout_ms = 30001"] {
         let wrong = format!("UPDATE webhook_endpoints SET {wrong} WHERE id = '{id}'");
         database.execute(&wrong).await.unwrap_err();
