@@ -329,7 +329,8 @@ pub(super) fn signature_profile(row: &DbRow) -> Result<SignatureProfile, StoreEr
     })
 }
 
-fn retry_schedule(row: &DbRow) -> Result<RetrySchedule, StoreError> {
+/// The retry schedule of the endpoint of a row.
+pub(super) fn retry_schedule(row: &DbRow) -> Result<RetrySchedule, StoreError> {
     RetrySchedule::parse(row.try_get("retry_schedule")?).ok_or_else(|| {
         StoreError::Broken("webhook_endpoints.retry_schedule holds an unknown word".to_owned())
     })
