@@ -14,7 +14,7 @@
 //! becomes a key and how a signature is written.
 
 use authority_domain::endpoint::SignatureProfile;
-use authority_domain::endpoint::headers::{HEADERS_MAX, RequestHeaders};
+use authority_domain::endpoint::headers::{HEADERS_MAX, RequestHeaders, is_free};
 use authority_domain::time::Timestamp;
 use authority_store::ports::LeasedDelivery;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -56,7 +56,7 @@ pub(super) fn headers(
     let digests: Vec<_> =
         texts.iter().map(|text| digest(text, &timestamp, body)).collect::<Result<_, _>>()?;
     let signature = header_value(digests);
-    // First: where a name were the service's, the service's value would take its place.
+    // They come first, so that the service's own take their places whatever the names are.
     let mut headers = of_endpoint(delivery, secrets)?;
     let mut insert = |name, text: &str| -> Result<(), UnusableSecret> {
         headers.insert(name, HeaderValue::from_str(text).map_err(|_| UnusableSecret)?);
@@ -92,7 +92,8 @@ fn of_endpoint(delivery: &LeasedDelivery, secrets: &SecretBox) -> Result<HeaderM
     let text = secrets.open(context, sealed).map_err(|_| UnusableSecret)?;
     let wanted = RequestHeaders::of_text(&text).ok_or(UnusableSecret)?;
     let mut headers = HeaderMap::with_capacity(9 + HEADERS_MAX);
-    for (name, value) in wanted.iter() {
+    // A name that was free when the endpoint got it may have been refused since.
+    for (name, value) in wanted.iter().filter(|(name, _)| is_free(name)) {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| UnusableSecret)?;
         let mut value = HeaderValue::from_str(value).map_err(|_| UnusableSecret)?;
         value.set_sensitive(true);
