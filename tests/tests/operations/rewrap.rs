@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, KEK};
+use tests::damage::execute;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 use tests::receiver::Receiver;
@@ -56,6 +57,13 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     );
     assert_eq!(authority.run(&["serve"]).await.status.code(), Some(2));
 
+    let url = authority.database_url().to_owned();
+    execute(
+        &url,
+        "CREATE TABLE kept AS SELECT headers_sealed AS old, headers_sealed AS new FROM webhook_endpoints",
+    )
+    .await;
+
     authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
     authority.restart().await;
     assert_eq!(keys_check(&authority.doctor().await).0, "warning");
@@ -79,6 +87,17 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
 
     authority.terminate().await;
     authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
+    // Had the headers been left under the old key, nobody could do without it.
+    execute(&url, "UPDATE kept SET new = (SELECT headers_sealed FROM webhook_endpoints)").await;
+    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT old FROM kept)").await;
+    let refused = authority.run(&["serve"]).await;
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("does not open the headers of endpoints"),
+        "{refused:?}"
+    );
+    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT new FROM kept)").await;
+    execute(&url, "DROP TABLE kept").await;
     authority.restart().await;
     authority.is_sound().await;
     for (n, told) in issued.iter().enumerate() {
