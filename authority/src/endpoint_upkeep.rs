@@ -1,14 +1,16 @@
 //! Changes to endpoints that are due by time alone: a secret whose overlap is over is removed; deliveries that will
 //! never be sent are cancelled; an alert whose condition has lapsed is closed; an endpoint that has failed for a day
-//! becomes `failing`, and one that has failed for five days is disabled (contract 2.12, 4.10, 7.5).
+//! becomes `failing`, and one that has failed for five days (nine with the retry schedule `long`) is disabled (contract
+//! 2.12, 4.10, 7.5).
 //!
 //! One bounded round per call, part of housekeeping. Nothing that depends on a secret's expiry waits for such a
 //! round: what is shown or signed goes by the clock. Usually an endpoint's next attempt shows that it has failed for
-//! too long; but the attempts of a delivery end after three days, and without a new event there is no next attempt.
+//! too long; but the attempts of a delivery end after their schedule, and without a new event there is no next attempt.
 
 use authority_domain::alert::{AlertCode, NewAlert};
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
@@ -49,6 +51,7 @@ pub(crate) async fn judge_overdue(
     let overdue = Overdue {
         failing_before: now.plus_ms(-FAILING_AFTER_MS),
         disabled_before: now.plus_ms(-policy.after_ms),
+        long_disabled_before: now.plus_ms(-policy.for_schedule(RetrySchedule::Long).after_ms),
         limit: JUDGED_AT_ONCE,
     };
     let mut found = tx.conditions_overdue(overdue).await?;
@@ -56,6 +59,7 @@ pub(crate) async fn judge_overdue(
     tx.conditions_put(&found).await?;
     for one in &found {
         let mut said = failing(&one.condition.health);
+        let policy = policy.for_schedule(one.retry_schedule);
         if one.condition.has_failed_for_good(policy, now)
             && tx.endpoint_disable(&one.endpoint_id, DisabledReason::Failing, now).await?
         {

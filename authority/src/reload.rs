@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::config::{Config, TrustedProxies};
 use crate::http::rate_limit::RateLimiter;
 use crate::metrics::Metrics;
-use crate::secret_box::{SecretBox, SecretContext};
+use crate::secret_box::{SecretBox, SecretBoxError, SecretContext};
 use crate::service::StartError;
 
 /// The parts of a running service that a reload replaces.
@@ -61,20 +61,32 @@ impl Reloadable {
     }
 }
 
-/// Refuses key-encryption keys that do not open the stored secrets: every delivery would fail.
+/// Refuses key-encryption keys that do not open the stored secrets: every delivery would fail. A sample of each kind is
+/// opened. Headers that were altered are one endpoint's matter; those under a key that is not configured are refused.
 pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), StartError> {
-    let sample = app
+    let (sample, headers) = app
         .store
-        .read(|tx: &mut dyn Tx| Box::pin(async move { tx.secret_sample().await }))
+        .read(|tx: &mut dyn Tx| {
+            Box::pin(async move { Ok((tx.secret_sample().await?, tx.sealed_headers(None, 1).await?.pop())) })
+        })
         .await
         .map_err(|error: StoreError| error)?;
-    let Some((endpoint, secret)) = sample else { return Ok(()) };
-    let secret_version = u32::try_from(secret.version).unwrap_or(0);
-    let context = SecretContext { endpoint_id: endpoint.as_str(), secret_version };
-    match secrets.open(context, &secret.sealed) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(StartError::Configuration(
-            "AUTHORITY_SECRET_KEK: does not open the signing secrets in this database".to_owned(),
-        )),
+    if let Some((endpoint, secret)) = sample {
+        let secret_version = u32::try_from(secret.version).unwrap_or(0);
+        let context = SecretContext::SigningSecret { endpoint_id: endpoint.as_str(), secret_version };
+        if secrets.open(context, &secret.sealed).is_err() {
+            return Err(unopened("signing secrets"));
+        }
     }
+    if let Some((endpoint, sealed)) = headers {
+        let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
+        if secrets.open(context, &sealed) == Err(SecretBoxError::UnknownKey) {
+            return Err(unopened("headers of endpoints"));
+        }
+    }
+    Ok(())
+}
+
+fn unopened(what: &str) -> StartError {
+    StartError::Configuration(format!("AUTHORITY_SECRET_KEK: does not open the {what} in this database"))
 }

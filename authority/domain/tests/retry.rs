@@ -5,7 +5,8 @@ use std::convert::Infallible;
 
 use authority_domain::delivery::outcome::{FailureReason, OutcomeClass};
 use authority_domain::delivery::retry::{
-    MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, Tried,
+    LONG_SCHEDULE_S, MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, RetrySchedule,
+    SHORT_SCHEDULE_S, STANDARD_SCHEDULE_S, Tried,
 };
 use proptest::prelude::*;
 use rand_core::TryRng;
@@ -76,6 +77,64 @@ fn the_full_schedule_is_the_contracts_table() {
     }
     // The middle of the range is the table itself.
     assert_eq!(run(&RetryPolicy::standard(), OutcomeClass::Retryable).0, elapsed_s);
+}
+
+#[test]
+fn a_named_schedule_has_its_own_waits_and_total() {
+    let day = 24 * 60 * 60;
+    let table: [(_, &[u32], usize, u32); 3] = [
+        (RetrySchedule::Standard, &STANDARD_SCHEDULE_S, 10, 3 * day + 12_905),
+        (RetrySchedule::Short, &SHORT_SCHEDULE_S, 7, 2_255),
+        (RetrySchedule::Long, &LONG_SCHEDULE_S, 14, 7 * day + 12_905),
+    ];
+    assert_eq!(RetrySchedule::ALL, table.map(|(schedule, ..)| schedule));
+    for (schedule, waits_s, attempts, total_s) in table {
+        assert_eq!((waits_s.len(), waits_s.iter().sum::<u32>()), (attempts, total_s), "{schedule}");
+        let elapsed_s: Vec<i64> = waits_s
+            .iter()
+            .scan(0, |at_s, wait_s| {
+                *at_s += i64::from(*wait_s);
+                Some(*at_s)
+            })
+            .collect();
+        let policy = steady();
+        let policy = policy.for_schedule(schedule);
+        assert_eq!(
+            run(&policy, OutcomeClass::Retryable),
+            (elapsed_s.clone(), FailureReason::AttemptsExhausted)
+        );
+        assert_eq!(run(&policy, OutcomeClass::Rejected), (elapsed_s[..4].to_vec(), FailureReason::Rejected));
+    }
+    // With every wait at its longest, and attempts of 30 s and the time for the answer, `short` ends within the hour.
+    let longest_s = f64::from(SHORT_SCHEDULE_S.iter().sum::<u32>()) * 1.2 + 7.0 * 32.0;
+    assert!(longest_s < 3_600.0, "{longest_s}");
+}
+
+#[test]
+fn a_named_schedule_keeps_the_rest_of_the_deployments_policy() {
+    let deployment = RetryPolicy::new(vec![0, 9], 0.5, 2).unwrap();
+    let next = |schedule, class, finished, dice| {
+        deployment.for_schedule(schedule).next_attempt(tried(finished), class, None, 0, &mut Loaded(dice))
+    };
+    for schedule in [RetrySchedule::Short, RetrySchedule::Long] {
+        assert_eq!(next(schedule, OutcomeClass::Retryable, 1, LOWEST), Next::At(2_500), "{schedule}");
+        assert_eq!(next(schedule, OutcomeClass::Rejected, 1, MIDDLE), Next::At(5_000));
+        assert_eq!(next(schedule, OutcomeClass::Rejected, 2, MIDDLE), Next::GiveUp(FailureReason::Rejected));
+    }
+    assert_eq!(*deployment.for_schedule(RetrySchedule::Standard), deployment);
+    assert_eq!(next(RetrySchedule::Standard, OutcomeClass::Retryable, 1, MIDDLE), Next::At(9_000));
+    let exhausted = Next::GiveUp(FailureReason::AttemptsExhausted);
+    for (schedule, last) in
+        [(RetrySchedule::Standard, 2), (RetrySchedule::Short, 7), (RetrySchedule::Long, 14)]
+    {
+        assert!(
+            matches!(next(schedule, OutcomeClass::Retryable, last - 1, MIDDLE), Next::At(_)),
+            "{schedule}"
+        );
+        for finished in [last, last + 1, u32::MAX] {
+            assert_eq!(next(schedule, OutcomeClass::Retryable, finished, MIDDLE), exhausted, "{schedule}");
+        }
+    }
 }
 
 #[test]

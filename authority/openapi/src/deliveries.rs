@@ -184,7 +184,7 @@ pub(crate) fn answers() -> Map<String, Value> {
             "WebhookToBeRetried",
             format!(
                 "Not now: the delivery is tried again, {attempts} times in all over three days unless the service is set \
-                 otherwise. The same holds where no answer comes."
+                 otherwise or the endpoint has another `retry_schedule`. The same holds where no answer comes."
             ),
             wish.clone(),
         ),

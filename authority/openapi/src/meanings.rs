@@ -61,6 +61,11 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "endpoint_ids" => "To these; to every enabled one that wants the event where it is not given.",
         "failure_code" => "Why it fails; goes with a failure alone.",
         "force" => "Ends an overlap that is open.",
+        "headers" => {
+            "What deliveries carry beside the service's own headers: names with their values, which are never shown. All \
+             of them together take the place of those before; null or none removes them. At most 4096 bytes; names that \
+             the service, the connection or proxies use are refused (contract 4.10)."
+        }
         "invite_code" => "The code that the inviting merchant was given.",
         "label" => "What this side calls the connection; the other never sees it.",
         "message" => "For people.",

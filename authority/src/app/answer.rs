@@ -179,5 +179,5 @@ impl StoredAnswer {
 
 /// Binds a sealed answer to its key; no endpoint id looks like an idempotency key's context with version 0.
 fn context(key: &str) -> SecretContext<'_> {
-    SecretContext { endpoint_id: key, secret_version: 0 }
+    SecretContext::SigningSecret { endpoint_id: key, secret_version: 0 }
 }

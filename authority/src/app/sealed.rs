@@ -6,6 +6,7 @@
 //! If the move is interrupted, the next run goes through the same data and finds the rest; meanwhile the service
 //! opens values with both keys. In the end everything is counted again, so that "done" is what the database says.
 
+use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition, Tx};
@@ -67,6 +68,16 @@ pub async fn count_sealed(
             count.add(secrets.sealed_under(secret_context(endpoint.as_str(), secret), &secret.sealed));
         }
     }
+    let mut after: Option<EndpointId> = None;
+    loop {
+        let page = tx.sealed_headers(after.as_ref(), PAGE).await?;
+        let Some((endpoint, _)) = page.last() else { break };
+        after = Some(endpoint.clone());
+        for (endpoint, sealed) in &page {
+            let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
+            count.add(secrets.sealed_under(context, sealed));
+        }
+    }
     let mut after = None;
     loop {
         let page = tx.sealed_answers(after.as_ref(), PAGE).await?;
@@ -79,11 +90,14 @@ pub async fn count_sealed(
 }
 
 fn secret_context<'a>(endpoint_id: &'a str, secret: &SealedSecret) -> SecretContext<'a> {
-    SecretContext { endpoint_id, secret_version: u32::try_from(secret.version).unwrap_or(0) }
+    SecretContext::SigningSecret { endpoint_id, secret_version: u32::try_from(secret.version).unwrap_or(0) }
 }
 
 /// A signing secret to be sealed again: its position, the value read, the new value.
 type SecretMove = (SecretPosition, Vec<u8>, Vec<u8>);
+
+/// The same for the request headers of an endpoint.
+type HeadersMove = (EndpointId, Vec<u8>, Vec<u8>);
 
 /// The same for a stored answer.
 type AnswerMove = (AnswerPosition, String, String);
@@ -94,7 +108,8 @@ impl App {
     /// # Errors
     /// `service_unavailable` when the database cannot be read or written; what was moved by then stays moved.
     pub async fn rewrap(&self) -> Result<Rewrapped, Refusal> {
-        let rewrapped = self.rewrap_secrets().await? + self.rewrap_answers().await?;
+        let rewrapped =
+            self.rewrap_secrets().await? + self.rewrap_headers().await? + self.rewrap_answers().await?;
         let secrets = self.secrets.clone();
         let sealed = self
             .store
@@ -139,6 +154,49 @@ impl App {
                     let mut moved = 0;
                     for (place, old, new) in &moves {
                         moved += u64::from(tx.sealed_secret_replace(place, old, new).await?);
+                    }
+                    Ok(moved)
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))
+    }
+
+    async fn rewrap_headers(&self) -> Result<u64, Refusal> {
+        let mut moved = 0;
+        let mut after: Option<EndpointId> = None;
+        loop {
+            let from = after.clone();
+            let page = self
+                .store
+                .read_list(move |tx: &mut dyn Tx| {
+                    Box::pin(async move { tx.sealed_headers(from.as_ref(), PAGE).await })
+                })
+                .await
+                .map_err(|error: StoreError| Refusal::from(error))?;
+            let Some((endpoint, _)) = page.last() else { return Ok(moved) };
+            after = Some(endpoint.clone());
+            let mut moves: Vec<HeadersMove> = Vec::new();
+            for (endpoint, sealed) in page {
+                let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
+                if let Ok(Some(new)) = self.secrets.rewrap(self.dice.as_ref(), context, &sealed) {
+                    moves.push((endpoint, sealed, new));
+                }
+            }
+            moved += self.move_headers(moves).await?;
+        }
+    }
+
+    async fn move_headers(&self, moves: Vec<HeadersMove>) -> Result<u64, Refusal> {
+        if moves.is_empty() {
+            return Ok(0);
+        }
+        self.store
+            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let mut moved = 0;
+                    for (endpoint, old, new) in &moves {
+                        moved += u64::from(tx.sealed_headers_replace(endpoint, old, new).await?);
                     }
                     Ok(moved)
                 })

@@ -37,7 +37,7 @@ use super::connection_count::ConnectionCount;
 use super::connector::{CheckedConnector, DeadlineConnector};
 use super::exchange::{exchange, innermost, outcome_of};
 use super::pool::{LeasedBody, Origin, Pool, PoolLimits};
-use super::transport::{AttemptReport, AttemptRequest, Transport};
+use super::transport::{AttemptReport, AttemptRequest, DEADLINE_MAX, Transport};
 use super::{response, tls};
 use crate::clock::Clock;
 use crate::config::EgressProxy;
@@ -75,7 +75,8 @@ const READING_ON_MAX: usize = 256;
 pub struct DeliveryLimits {
     /// Resolving, connecting and the TLS handshake together.
     pub connect_timeout: Duration,
-    /// From the beginning of the attempt to the end of the response's headers.
+    /// From the beginning of the attempt to the end of the response's headers, where the request has no deadline of
+    /// its own.
     pub deadline: Duration,
     /// How long a success waits for the beginning of its body. A success needs no body; an empty or short one
     /// arrives with the headers.
@@ -239,13 +240,14 @@ impl DeliveryClient {
 
 #[async_trait]
 impl Transport for DeliveryClient {
-    /// Makes one attempt. It ends within [`DeliveryLimits::deadline`] plus the wait for the excerpt, whatever the
-    /// receiver does. Dropping the future closes its connection.
+    /// Makes one attempt. It ends within the request's deadline, or else [`DeliveryLimits::deadline`], plus the wait
+    /// for the excerpt, whatever the receiver does. Dropping the future closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
         let pool = self.pools.of(request.url.reach());
+        let deadline = request.deadline.map_or(self.limits.deadline, |own| own.min(DEADLINE_MAX));
         let started = self.clock.monotonic();
         let answer = match http_request(request) {
-            Ok((origin, request)) => timeout(self.limits.deadline, exchange(pool, &origin, request)).await,
+            Ok((origin, request)) => timeout(deadline, exchange(pool, &origin, request)).await,
             Err(error) => {
                 tracing::error!(%error, "a checked URL cannot be requested");
                 return AttemptReport::without_response(AttemptOutcome::ProtocolError, Duration::ZERO);

@@ -18,15 +18,19 @@ use tokio::sync::mpsc;
 use super::attempts::{AttemptsHandle, Leases, moment, release};
 use super::settle::SentAttempt;
 use super::signing;
-use super::transport::{AttemptReport, AttemptRequest, Transport};
+use super::transport::{AttemptReport, AttemptRequest, DEADLINE_MAX, Transport};
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::secret_box::SecretBox;
 use crate::traces::{TRACEPARENT, Traces};
 
-/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured, and 2 s for
-/// the response's body. No attempt begins under a lease that would run out sooner.
+/// The longest that an attempt may take: 50 s for the request, which is the most that can be configured (an endpoint's
+/// own deadline is at most [`DEADLINE_MAX`]), and 2 s for the response's body. No attempt begins under a lease that
+/// would run out sooner.
 const LONGEST_ATTEMPT_MS: i64 = 52_000;
+
+const _: () =
+    assert!(DEADLINE_MAX.as_millis() + 2_000 <= LONGEST_ATTEMPT_MS as u128, "an attempt outlives its lease");
 
 /// What the tasks of all attempts share.
 pub(super) struct Sender {
@@ -111,7 +115,9 @@ impl Sender {
         if let Some(trace) = trace.and_then(|trace| HeaderValue::try_from(trace.to_string()).ok()) {
             headers.insert(TRACEPARENT, trace);
         }
-        let mut attempt = self.transport.attempt(AttemptRequest { url: &url, headers, body });
+        let deadline =
+            delivery.options.timeout_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+        let mut attempt = self.transport.attempt(AttemptRequest { url: &url, headers, body, deadline });
         tokio::select! {
             biased;
             report = &mut attempt => return report,

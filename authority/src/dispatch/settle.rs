@@ -14,6 +14,7 @@
 //! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are
 //! written with the next batch or after a moment; the others do not wait for that.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,7 +200,11 @@ impl Settler {
 
     fn settlement(&mut self, finished: &SentAttempt, class: OutcomeClass) -> Settlement {
         let test = finished.delivery.trigger == "test";
-        let policy = if test { &self.retry.for_test_deliveries() } else { &self.retry };
+        let policy = if test {
+            Cow::Owned(self.retry.for_test_deliveries())
+        } else {
+            self.retry.for_schedule(finished.delivery.options.retry_schedule)
+        };
         let next = match finished.report.wish {
             Some(ReceiverWish::Abort) if class != OutcomeClass::Gone => Next::GiveUp(FailureReason::Rejected),
             _ => policy.next_attempt(

@@ -1,4 +1,5 @@
-//! The headers that make an attempt verifiable (contract 7.1).
+//! The headers of an attempt: those that make it verifiable (contract 7.1), and those that the endpoint asks for
+//! (4.10).
 //!
 //! Only the timestamp and the body are signed; the others are copies and hints for people. The secrets are the ones
 //! valid now, newest first, so that a receiver with either secret of an overlap accepts.
@@ -6,10 +7,14 @@
 //! An endpoint with the profile `standard-webhooks` gets three headers more, of the same event, instant and secrets,
 //! that the public libraries of that standard verify (contract 15.12).
 //!
+//! What the endpoint asks for is opened here, from the text that was sealed under the endpoint's id. It never takes the
+//! place of a header of the service.
+//!
 //! The digest comes from the `hmac` crate. `verify-core`, which every receiver verifies with, defines how a secret
 //! becomes a key and how a signature is written.
 
 use authority_domain::endpoint::SignatureProfile;
+use authority_domain::endpoint::headers::{HEADERS_MAX, RequestHeaders, is_free};
 use authority_domain::time::Timestamp;
 use authority_store::ports::LeasedDelivery;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -24,15 +29,16 @@ use crate::secret_box::{SecretBox, SecretContext};
 const DELIVERY_ID: HeaderName = HeaderName::from_static("service-delivery-id");
 const ATTEMPT: HeaderName = HeaderName::from_static("service-attempt");
 
-/// A stored secret cannot be used: the key-encryption key is not the one it was sealed with, or the row was altered.
+/// What is stored sealed cannot be used: the key-encryption key is not the one it was sealed with, or the row was
+/// altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a signing secret of the endpoint cannot be opened")]
+#[error("a signing secret or the headers of the endpoint cannot be opened")]
 pub(super) struct UnusableSecret;
 
-/// Signs the attempt to send `body` that starts at `now`.
+/// The headers of the attempt to send `body` that starts at `now`, signed.
 ///
 /// # Errors
-/// [`UnusableSecret`] when there is no secret that can be opened.
+/// [`UnusableSecret`] when there is no secret that can be opened, or the endpoint's headers cannot be opened.
 pub(super) fn headers(
     delivery: &LeasedDelivery,
     body: &[u8],
@@ -50,7 +56,8 @@ pub(super) fn headers(
     let digests: Vec<_> =
         texts.iter().map(|text| digest(text, &timestamp, body)).collect::<Result<_, _>>()?;
     let signature = header_value(digests);
-    let mut headers = HeaderMap::with_capacity(9);
+    // They come first, so that the service's own take their places whatever the names are.
+    let mut headers = of_endpoint(delivery, secrets)?;
     let mut insert = |name, text: &str| -> Result<(), UnusableSecret> {
         headers.insert(name, HeaderValue::from_str(text).map_err(|_| UnusableSecret)?);
         Ok(())
@@ -73,6 +80,24 @@ pub(super) fn headers(
         insert(HeaderName::from_static(standard_webhooks::TIMESTAMP), &timestamp)?;
         let signature = standard_webhooks::header_value(digests);
         insert(HeaderName::from_static(standard_webhooks::SIGNATURE), &signature)?;
+    }
+    Ok(headers)
+}
+
+/// The headers that the endpoint asks for. They are marked as sensitive: no table of HTTP/2 header compression keeps
+/// them, and `Debug` does not show them.
+fn of_endpoint(delivery: &LeasedDelivery, secrets: &SecretBox) -> Result<HeaderMap, UnusableSecret> {
+    let Some(sealed) = &delivery.options.headers_sealed else { return Ok(HeaderMap::with_capacity(9)) };
+    let context = SecretContext::RequestHeaders { endpoint_id: delivery.endpoint_id.as_str() };
+    let text = secrets.open(context, sealed).map_err(|_| UnusableSecret)?;
+    let wanted = RequestHeaders::of_text(&text).ok_or(UnusableSecret)?;
+    let mut headers = HeaderMap::with_capacity(9 + HEADERS_MAX);
+    // A name that was free when the endpoint got it may have been refused since.
+    for (name, value) in wanted.iter().filter(|(name, _)| is_free(name)) {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| UnusableSecret)?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| UnusableSecret)?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
     }
     Ok(headers)
 }
@@ -103,7 +128,7 @@ fn opened(
     secrets: &SecretBox,
 ) -> Result<Zeroizing<String>, UnusableSecret> {
     let secret_version = u32::try_from(sealed.version).map_err(|_| UnusableSecret)?;
-    let context = SecretContext { endpoint_id: delivery.endpoint_id.as_str(), secret_version };
+    let context = SecretContext::SigningSecret { endpoint_id: delivery.endpoint_id.as_str(), secret_version };
     secrets.open(context, &sealed.sealed).map_err(|_| UnusableSecret)
 }
 

@@ -4,11 +4,17 @@
 //! The dispatcher knows no more about the network than this. [`DeliveryClient`](super::client::DeliveryClient) is
 //! the implementation that sends; a test uses one that answers from a script.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use authority_domain::delivery::outcome::{AttemptOutcome, ReceiverWish};
+use authority_domain::endpoint::TIMEOUT_MAX_MS;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::HeaderMap;
+
+/// The longest deadline that an endpoint can have.
+pub const DEADLINE_MAX: Duration = Duration::from_millis(TIMEOUT_MAX_MS.unsigned_abs());
 
 /// What to send.
 pub struct AttemptRequest<'a> {
@@ -19,6 +25,8 @@ pub struct AttemptRequest<'a> {
     pub headers: HeaderMap,
     /// The event's bytes.
     pub body: Bytes,
+    /// The deadline of this attempt, at most [`DEADLINE_MAX`]; `None` for the transport's own.
+    pub deadline: Option<Duration>,
 }
 
 /// The result of an attempt.
@@ -42,7 +50,8 @@ pub struct AttemptReport {
 /// Makes attempts.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Makes one attempt. The implementation bounds its time, well below the length of a lease, whatever the
-    /// receiver does; everything that can happen is a report. Dropping the future leaves nothing open.
+    /// Makes one attempt. The implementation bounds its time by the request's deadline or else its own, well below the
+    /// length of a lease, whatever the receiver does; everything that can happen is a report. Dropping the future
+    /// leaves nothing open.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport;
 }

@@ -193,7 +193,7 @@ impl EndpointVerdict {
             symptoms.note(attempt);
         }
         let at = attempts.last().map_or(Timestamp::from_ms(0), |attempt| attempt.ended_at);
-        let failed_for_good = of.condition.has_failed_for_good(policy, at);
+        let failed_for_good = of.condition.has_failed_for_good(policy.for_schedule(of.retry_schedule), at);
         let disable = symptoms.refused_for_good.or(failed_for_good.then_some(DisabledReason::Failing));
         Self { of, symptoms, at, disable }
     }
@@ -207,7 +207,7 @@ impl EndpointVerdict {
             return Ok(None);
         }
         tx.deliveries_cancel(id, FailureReason::EndpointDisabled, self.at, CANCELLED_AT_ONCE).await?;
-        Ok(Some(disabled(reason, policy)))
+        Ok(Some(disabled(reason, policy.for_schedule(self.of.retry_schedule))))
     }
 
     /// The alerts to raise. For a disabled endpoint, attempts that were still in flight raise no alert that ends

@@ -1,14 +1,15 @@
-//! Webhook signing secrets at rest (contract 1.2).
+//! Webhook signing secrets and the request headers of endpoints at rest (contract 1.2, 4.10).
 //!
 //! The authority must be able to sign, so signing secrets are stored encrypted and not hashed. Whoever creates or
 //! rotates a secret calls [`SecretBox::seal`] and stores the blob beside the endpoint; the dispatcher calls
-//! [`SecretBox::open`] before it signs. A blob opens only for the endpoint and the secret version it was sealed for,
-//! so a row that is copied, swapped or altered in the database opens nowhere.
+//! [`SecretBox::open`] before it signs. A blob opens only for the endpoint, the purpose and the secret version it was
+//! sealed for, so a row that is copied, swapped or altered in the database opens nowhere.
 //!
 //! ```text
 //! blob = format (1 byte, = 1) | key id (1) | nonce (12, random) | AES-256-GCM ciphertext and tag (length + 16)
 //! associated data = "authority webhook signing secret" | format | key id
 //!                   | secret version (4, big-endian) | endpoint id
+//!            or   = "authority webhook request header" | format | key id | endpoint id
 //! ```
 //!
 //! The key comes from the operator's key-encryption key ([`Kek`]). While the operator changes it, the previous one
@@ -31,15 +32,26 @@ use crate::dice::Dice;
 const FORMAT: u8 = 1;
 const NONCE_BYTES: usize = 12;
 const TAG_BYTES: usize = 16;
-const LABEL: &[u8] = b"authority webhook signing secret";
+/// The labels of the purposes have one length, so that none is the beginning of another with what follows it.
+const LABEL_BYTES: usize = 32;
+const SIGNING_SECRET: &[u8; LABEL_BYTES] = b"authority webhook signing secret";
+const REQUEST_HEADERS: &[u8; LABEL_BYTES] = b"authority webhook request header";
 
-/// What a sealed secret belongs to. It opens for nothing else.
+/// What a sealed text belongs to, and what for. It opens for nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SecretContext<'a> {
-    /// The endpoint's id, `we_…`.
-    pub endpoint_id: &'a str,
-    /// The version of the endpoint's secret, counted by rotation.
-    pub secret_version: u32,
+pub enum SecretContext<'a> {
+    /// A signing secret.
+    SigningSecret {
+        /// The endpoint's id, `we_…`.
+        endpoint_id: &'a str,
+        /// The version of the endpoint's secret, counted by rotation.
+        secret_version: u32,
+    },
+    /// The headers that an endpoint's deliveries carry beside the service's own.
+    RequestHeaders {
+        /// The endpoint's id, `we_…`.
+        endpoint_id: &'a str,
+    },
 }
 
 /// Why a blob was not opened or a secret not sealed. Says nothing about the content.
@@ -59,8 +71,8 @@ pub enum SecretBoxError {
     TooLong,
 }
 
-/// Seals and opens signing secrets under the current key-encryption key, and opens those of the previous one. Both keys
-/// can be replaced while the box is used.
+/// Seals and opens secrets of endpoints under the current key-encryption key, and opens those of the previous one. Both
+/// keys can be replaced while the box is used.
 pub struct SecretBox {
     keys: ArcSwap<SealingKeys>,
 }
@@ -221,13 +233,20 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Everything before the endpoint id has a fixed length, so no two contexts give the same bytes.
+/// The labels differ, and everything before the endpoint id has a fixed length for each of them, so no two contexts
+/// give the same bytes.
 fn associated_data(key_id: u8, context: SecretContext<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(LABEL.len() + 6 + context.endpoint_id.len());
-    bytes.extend_from_slice(LABEL);
+    let (label, version, endpoint_id) = match context {
+        SecretContext::SigningSecret { endpoint_id, secret_version } => {
+            (SIGNING_SECRET, Some(secret_version), endpoint_id)
+        }
+        SecretContext::RequestHeaders { endpoint_id } => (REQUEST_HEADERS, None, endpoint_id),
+    };
+    let mut bytes = Vec::with_capacity(LABEL_BYTES + 6 + endpoint_id.len());
+    bytes.extend_from_slice(label);
     bytes.extend_from_slice(&[FORMAT, key_id]);
-    bytes.extend_from_slice(&context.secret_version.to_be_bytes());
-    bytes.extend_from_slice(context.endpoint_id.as_bytes());
+    bytes.extend(version.into_iter().flat_map(u32::to_be_bytes));
+    bytes.extend_from_slice(endpoint_id.as_bytes());
     bytes
 }
 

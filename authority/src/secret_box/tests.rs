@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::dice::SystemDice;
 
-const ENDPOINT: SecretContext<'_> = SecretContext { endpoint_id: "we_01", secret_version: 2 };
+const ENDPOINT: SecretContext<'_> = SecretContext::SigningSecret { endpoint_id: "we_01", secret_version: 2 };
 const SECRET: &str = "whsec_golden";
 
 /// Dice that always show the same face.
@@ -60,9 +60,30 @@ fn opens_for_its_own_endpoint_and_version_only() {
     for (endpoint_id, secret_version) in
         [("we_02", 2), ("we_01", 1), ("we_01", 3), ("we_0", 2), ("we_011", 2), ("", 2)]
     {
-        let context = SecretContext { endpoint_id, secret_version };
+        let context = SecretContext::SigningSecret { endpoint_id, secret_version };
         assert_eq!(secrets.open(context, &blob), Err(SecretBoxError::Refused), "{context:?}");
         assert_eq!(secrets.rewrap(&SystemDice, context, &blob), Err(SecretBoxError::Refused), "{context:?}");
+    }
+}
+
+#[test]
+fn opens_for_its_own_purpose_only() {
+    let secrets = SecretBox::new(&kek(0), None);
+    let headers = SecretContext::RequestHeaders { endpoint_id: "we_01" };
+    // The second signing secret's context has the bytes of an endpoint id where the version is.
+    let spliced =
+        SecretContext::SigningSecret { endpoint_id: "1", secret_version: u32::from_be_bytes(*b"we_0") };
+    for (sealed_for, others) in [
+        (headers, [ENDPOINT, spliced, SecretContext::RequestHeaders { endpoint_id: "we_02" }]),
+        (ENDPOINT, [headers, spliced, SecretContext::RequestHeaders { endpoint_id: "\0\0\0\u{2}we_01" }]),
+        (spliced, [headers, ENDPOINT, SecretContext::RequestHeaders { endpoint_id: "" }]),
+    ] {
+        let blob = secrets.seal(&SystemDice, sealed_for, SECRET).expect("seals");
+        assert_eq!(*secrets.open(sealed_for, &blob).expect("opens"), SECRET);
+        for other in others {
+            assert_eq!(secrets.open(other, &blob), Err(SecretBoxError::Refused), "{other:?}");
+            assert_eq!(secrets.rewrap(&SystemDice, other, &blob), Err(SecretBoxError::Refused), "{other:?}");
+        }
     }
 }
 
@@ -168,7 +189,7 @@ proptest! {
     #[test]
     fn every_secret_comes_back(secret in any::<String>(), endpoint_id in any::<String>(), secret_version: u32) {
         let secrets = SecretBox::new(&kek(0), None);
-        let context = SecretContext { endpoint_id: &endpoint_id, secret_version };
+        let context = SecretContext::SigningSecret { endpoint_id: &endpoint_id, secret_version };
         let blob = secrets.seal(&SystemDice, context, &secret).expect("seals");
         prop_assert_eq!(&*secrets.open(context, &blob).expect("opens"), &secret);
     }

@@ -116,6 +116,7 @@ impl DispatchHandle {
             url: reach.url.clone(),
             api_version: reach.api_version.clone(),
             signature_profile: reach.signature_profile,
+            options: reach.options.clone(),
             body: event.body.clone(),
             secrets: reach.secrets.clone(),
             bounds: reach.bounds,

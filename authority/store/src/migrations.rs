@@ -52,6 +52,7 @@ migrations! {
     22 "0022_turns",
     23 "0023_signature_profile",
     25 "0025_expand_causes",
+    26 "0026_expand_endpoint_options",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

@@ -56,7 +56,9 @@ pub(crate) fn endpoint(url: &str) -> TargetUrl {
 pub(crate) async fn attempt(client: &DeliveryClient, url: &TargetUrl) -> AttemptReport {
     let mut headers = HeaderMap::new();
     headers.insert("service-event-id", HeaderValue::from_static("evt_01k3zqa7w5e8v9r2t4y6m8n0pq"));
-    client.attempt(AttemptRequest { url, headers, body: Bytes::from_static(BODY.as_bytes()) }).await
+    client
+        .attempt(AttemptRequest { url, headers, body: Bytes::from_static(BODY.as_bytes()), deadline: None })
+        .await
 }
 
 /// Reads one request, headers and body.

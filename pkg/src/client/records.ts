@@ -644,6 +644,15 @@ export interface ReplayedDelivery {
   status: DeliveryStatus;
 }
 
+/**
+ * How long a delivery that fails is tried again (contract 4.10, 7.2).
+ *
+ * - `standard`: As the platform has set it: ten attempts over about three days where it has set nothing.
+ * - `short`: Seven attempts within an hour, for events that are worthless later.
+ * - `long`: Fourteen attempts over about a week, for receivers with long outages.
+ */
+export type RetrySchedule = "standard" | "short" | "long" | Unlisted;
+
 /** A merchant's clock. */
 export interface SandboxClock {
   /** The type of the record. */
@@ -762,6 +771,18 @@ export interface WebhookEndpoint {
    * secret is `whsec_` and base64. Chosen when the endpoint is created.
    */
   signature_profile: SignatureProfile;
+  /**
+   * The names of the headers that deliveries carry beside the service's own, sorted, in lower case. Their values are
+   * never shown.
+   */
+  header_names: string[];
+  /**
+   * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
+   * time.
+   */
+  timeout_ms: number | null;
+  /** How long a delivery that fails is tried again. */
+  retry_schedule: RetrySchedule;
   /** The end of the signing secret, to tell secrets apart. */
   secret_hint: string;
   /** Until when deliveries are signed with the previous secret as well. */
@@ -813,6 +834,18 @@ export interface WebhookEndpointWithSecret {
    * secret is `whsec_` and base64. Chosen when the endpoint is created.
    */
   signature_profile: SignatureProfile;
+  /**
+   * The names of the headers that deliveries carry beside the service's own, sorted, in lower case. Their values are
+   * never shown.
+   */
+  header_names: string[];
+  /**
+   * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
+   * time.
+   */
+  timeout_ms: number | null;
+  /** How long a delivery that fails is tried again. */
+  retry_schedule: RetrySchedule;
   /** The end of the signing secret, to tell secrets apart. */
   secret_hint: string;
   /** Until when deliveries are signed with the previous secret as well. */

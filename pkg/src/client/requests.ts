@@ -150,12 +150,25 @@ export interface EndpointPatch {
   description?: string | null;
   /** 1 to 64 of `*`, event types and `<category>.*`; sorted. */
   enabled_events?: string[];
+  /**
+   * What deliveries carry beside the service's own headers: names with their values, which are never shown. All of them
+   * together take the place of those before; null or none removes them. At most 4096 bytes; names that the service, the
+   * connection or proxies use are refused (contract 4.10).
+   */
+  headers?: { [name: string]: string } | null;
   /** The most requests that may be in flight to it: 128, or what its merchant is allowed, where none is set. */
   max_in_flight?: number | null;
   /** Free key-value pairs, written by the merchant; at most 50. */
   metadata?: { [name: string]: string | null } | null;
+  /** How long a delivery that fails is tried again. */
+  retry_schedule?: "standard" | "short" | "long";
   /** Whether deliveries are made. */
   status?: "enabled" | "disabled";
+  /**
+   * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
+   * time.
+   */
+  timeout_ms?: number | null;
   /** Where deliveries are sent, at most 2048 characters. */
   url?: string;
 }
@@ -170,10 +183,18 @@ export interface EndpointRequest {
   description?: string;
   /** 1 to 64 of `*`, event types and `<category>.*`; sorted. */
   enabled_events?: string[];
+  /**
+   * What deliveries carry beside the service's own headers: names with their values, which are never shown. All of them
+   * together take the place of those before; null or none removes them. At most 4096 bytes; names that the service, the
+   * connection or proxies use are refused (contract 4.10).
+   */
+  headers?: { [name: string]: string } | null;
   /** The most requests that may be in flight to it: 128, or what its merchant is allowed, where none is set. */
   max_in_flight?: number;
   /** Free key-value pairs, written by the merchant; at most 50. */
   metadata?: { [name: string]: string };
+  /** How long a delivery that fails is tried again. */
+  retry_schedule?: "standard" | "short" | "long";
   /**
    * `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
    * secret is `whsec_` and base64. Chosen when the endpoint is created.
@@ -181,6 +202,11 @@ export interface EndpointRequest {
   signature_profile?: "service" | "standard-webhooks";
   /** Whether deliveries are made. */
   status?: "enabled" | "disabled";
+  /**
+   * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
+   * time.
+   */
+  timeout_ms?: number | null;
 }
 
 /** What the test event is to say. */

@@ -6,6 +6,7 @@ mod egress;
 mod hand_off;
 mod hangups;
 mod holding_back;
+mod options;
 mod outcomes;
 mod private_networks;
 mod repair;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, KEK};
+use tests::damage::execute;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 use tests::receiver::Receiver;
@@ -25,14 +26,16 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     let mut authority = Authority::on(database, &[]).await;
     let receiver = Receiver::accepting().await;
     let merchant = Merchant::create(&authority, "rewrapped").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": "Bearer kept" } });
+    let endpoint = merchant.endpoint_with(body).await;
     let path = format!("/merchants/{}/api-keys", merchant.id);
     let body = json!({ "name": "k", "mode": "test", "scopes": ["events:read"] });
     let mut issued = Vec::new();
     for n in 0..KEYS {
         issued.push(merchant.operator.post_as(&format!("k{n}"), &path, &body).await.expect(201));
     }
-    let sealed = KEYS as u64 + 1;
+    // The keys' answers, the endpoint's signing secret and its headers.
+    let sealed = KEYS as u64 + 2;
 
     let missing = authority.run(&["secrets", "rewrap"]).await;
     assert_eq!(missing.status.code(), Some(2));
@@ -53,6 +56,13 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
         )
     );
     assert_eq!(authority.run(&["serve"]).await.status.code(), Some(2));
+
+    let url = authority.database_url().to_owned();
+    execute(
+        &url,
+        "CREATE TABLE kept AS SELECT headers_sealed AS old, headers_sealed AS new FROM webhook_endpoints",
+    )
+    .await;
 
     authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
     authority.restart().await;
@@ -77,6 +87,17 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
 
     authority.terminate().await;
     authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
+    // Had the headers been left under the old key, nobody could do without it.
+    execute(&url, "UPDATE kept SET new = (SELECT headers_sealed FROM webhook_endpoints)").await;
+    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT old FROM kept)").await;
+    let refused = authority.run(&["serve"]).await;
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("does not open the headers of endpoints"),
+        "{refused:?}"
+    );
+    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT new FROM kept)").await;
+    execute(&url, "DROP TABLE kept").await;
     authority.restart().await;
     authority.is_sound().await;
     for (n, told) in issued.iter().enumerate() {
@@ -87,4 +108,5 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     merchant.paid_order().await;
     let arrivals = receiver.until("twelve events", |arrivals| arrivals.accepted("/hook") == 12).await;
     assert!(arrivals.all.iter().all(|arrival| arrival.verify(&endpoint.secret).is_ok()));
+    assert!(arrivals.all.iter().all(|arrival| arrival.header("authorization") == "Bearer kept"));
 }

@@ -19,6 +19,8 @@ use crate::time::Timestamp;
 /// Longest URL (contract 2.5, 2.8), in bytes.
 const URL_LIMIT: usize = 2048;
 const METADATA_KEY_LIMIT: usize = 40;
+/// The form of a key.
+const METADATA_KEYS: &str = "^[A-Za-z0-9_.-]{1,40}$";
 const METADATA_VALUE_LIMIT: usize = 500;
 
 /// No control characters: Unicode's category Cc.
@@ -191,13 +193,13 @@ impl Members<'_> {
 
     /// Free key–value pairs within the limits of contract 1. Every wrong entry is reported by its own pointer.
     pub fn metadata(&mut self, name: &'static str) -> Field<'_, BTreeMap<String, String>> {
-        self.entries(name, METADATA_ENTRIES, metadata_entry)
+        self.entries(name, METADATA_ENTRIES, METADATA_KEYS, metadata_entry)
     }
 
     /// A change of metadata as RFC 7396 writes it: a string sets an entry, null removes it. The transition checks
     /// how many entries are left.
     pub fn metadata_patch(&mut self, name: &'static str) -> Field<'_, BTreeMap<String, Option<String>>> {
-        self.entries(name, 2 * METADATA_ENTRIES, |key, value| match value {
+        self.entries(name, 2 * METADATA_ENTRIES, METADATA_KEYS, |key, value| match value {
             Value::Null => Ok(None),
             value => metadata_entry(key, value).map(Some),
         })

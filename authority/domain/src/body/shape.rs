@@ -77,8 +77,8 @@ pub(crate) fn list(least: usize, most: usize) {
     });
 }
 
-/// What was read last is a value of an object with free member names, at most `most` of them.
-pub(crate) fn entries(most: usize, nullable: bool) {
+/// What was read last is a value of an object with free member names of the form `names`, at most `most` of them.
+pub(crate) fn entries(most: usize, names: &str, nullable: bool) {
     noting(|notes| {
         let mut value = notes.last.take().unwrap_or(Value::Null);
         if nullable {
@@ -87,7 +87,7 @@ pub(crate) fn entries(most: usize, nullable: bool) {
         notes.last = Some(json!({
             "type": "object",
             "maxProperties": most,
-            "propertyNames": { "pattern": "^[A-Za-z0-9_.-]{1,40}$" },
+            "propertyNames": { "pattern": names },
             "additionalProperties": value,
         }));
     });

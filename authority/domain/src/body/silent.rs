@@ -14,7 +14,7 @@ pub(crate) fn rule(_: impl FnOnce() -> Value) {}
 
 pub(crate) const fn list(_: usize, _: usize) {}
 
-pub(crate) const fn entries(_: usize, _: bool) {}
+pub(crate) const fn entries(_: usize, _: &str, _: bool) {}
 
 pub(crate) const fn member(_: &str) {}
 

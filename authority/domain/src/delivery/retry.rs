@@ -10,12 +10,36 @@
 //! Deliberately absent: the hold-back of a whole endpoint ([`crate::endpoint::hold`]), and the clock and the dice,
 //! which are passed in.
 
+use std::borrow::Cow;
+
 use rand_core::Rng;
 
 use crate::delivery::outcome::{FailureReason, OutcomeClass};
+use crate::text_enum::text_enum;
 
 /// The waits before attempts 1 to 10, in seconds (contract 7.2; the Standard Webhooks table).
 pub const STANDARD_SCHEDULE_S: [u32; 10] = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/// The waits of [`RetrySchedule::Short`], in seconds: 38 minutes; with the jitter of ± 20 % and the longest attempts
+/// still less than an hour.
+pub const SHORT_SCHEDULE_S: [u32; 7] = [0, 5, 30, 120, 300, 600, 1_200];
+
+/// The waits of [`RetrySchedule::Long`], in seconds: those of the standard table and then every day, 7 days and 3½
+/// hours.
+pub const LONG_SCHEDULE_S: [u32; 14] =
+    [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400, 86_400, 86_400, 86_400, 86_400];
+
+text_enum! {
+    /// How long a delivery that fails is tried again (contract 4.10, 7.2).
+    RetrySchedule {
+        /// As the platform has set it: ten attempts over about three days where it has set nothing.
+        Standard = "standard",
+        /// Seven attempts within an hour, for events that are worthless later.
+        Short = "short",
+        /// Fourteen attempts over about a week, for receivers with long outages.
+        Long = "long",
+    }
+}
 
 /// Attempts of a test delivery: at once, after 5 s, after 5 min (contract 4.10).
 pub const TEST_DELIVERY_ATTEMPTS: usize = 3;
@@ -116,6 +140,17 @@ impl RetryPolicy {
     pub fn for_test_deliveries(&self) -> Self {
         let waits_s = self.waits_s.iter().copied().take(TEST_DELIVERY_ATTEMPTS).collect();
         Self { waits_s, ..*self }
+    }
+
+    /// The policy for an endpoint with this schedule: the jitter and the attempts for a receiver that refuses are the
+    /// deployment's in each.
+    pub fn for_schedule(&self, schedule: RetrySchedule) -> Cow<'_, Self> {
+        let waits_s = match schedule {
+            RetrySchedule::Standard => return Cow::Borrowed(self),
+            RetrySchedule::Short => SHORT_SCHEDULE_S.to_vec(),
+            RetrySchedule::Long => LONG_SCHEDULE_S.to_vec(),
+        };
+        Cow::Owned(Self { waits_s, ..*self })
     }
 
     /// The time of the first attempt of a delivery made at `created_at_ms`, both in Unix milliseconds.

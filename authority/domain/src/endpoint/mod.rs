@@ -4,6 +4,7 @@ pub mod address_policy;
 pub mod alerts;
 pub mod changes;
 pub mod condition;
+pub mod headers;
 mod health;
 pub mod hold;
 pub mod in_flight_limit;
@@ -13,7 +14,10 @@ pub(crate) mod requests;
 pub mod url;
 
 pub use health::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
-pub use record::{DisabledReason, Endpoint, EndpointStatus, SignatureProfile, is_filter, matches_filter};
+pub use record::{
+    DisabledReason, Endpoint, EndpointStatus, SignatureProfile, TIMEOUT_MAX_MS, TIMEOUT_MIN_MS, is_filter,
+    matches_filter,
+};
 pub use requests::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
     url_address_blocked,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use verify_core::Profile;
 use verify_core::catalog::EventType;
 
+use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::health::Health;
 use crate::endpoint::hold::HoldReason;
 use crate::id::EndpointId;
@@ -59,6 +60,12 @@ impl SignatureProfile {
     }
 }
 
+/// The shortest deadline that an endpoint can have for an attempt, in milliseconds.
+pub const TIMEOUT_MIN_MS: i64 = 1_000;
+
+/// The longest, in milliseconds. With this and the time to read the answer an attempt ends well within its lease.
+pub const TIMEOUT_MAX_MS: i64 = 30_000;
+
 /// The endpoint record, in the member order of contract 2.8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "object", rename = "webhook_endpoint")]
@@ -70,6 +77,8 @@ impl SignatureProfile {
         "description": Text(255),
         "enabled_events": Items(1, 64),
         "max_in_flight": Between(1, crate::merchant::limits::IN_FLIGHT_MAX),
+        "header_names": Items(0, 10),
+        "timeout_ms": Between(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
     ))
 )]
 pub struct Endpoint {
@@ -94,6 +103,14 @@ pub struct Endpoint {
     /// `standard-webhooks`: deliveries can be verified by the `webhook-*` headers of that standard too, and the signing
     /// secret is `whsec_` and base64. Chosen when the endpoint is created.
     pub signature_profile: SignatureProfile,
+    /// The names of the headers that deliveries carry beside the service's own, sorted, in lower case. Their values are
+    /// never shown.
+    pub header_names: Vec<String>,
+    /// How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
+    /// time.
+    pub timeout_ms: Option<i64>,
+    /// How long a delivery that fails is tried again.
+    pub retry_schedule: RetrySchedule,
     /// The end of the signing secret, to tell secrets apart.
     pub secret_hint: String,
     /// Until when deliveries are signed with the previous secret as well.

@@ -5,10 +5,13 @@ use verify_core::catalog::API_VERSION;
 
 use crate::body;
 use crate::body::{Field, Members, Text};
+use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
+use crate::endpoint::headers::{self, RequestHeaders};
 use crate::endpoint::url::{UrlRefusal, UrlRules};
 use crate::endpoint::{
-    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile, is_filter,
+    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile, TIMEOUT_MAX_MS,
+    TIMEOUT_MIN_MS, is_filter,
 };
 use crate::error_code::ErrorCode;
 use crate::id::EndpointId;
@@ -18,12 +21,13 @@ use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 
 /// Members of the record that no request can change. The first is chosen by the request that creates the endpoint.
-const NOT_CHANGEABLE: [&str; 16] = [
+const NOT_CHANGEABLE: [&str; 17] = [
     "signature_profile",
     "id",
     "object",
     "secret",
     "secret_hint",
+    "header_names",
     "health",
     "held_until",
     "held_reason",
@@ -52,6 +56,9 @@ pub struct EndpointRequest {
     description: Option<String>,
     status: EndpointStatus,
     signature_profile: SignatureProfile,
+    headers: RequestHeaders,
+    timeout_ms: Option<i64>,
+    retry_schedule: RetrySchedule,
     metadata: Metadata,
 }
 
@@ -74,6 +81,9 @@ impl EndpointRequest {
                 description: m.string("description", Text::LINE).optional(),
                 status: m.one_of("status").or(EndpointStatus::Enabled),
                 signature_profile: m.one_of("signature_profile").or(SignatureProfile::Service),
+                headers: headers::read(m).unwrap_or_default(),
+                timeout_ms: timeout_ms(m).or_null().flatten(),
+                retry_schedule: m.one_of("retry_schedule").or(RetrySchedule::Standard),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })?;
@@ -93,6 +103,12 @@ impl EndpointRequest {
     #[must_use]
     pub const fn signature_profile(&self) -> SignatureProfile {
         self.signature_profile
+    }
+
+    /// The headers of its deliveries beside the service's own, to be sealed and stored beside the record.
+    #[must_use]
+    pub const fn headers(&self) -> &RequestHeaders {
+        &self.headers
     }
 
     /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
@@ -116,6 +132,9 @@ impl EndpointRequest {
             disabled_at: disabled.then_some(now),
             api_version: API_VERSION.to_owned(),
             signature_profile: self.signature_profile,
+            header_names: self.headers.names(),
+            timeout_ms: self.timeout_ms,
+            retry_schedule: self.retry_schedule,
             secret_hint,
             previous_secret_expires_at: None,
             secret_rotated_at: None,
@@ -158,6 +177,11 @@ fn enabled_events<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<String>> {
 /// `api_version`: there is one.
 fn api_version<'m>(m: &'m mut Members<'_>) -> Field<'m, ()> {
     m.parsed("api_version", Text::LINE, "a supported version", (), |text| (text == API_VERSION).then_some(()))
+}
+
+/// `timeout_ms`: the deadline of an attempt.
+fn timeout_ms<'m>(m: &'m mut Members<'_>) -> Field<'m, i64> {
+    m.integer("timeout_ms", TIMEOUT_MIN_MS..=TIMEOUT_MAX_MS)
 }
 
 /// The URL in its normalised form, when events may be sent there.
@@ -208,6 +232,9 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
             max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
             description: m.string("description", Text::LINE).or_null(),
             status: m.one_of("status").optional(),
+            headers: headers::read(m),
+            timeout_ms: timeout_ms(m).or_null(),
+            retry_schedule: m.one_of("retry_schedule").optional(),
             metadata: m.metadata_patch("metadata").or_null(),
         }
     })?;

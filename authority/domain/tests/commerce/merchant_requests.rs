@@ -1,5 +1,6 @@
 //! Bodies of the Merchant API: shipments, webhook endpoints, endpoint tests (contract 4.7, 4.10).
 
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
 use authority_domain::endpoint::{
     DisabledReason, EndpointRequest, EndpointStatus, EndpointTestRequest, SignatureProfile,
@@ -79,6 +80,25 @@ fn endpoints() {
         (Set("/signature_profile", json!("standard_webhooks")), &["/signature_profile invalid_value"]),
         (Set("/signature_profile", json!(null)), &["/signature_profile required"]),
         (Set("/signature_profile", json!(1)), &["/signature_profile wrong_type"]),
+        (Set("/headers", json!({"Authorization": "Bearer x", "x-tenant": "7"})), &[]),
+        (Set("/headers", json!({})), &[]),
+        (Set("/headers", json!(null)), &[]),
+        (Set("/headers", json!([])), &["/headers wrong_type"]),
+        (Set("/headers", json!({"Host": "x"})), &["/headers/Host invalid_value"]),
+        (Set("/headers", json!({"a": "x\r\ny: z"})), &["/headers/a invalid_value"]),
+        (Set("/header_names", json!(["a"])), &["/header_names field_not_writable"]),
+        (Set("/timeout_ms", json!(1000)), &[]),
+        (Set("/timeout_ms", json!(30_000)), &[]),
+        (Set("/timeout_ms", json!(null)), &[]),
+        (Set("/timeout_ms", json!(999)), &["/timeout_ms out_of_range"]),
+        (Set("/timeout_ms", json!(30_001)), &["/timeout_ms out_of_range"]),
+        (Set("/timeout_ms", json!("1000")), &["/timeout_ms wrong_type"]),
+        (Set("/timeout_ms", json!(1000.5)), &["/timeout_ms wrong_type"]),
+        (Set("/retry_schedule", json!("standard")), &[]),
+        (Set("/retry_schedule", json!("short")), &[]),
+        (Set("/retry_schedule", json!("long")), &[]),
+        (Set("/retry_schedule", json!("never")), &["/retry_schedule invalid_value"]),
+        (Set("/retry_schedule", json!(null)), &["/retry_schedule required"]),
         (Set("/secret", json!("whsec_x")), &["/secret field_not_writable"]),
         (Set("/health", json!({})), &["/health field_not_writable"]),
         (Set("/method", json!("PUT")), &["/method unknown_field"]),
@@ -118,6 +138,20 @@ fn an_endpoint_begins_unknown_and_as_it_was_asked() {
         // The core, which makes secrets and signatures, knows it by the same word.
         assert_eq!(profile.of_core().as_str(), profile.as_str());
     }
+    let plain = make(json!({"url": "https://shop.example.com"}));
+    assert_eq!((plain.header_names, plain.timeout_ms), (vec![], None));
+    assert_eq!(plain.retry_schedule, RetrySchedule::Standard);
+    let asked = json!({"url": "https://shop.example.com", "headers": {"X-B": "s3cr3t", "a": "s3cr3t"},
+        "timeout_ms": 2000, "retry_schedule": "long"});
+    let request = endpoint(&asked).unwrap();
+    assert_eq!(request.headers().iter().collect::<Vec<_>>(), [("a", "s3cr3t"), ("x-b", "s3cr3t")]);
+    let made = make(asked);
+    assert_eq!(
+        (made.header_names.as_slice(), made.timeout_ms),
+        (&["a".to_owned(), "x-b".to_owned()][..], Some(2000))
+    );
+    assert_eq!(made.retry_schedule, RetrySchedule::Long);
+    assert!(!format!("{request:?} {made:?}").contains("s3cr3t"));
     let disabled = make(json!({"url": "https://shop.example.com", "status": "disabled"}));
     assert_eq!(disabled.disabled_reason, Some(DisabledReason::Merchant));
     assert_eq!(disabled.disabled_at, Some(noon()));

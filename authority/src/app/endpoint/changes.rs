@@ -83,10 +83,15 @@ impl App {
                     Mutation::check_version(if_match, before.resource_version, strict)?;
                     let patch =
                         read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
+                    let headers = patch.headers.clone();
                     let Some(after) = before.patched(patch, work.now)? else {
                         return shown(before, work.now);
                     };
                     work.tx.endpoint_update(&tenant, &after).await?;
+                    if let Some(headers) = headers {
+                        let sealed = app.seal_headers(&after.id, &headers)?;
+                        work.tx.endpoint_headers_put(&tenant, &after.id, sealed.as_deref()).await?;
+                    }
                     after_switching(work, &before, &after).await?;
                     check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
                     shown(after, work.now)

@@ -1,9 +1,11 @@
 //! Webhook endpoints: create, list, read, test (contract 4.10).
 //!
 //! The host name in a new URL is resolved only when the request is valid otherwise, and outside its transaction:
-//! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once.
+//! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once. Request
+//! headers are sealed too, and never shown.
 
 use authority_domain::cursor::ListKind;
+use authority_domain::endpoint::headers::RequestHeaders;
 use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, Record, WebhookTest};
@@ -157,15 +159,22 @@ impl App {
                     let id = EndpointId::generate(work.now, &mut work.dice);
                     let profile = request.signature_profile().of_core();
                     let secret = verify_core::secret::generate_for(profile, random(work));
-                    let context = SecretContext { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
+                    let context = SecretContext::SigningSecret {
+                        endpoint_id: id.as_str(),
+                        secret_version: FIRST_SECRET,
+                    };
                     let sealed = app
                         .secrets
                         .seal(app.dice.as_ref(), context, &secret)
                         .map_err(|_| Refusal::internal())?;
                     let hint = verify_core::secret::hint(&secret);
+                    let headers = app.seal_headers(&id, request.headers())?;
                     let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
                     let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
                     work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
+                    if headers.is_some() {
+                        work.tx.endpoint_headers_put(&tenant, &endpoint.id, headers.as_deref()).await?;
+                    }
                     let created = WithSecret { endpoint: &endpoint, secret: &secret };
                     Ok(Answer::record(201, &created)?
                         .version(endpoint.resource_version)
@@ -175,6 +184,21 @@ impl App {
                 })
             })
             .await
+    }
+
+    /// The request headers of an endpoint as they are stored; `None` where there are none.
+    pub(in crate::app) fn seal_headers(
+        &self,
+        id: &EndpointId,
+        headers: &RequestHeaders,
+    ) -> Result<Option<Vec<u8>>, Refusal> {
+        if headers.is_empty() {
+            return Ok(None);
+        }
+        let text = headers.to_text().map_err(|_| Refusal::internal())?;
+        let context = SecretContext::RequestHeaders { endpoint_id: id.as_str() };
+        let sealed = self.secrets.seal(self.dice.as_ref(), context, &text);
+        sealed.map(Some).map_err(|_| Refusal::internal())
     }
 
     /// `GET /webhook-endpoints/:id`.

@@ -98,7 +98,7 @@ impl App {
     ) -> Result<(), Refusal> {
         let version = work.tx.secret_version(tenant, &endpoint.id).await? + 1;
         let secret_version = u32::try_from(version).map_err(|_| Refusal::internal())?;
-        let context = SecretContext { endpoint_id: endpoint.id.as_str(), secret_version };
+        let context = SecretContext::SigningSecret { endpoint_id: endpoint.id.as_str(), secret_version };
         let sealed =
             self.secrets.seal(self.dice.as_ref(), context, secret).map_err(|_| Refusal::internal())?;
         let newest = SealedSecret { version, sealed, expires_at: None };

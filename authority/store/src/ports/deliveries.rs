@@ -14,7 +14,7 @@ use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantI
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::SealedSecret;
+use super::{DeliveryOptions, SealedSecret};
 use crate::StoreError;
 use crate::slots::Want;
 
@@ -103,6 +103,7 @@ pub struct LeasedDelivery {
     pub url: String,
     pub api_version: String,
     pub signature_profile: SignatureProfile,
+    pub options: DeliveryOptions,
     /// The exact bytes to send.
     pub body: String,
     /// The usable secrets, newest first.

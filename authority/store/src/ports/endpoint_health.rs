@@ -5,6 +5,7 @@
 
 use async_trait::async_trait;
 use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus};
 use authority_domain::id::EndpointId;
@@ -24,6 +25,8 @@ pub struct ConditionOf {
     pub status: EndpointStatus,
     /// It was deleted while attempts were under way.
     pub deleted: bool,
+    /// How long its deliveries are tried again.
+    pub retry_schedule: RetrySchedule,
     /// An alert about it is open.
     pub alerted: bool,
     /// Its condition.
@@ -37,6 +40,8 @@ pub struct Overdue {
     pub failing_before: Timestamp,
     /// Endpoints whose failures began by then are to be disabled.
     pub disabled_before: Timestamp,
+    /// The same for those with the retry schedule `long`.
+    pub long_disabled_before: Timestamp,
     /// The most endpoints to return, those that have failed longest first.
     pub limit: i64,
 }

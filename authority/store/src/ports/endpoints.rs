@@ -1,7 +1,8 @@
-//! Webhook endpoints and their sealed signing secrets. Only the operator can see a deleted endpoint: every function
-//! that takes a tenant skips it.
+//! Webhook endpoints with their sealed signing secrets and request headers. Only the operator can see a deleted
+//! endpoint: every function that takes a tenant skips it.
 
 use async_trait::async_trait;
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::{Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
@@ -19,6 +20,17 @@ pub struct SealedSecret {
     pub sealed: Vec<u8>,
     /// When it stops signing; `None` for the newest.
     pub expires_at: Option<Timestamp>,
+}
+
+/// What an endpoint asks of its deliveries (contract 4.10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryOptions {
+    /// The headers that go with them beside the service's own: ciphertext, bound to the endpoint; `None` for none.
+    pub headers_sealed: Option<Vec<u8>>,
+    /// The deadline of an attempt in milliseconds; `None` for the deployment's.
+    pub timeout_ms: Option<i64>,
+    /// How long they are tried again.
+    pub retry_schedule: RetrySchedule,
 }
 
 /// An endpoint that may want an event.
@@ -41,6 +53,7 @@ pub struct DispatchTarget {
     pub url: String,
     pub api_version: String,
     pub signature_profile: SignatureProfile,
+    pub options: DeliveryOptions,
     /// The usable secrets, newest first.
     pub secrets: Vec<SealedSecret>,
     /// How many requests it may have in flight.
@@ -95,7 +108,15 @@ pub trait Endpoints {
     /// Writes the next version of an endpoint.
     async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError>;
 
-    /// Hides version `version` of an endpoint from its merchant for ever, and deletes its secrets.
+    /// Replaces the sealed headers of an endpoint's deliveries; `None` removes them. The record has the names.
+    async fn endpoint_headers_put(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        sealed: Option<&[u8]>,
+    ) -> Result<(), StoreError>;
+
+    /// Hides version `version` of an endpoint from its merchant for ever, and deletes its secrets and headers.
     async fn endpoint_delete(
         &mut self,
         tenant: &Tenant,

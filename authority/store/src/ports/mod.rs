@@ -58,7 +58,7 @@ pub use deliveries::{
 };
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};
-pub use endpoints::{DispatchTarget, Endpoints, SealedSecret, Subscriber};
+pub use endpoints::{DeliveryOptions, DispatchTarget, Endpoints, SealedSecret, Subscriber};
 pub use events::{Events, StreamPosition, StreamRange};
 pub use external_references::ExternalReferences;
 pub use figures::{Figures, QueueFigures};

@@ -33,6 +33,21 @@ pub trait Sealed {
         new: &[u8],
     ) -> Result<bool, StoreError>;
 
+    /// Up to `limit` endpoints' request headers after `after`, by endpoint.
+    async fn sealed_headers(
+        &mut self,
+        after: Option<&EndpointId>,
+        limit: i64,
+    ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError>;
+
+    /// Replaces the ciphertext of an endpoint's request headers; false when it is no longer `old`.
+    async fn sealed_headers_replace(
+        &mut self,
+        endpoint: &EndpointId,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<bool, StoreError>;
+
     /// Up to `limit` stored answers with a sealed body after `after`, by position.
     async fn sealed_answers(
         &mut self,

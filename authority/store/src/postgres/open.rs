@@ -96,11 +96,11 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     Ok(Postgres { writing, record_readers, list_readers })
 }
 
-/// Brings the schema up to date; refuses one that a newer program has changed (T9). Several processes may do so at once:
-/// the first migrates, the others wait and find it done.
+/// Brings the schema up to date; refuses one that a newer program has changed (T9). Several processes may do so at
+/// once: the first migrates, the others wait and find it done.
 ///
-/// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants the
-/// table waits behind it.
+/// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants
+/// the table waits behind it.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
     let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
     schema(&mut conn).await?.refuse_breaking(known_version())?;

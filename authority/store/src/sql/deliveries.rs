@@ -9,7 +9,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::endpoints::{sealed_secret, signature_profile};
+use super::endpoints::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
@@ -268,7 +268,10 @@ impl Session<'_> {
         let mut query = QueryBuilder::<Db>::new(
             "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
                  d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
-                 v.traceparent FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
+                 v.traceparent, ",
+        );
+        query.push(OPTIONS).push(
+            " FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
              JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
         );
         query.push_bind(&lease.token);
@@ -417,6 +420,7 @@ fn leased(row: &DbRow, secrets: &[DbRow], lease: &Lease) -> Result<LeasedDeliver
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         signature_profile: signature_profile(row)?,
+        options: delivery_options(row)?,
         body: row.try_get("body")?,
         secrets: usable,
         bounds,

@@ -11,12 +11,12 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::endpoints::held_reason;
+use super::endpoints::{held_reason, retry_schedule};
 use super::{Db, DbRow, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{ConditionOf, EndpointHealth, Overdue};
 
-const CONDITION: &str = "SELECT id, merchant_id, livemode, status, deleted_at IS NOT NULL AS deleted, health_state, \
+const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedule, deleted_at IS NOT NULL AS deleted, health_state, \
      consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
      failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
      EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
@@ -41,12 +41,16 @@ impl EndpointHealth for Session<'_> {
         // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
         let mut query = QueryBuilder::<Db>::new(CONDITION);
         query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
-        query.push_bind(overdue.failing_before.max(overdue.disabled_before).as_ms());
+        let first = overdue.failing_before.max(overdue.disabled_before).max(overdue.long_disabled_before);
+        query.push_bind(first.as_ms());
         query.push(" AND consecutive_failures >= ").push_bind(FAILING_AFTER);
         query.push(" AND (health_state <> 'failing' AND first_failure_at <= ");
         query.push_bind(overdue.failing_before.as_ms());
-        query.push(" OR failed_events LIKE '% % %' AND first_failure_at <= ");
-        query.push_bind(overdue.disabled_before.as_ms()).push(") ORDER BY first_failure_at LIMIT ");
+        query.push(
+            " OR failed_events LIKE '% % %' AND first_failure_at <= CASE WHEN retry_schedule = 'long' THEN ",
+        );
+        query.push_bind(overdue.long_disabled_before.as_ms()).push(" ELSE ");
+        query.push_bind(overdue.disabled_before.as_ms()).push(" END) ORDER BY first_failure_at LIMIT ");
         query.push_bind(overdue.limit).push(LOCK_ROWS);
         query.build().fetch_all(&mut *self.conn).await?.iter().map(condition_of).collect()
     }
@@ -190,6 +194,7 @@ fn condition_of(row: &DbRow) -> Result<ConditionOf, StoreError> {
         },
         status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
         deleted: row.try_get("deleted")?,
+        retry_schedule: retry_schedule(row)?,
         alerted: row.try_get("alerted")?,
         condition: Condition {
             health,

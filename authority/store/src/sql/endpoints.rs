@@ -1,6 +1,7 @@
-//! Webhook endpoints and their sealed secrets.
+//! Webhook endpoints and what is sealed of them.
 
 use async_trait::async_trait;
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::hold::HoldReason;
 use authority_domain::endpoint::{
     DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile,
@@ -13,12 +14,13 @@ use sqlx::{QueryBuilder, Row};
 
 use super::{Db, DbRow, Session, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Audit, Endpoints, SealedSecret, Subscriber, Written};
+use crate::ports::{Audit, DeliveryOptions, Endpoints, SealedSecret, Subscriber, Written};
 
 pub(super) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
      last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
      created_sequence, created_at, updated_at, max_in_flight, held_until, held_reason, signature_profile, \
+     header_names, timeout_ms, retry_schedule, \
      (SELECT m.max_in_flight FROM merchants m WHERE m.id = webhook_endpoints.merchant_id) AS merchant_max_in_flight";
 
 #[async_trait]
@@ -32,8 +34,9 @@ impl Endpoints for Session<'_> {
         sqlx::query(
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
-                 resource_version, created_at, updated_at, max_in_flight, signature_profile, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, \
+                 resource_version, created_at, updated_at, max_in_flight, signature_profile, \
+                 header_names, timeout_ms, retry_schedule, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
                  (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
                   WHERE merchant_id = $2 AND livemode = $3))",
         )
@@ -56,6 +59,9 @@ impl Endpoints for Session<'_> {
         .bind(endpoint.updated_at.as_ms())
         .bind(endpoint.max_in_flight.own)
         .bind(endpoint.signature_profile.as_str())
+        .bind(serde_json::to_string(&endpoint.header_names)?)
+        .bind(endpoint.timeout_ms)
+        .bind(endpoint.retry_schedule.as_str())
         .execute(&mut *self.conn)
         .await?;
         sqlx::query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
@@ -152,7 +158,8 @@ impl Endpoints for Session<'_> {
             "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
                  disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
                  secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
-                 updated_at = $17, resource_version = $4, max_in_flight = $18, \
+                 updated_at = $17, resource_version = $4, max_in_flight = $18, header_names = $19, timeout_ms = $20, \
+                 retry_schedule = $21, \
                  first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
                  failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
                  held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
@@ -188,12 +195,35 @@ impl Endpoints for Session<'_> {
         .bind(serde_json::to_string(&endpoint.metadata)?)
         .bind(endpoint.updated_at.as_ms())
         .bind(endpoint.max_in_flight.own)
+        .bind(serde_json::to_string(&endpoint.header_names)?)
+        .bind(endpoint.timeout_ms)
+        .bind(endpoint.retry_schedule.as_str())
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "webhook endpoint")?;
         let version = endpoint.resource_version;
         self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
         Ok(())
+    }
+
+    async fn endpoint_headers_put(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        sealed: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.recall(id);
+        let done = sqlx::query(
+            "UPDATE webhook_endpoints SET headers_sealed = $4 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND deleted_at IS NULL",
+        )
+        .bind(id.as_str())
+        .bind(tenant.merchant_id.as_str())
+        .bind(tenant.livemode)
+        .bind(sealed)
+        .execute(&mut *self.conn)
+        .await?;
+        one_row(done.rows_affected(), "webhook endpoint")
     }
 
     async fn endpoint_delete(
@@ -207,7 +237,7 @@ impl Endpoints for Session<'_> {
         let done = sqlx::query(
             "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
                  disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
-                 previous_secret_expires_at = NULL, updated_at = $5, resource_version = resource_version + 1 \
+                 previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, updated_at = $5, resource_version = resource_version + 1 \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 AND deleted_at IS NULL",
         )
         .bind(id.as_str())
@@ -257,6 +287,9 @@ pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
         disabled_at: time("disabled_at")?,
         api_version: text("api_version")?,
         signature_profile: signature_profile(row)?,
+        header_names: serde_json::from_str(&text("header_names")?)?,
+        timeout_ms: row.try_get("timeout_ms")?,
+        retry_schedule: retry_schedule(row)?,
         secret_hint: text("secret_hint")?,
         previous_secret_expires_at: time("previous_secret_expires_at")?,
         secret_rotated_at: time("secret_rotated_at")?,
@@ -293,6 +326,25 @@ pub(super) fn held_reason(row: &DbRow) -> Result<Option<HoldReason>, StoreError>
 pub(super) fn signature_profile(row: &DbRow) -> Result<SignatureProfile, StoreError> {
     SignatureProfile::parse(row.try_get("signature_profile")?).ok_or_else(|| {
         StoreError::Broken("webhook_endpoints.signature_profile holds an unknown word".to_owned())
+    })
+}
+
+/// The retry schedule of the endpoint of a row.
+pub(super) fn retry_schedule(row: &DbRow) -> Result<RetrySchedule, StoreError> {
+    RetrySchedule::parse(row.try_get("retry_schedule")?).ok_or_else(|| {
+        StoreError::Broken("webhook_endpoints.retry_schedule holds an unknown word".to_owned())
+    })
+}
+
+/// The columns of `webhook_endpoints e` that [`delivery_options`] reads.
+pub(super) const OPTIONS: &str = "e.headers_sealed, e.timeout_ms, e.retry_schedule";
+
+/// What the endpoint of a row asks of its deliveries.
+pub(super) fn delivery_options(row: &DbRow) -> Result<DeliveryOptions, StoreError> {
+    Ok(DeliveryOptions {
+        headers_sealed: row.try_get("headers_sealed")?,
+        timeout_ms: row.try_get("timeout_ms")?,
+        retry_schedule: retry_schedule(row)?,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Sealed values: signing secrets and the answers that showed one.
+//! Sealed values: signing secrets, endpoints' request headers, and the answers that showed a secret.
 
 use async_trait::async_trait;
 use authority_domain::id::EndpointId;
@@ -40,6 +40,41 @@ impl Sealed for Session<'_> {
         )
         .bind(endpoint.as_str())
         .bind(*version)
+        .bind(old)
+        .bind(new)
+        .execute(&mut *self.conn)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    async fn sealed_headers(
+        &mut self,
+        after: Option<&EndpointId>,
+        limit: i64,
+    ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError> {
+        let mut query = QueryBuilder::<Db>::new(
+            "SELECT id, headers_sealed FROM webhook_endpoints WHERE headers_sealed IS NOT NULL",
+        );
+        if let Some(endpoint) = after {
+            query.push(" AND id > ").push_bind(endpoint.as_str());
+        }
+        query.push(" ORDER BY id LIMIT ").push_bind(limit);
+        let rows = query.build().fetch_all(&mut *self.conn).await?;
+        rows.iter()
+            .map(|row| Ok((EndpointId::from_store(row.try_get("id")?), row.try_get("headers_sealed")?)))
+            .collect()
+    }
+
+    async fn sealed_headers_replace(
+        &mut self,
+        endpoint: &EndpointId,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE webhook_endpoints SET headers_sealed = $3 WHERE id = $1 AND headers_sealed = $2",
+        )
+        .bind(endpoint.as_str())
         .bind(old)
         .bind(new)
         .execute(&mut *self.conn)

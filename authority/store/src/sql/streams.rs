@@ -16,7 +16,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::deliveries::{bounds_of, push_bounds};
-use super::endpoints::{sealed_secret, signature_profile};
+use super::endpoints::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use super::prefetch::padded;
 use super::transaction_cache::Stream;
 use super::{Db, DbRow, Session};
@@ -87,6 +87,8 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
         query.push(", ");
         push_bounds(&mut query, at, &desk.token);
         query
+            .push(", ")
+            .push(OPTIONS)
             .push(
                 ", e.url, e.api_version, e.signature_profile, e.held_until, e.hold_step, e.hold_regained, e.health_state, \
                  k.version, k.sealed, k.expires_at, \
@@ -198,6 +200,7 @@ fn reach(row: &DbRow, desk: &DispatchHandle, now: Timestamp) -> Result<Option<Di
         url: row.try_get("url")?,
         api_version: row.try_get("api_version")?,
         signature_profile: signature_profile(row)?,
+        options: delivery_options(row)?,
         secrets: vec![sealed_secret(row)?],
         bounds,
         room,

@@ -7,6 +7,7 @@ mod changes;
 mod conditional;
 mod deliveries;
 mod health;
+mod options;
 mod profile;
 mod replay;
 

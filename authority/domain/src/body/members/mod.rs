@@ -218,18 +218,20 @@ impl<'a> Members<'a> {
     }
 
     /// A nested object with free member names, at most `limit` of them. `rule` gets each name and value; a wrong
-    /// entry is reported by its own pointer.
+    /// entry is reported by its own pointer. `names` is the form of a name for the schema, a regular expression; `rule`
+    /// checks it.
     pub fn entries<T>(
         &mut self,
         name: &'static str,
         limit: usize,
+        names: &'static str,
         rule: impl Fn(&str, &Value) -> Checked<T>,
     ) -> Field<'_, BTreeMap<String, T>> {
         let pointer = self.name(name);
         if shape::is_asked_for() {
             let nullable = rule("a", &Value::Null).is_ok();
             let _ = rule("a", &Value::String(String::new()));
-            shape::entries(limit, nullable);
+            shape::entries(limit, names, nullable);
             shape::member(name);
             return Field::missing(None, BTreeMap::new(), pointer, self.errors);
         }

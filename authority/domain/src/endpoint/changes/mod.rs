@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use crate::bounds::METADATA_ENTRIES;
+use crate::delivery::retry::RetrySchedule;
+use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;
@@ -33,12 +35,19 @@ pub struct EndpointPatch {
     pub max_in_flight: Option<Option<i64>>,
     /// Disables the endpoint for the merchant, or enables it no matter why it was disabled.
     pub status: Option<EndpointStatus>,
+    /// Takes the place of all headers; the empty set removes them. The caller seals and stores the values.
+    pub headers: Option<RequestHeaders>,
+    /// `Some(None)` leaves it to the deployment, milliseconds.
+    pub timeout_ms: Option<Option<i64>>,
+    /// How long failing deliveries are tried again, from the attempts on that begin after the change.
+    pub retry_schedule: Option<RetrySchedule>,
     /// Entries to set and, where `None`, to remove; `Some(None)` removes them all.
     pub metadata: Option<Option<BTreeMap<String, Option<String>>>>,
 }
 
 impl Endpoint {
-    /// The endpoint after `patch`; `None` when the patch changes nothing.
+    /// The endpoint after `patch`; `None` when the patch changes nothing. Headers that are set count as a change,
+    /// because the record does not have the values before to compare with.
     ///
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
@@ -48,6 +57,10 @@ impl Endpoint {
         next.url = patch.url.unwrap_or(next.url);
         next.enabled_events = patch.enabled_events.unwrap_or(next.enabled_events);
         next.description = patch.description.unwrap_or(next.description);
+        let sets_headers = patch.headers.as_ref().is_some_and(|headers| !headers.is_empty());
+        next.header_names = patch.headers.map_or(next.header_names, |headers| headers.names());
+        next.timeout_ms = patch.timeout_ms.unwrap_or(next.timeout_ms);
+        next.retry_schedule = patch.retry_schedule.unwrap_or(next.retry_schedule);
         if let Some(own) = patch.max_in_flight {
             next.max_in_flight = next.max_in_flight.set(own)?;
         }
@@ -61,7 +74,7 @@ impl Endpoint {
             (EndpointStatus::Disabled, Some(EndpointStatus::Enabled)) => next.set_enabled(),
             _ => {}
         }
-        Ok((next != *self).then(|| next.versioned(now)))
+        Ok((sets_headers || next != *self).then(|| next.versioned(now)))
     }
 
     /// The endpoint disabled for `reason`; `None` when it is disabled already.

@@ -48,6 +48,9 @@ fn each_member_changes_alone_and_makes_one_version() {
         (json!({"metadata": {"b": "3", "c": "4"}}), json!({"metadata": {"a": "1", "b": "3", "c": "4"}})),
         (json!({"metadata": {"a": null, "z": null}}), json!({"metadata": {"b": "2"}})),
         (json!({"metadata": null}), json!({"metadata": {}})),
+        (json!({"headers": {"X-Key": "1", "a": "2"}}), json!({"header_names": ["a", "x-key"]})),
+        (json!({"timeout_ms": 1000}), json!({"timeout_ms": 1000})),
+        (json!({"retry_schedule": "short"}), json!({"retry_schedule": "short"})),
         (
             json!({"status": "disabled"}),
             json!({"disabled_at": at(1), "disabled_reason": "merchant", "status": "disabled"}),
@@ -66,6 +69,8 @@ fn what_says_nothing_new_makes_no_version() {
     for body in [
         json!({}),
         json!({"status": "enabled"}),
+        json!({"headers": {}}),
+        json!({"headers": null, "timeout_ms": null, "retry_schedule": "standard"}),
         json!({"api_version": "2026-09-01"}),
         json!({"metadata": {"a": "1"}, "description": "old", "url": "https://shop.example.com/hooks"}),
     ] {
@@ -74,6 +79,42 @@ fn what_says_nothing_new_makes_no_version() {
     let disabled = endpoint().disabled(DisabledReason::Gone, at(1)).unwrap();
     assert_eq!(patched(&disabled, &json!({"status": "disabled"})).unwrap(), None, "the reason stands");
     assert_eq!((disabled.disabled(DisabledReason::Operator, at(2)), endpoint().enabled(at(2))), (None, None));
+}
+
+#[test]
+fn headers_are_replaced_as_a_whole() {
+    let with = |endpoint: &Endpoint, headers: Value| {
+        let patch = read_endpoint_patch(&json!({ "headers": headers }), &rules(), true).unwrap();
+        let values: Vec<(String, String)> = patch
+            .headers
+            .iter()
+            .flat_map(|headers| headers.iter())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        (endpoint.patched(patch, at(1)).unwrap(), values)
+    };
+    let (first, _) = with(&endpoint(), json!({"a": "1", "b": "2"}));
+    let first = first.unwrap();
+    let (second, values) = with(&first, json!({"B": "3"}));
+    let second = second.unwrap();
+    assert_eq!(
+        (second.header_names.as_slice(), values.as_slice()),
+        (&["b".into()][..], &[("b".into(), "3".into())][..])
+    );
+    // The value may be another one: it is not there to compare with.
+    let (again, _) = with(&second, json!({"b": "3"}));
+    assert_eq!(again.unwrap().resource_version, second.resource_version + 1);
+    for none in [json!(null), json!({})] {
+        let (removed, values) = with(&second, none);
+        assert_eq!((removed.unwrap().header_names, values), (vec![], vec![]));
+    }
+    let absent = patched(&second, &json!({"description": "newer"})).unwrap().unwrap();
+    assert_eq!(absent.header_names, ["b"]);
+    let cleared = patched(
+        &patched(&endpoint(), &json!({"timeout_ms": 1000})).unwrap().unwrap(),
+        &json!({"timeout_ms": null}),
+    );
+    assert_eq!(cleared.unwrap().unwrap().timeout_ms, None);
 }
 
 #[test]

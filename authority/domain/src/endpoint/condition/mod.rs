@@ -12,6 +12,7 @@
 //! Deliberately absent: the history of attempts. Everything that is decided here is decided from the condition alone.
 
 use crate::delivery::outcome::AttemptOutcome;
+use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::hold::{Hold, hold_reason};
 use crate::endpoint::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
 use crate::id::EventId;
@@ -20,6 +21,11 @@ use crate::time::Timestamp;
 /// The number of different events that must have failed before an endpoint is disabled (contract 7.5): one event
 /// that its receiver cannot process is no reason to withhold all others.
 pub const DISABLED_AFTER_EVENTS: usize = 3;
+
+/// The least time without a success after which an endpoint with the schedule `long` is disabled, in milliseconds: nine
+/// days. The schedule's waits take less, also when each is a fifth longer, so that an outage which the schedule bridges
+/// does not disable the endpoint and cancel what waits.
+pub const LONG_DISABLED_AFTER_MS: i64 = 9 * 24 * 60 * 60 * 1000;
 
 /// What the attempts to reach an endpoint have shown about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +68,17 @@ impl Default for DisablePolicy {
     /// Five days (contract 7.5).
     fn default() -> Self {
         Self { after_ms: 120 * 60 * 60 * 1000 }
+    }
+}
+
+impl DisablePolicy {
+    /// The policy for endpoints with this retry schedule.
+    #[must_use]
+    pub fn for_schedule(self, schedule: RetrySchedule) -> Self {
+        match schedule {
+            RetrySchedule::Long => Self { after_ms: self.after_ms.max(LONG_DISABLED_AFTER_MS) },
+            RetrySchedule::Standard | RetrySchedule::Short => self,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::delivery::retry::LONG_SCHEDULE_S;
 use crate::endpoint::hold::cap;
 
 const HOUR: i64 = 60 * 60 * 1000;
@@ -118,6 +119,20 @@ fn five_days_ten_failures_and_three_events_disable() {
     }
     assert!(condition.has_failed_for_good(DisablePolicy { after_ms: HOUR }, at(HOUR)));
     assert!(!condition.has_failed_for_good(DisablePolicy { after_ms: HOUR }, at(HOUR - 1)));
+}
+
+#[test]
+fn an_endpoint_with_the_long_schedule_is_disabled_after_its_waits() {
+    let ms = |waits_s: &[u32]| waits_s.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum::<i64>();
+    let longest = ms(&LONG_SCHEDULE_S) * 6 / 5;
+    assert!(longest < LONG_DISABLED_AFTER_MS, "{longest}");
+    let policy = DisablePolicy::default();
+    for schedule in [RetrySchedule::Standard, RetrySchedule::Short] {
+        assert_eq!(policy.for_schedule(schedule), policy);
+    }
+    assert_eq!(policy.for_schedule(RetrySchedule::Long).after_ms, 9 * 24 * HOUR);
+    let patient = DisablePolicy { after_ms: 1_000 * HOUR };
+    assert_eq!(patient.for_schedule(RetrySchedule::Long), patient);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is known of an endpoint from its attempts: contract 7.5, 15.6, 15.8.
 
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
@@ -165,7 +166,8 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     let expected: Vec<EndpointId> = expected.into_iter().map(|(_, id)| id).collect();
     let find = async |limit: i64| -> Vec<EndpointId> {
         let store = &shop.store;
-        let overdue = Overdue { failing_before: at(100), disabled_before: at(50), limit };
+        let overdue =
+            Overdue { failing_before: at(100), disabled_before: at(50), long_disabled_before: at(50), limit };
         let found: Result<Vec<ConditionOf>, StoreError> =
             job!(store.write, tx => tx.conditions_overdue(overdue));
         found.unwrap().into_iter().map(|of| of.endpoint_id).collect()
@@ -174,7 +176,25 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     assert_eq!(find(2).await, expected[..2]);
     // Where an endpoint is disabled sooner than it is failing, it is found by that.
     let store = &shop.store;
-    let sooner = Overdue { failing_before: noon(), disabled_before: at(100), limit: 99 };
+    let sooner = Overdue {
+        failing_before: noon(),
+        disabled_before: at(100),
+        long_disabled_before: at(100),
+        limit: 99,
+    };
     let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions_overdue(sooner));
-    assert_eq!(found.unwrap().len(), 4, "those with three events, enabled, whose failures began by then");
+    let found = found.unwrap();
+    assert_eq!(found.len(), 4, "those with three events, enabled, whose failures began by then");
+    // Those with the schedule `long` are given more time.
+    let id = &found[1].endpoint_id;
+    let sql = format!("UPDATE webhook_endpoints SET retry_schedule = 'long' WHERE id = '{id}'");
+    database.execute(&sql).await.unwrap();
+    assert_eq!(condition_of(&shop, id).await.retry_schedule, RetrySchedule::Long);
+    let first = found[1].condition.first_failure_at.unwrap();
+    for (long_disabled_before, expected) in [(first.plus_ms(-1), 3), (first, 4)] {
+        let overdue = Overdue { long_disabled_before, ..sooner };
+        let found: Result<Vec<ConditionOf>, StoreError> =
+            job!(store.write, tx => tx.conditions_overdue(overdue));
+        assert_eq!(found.unwrap().len(), expected);
+    }
 }

@@ -1,10 +1,13 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
+use std::collections::BTreeMap;
+
+use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::{SealedSecret, Subscriber};
+use authority_store::ports::{DeliveryOptions, SealedSecret, Subscriber};
 
 use super::fixtures::{at, endpoint};
 use super::hand_off::Counter;
@@ -83,7 +86,9 @@ pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Databa
         description: Some(Some("new".into())),
         metadata: Some(Some([("k".to_owned(), Some("v".to_owned()))].into())),
         max_in_flight: Some(Some(77)),
-        status: None,
+        timeout_ms: Some(Some(1000)),
+        retry_schedule: Some(RetrySchedule::Long),
+        ..EndpointPatch::default()
     };
     let second = first.patched(patch, at(1)).unwrap().unwrap();
     update(&shop, &second).await.unwrap();
@@ -147,6 +152,88 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
     assert_eq!(sorted(given.map(|given| (given.endpoint_id, given.signature_profile)).collect()), expected);
     let unknown = format!("UPDATE webhook_endpoints SET signature_profile = 'other' WHERE id = '{}'", ids[0]);
     database.execute(&unknown).await.unwrap_err();
+}
+
+/// What the next event's delivery to each endpoint takes along: leased from the backlog, and handed off as it is made.
+async fn options_of(shop: &Shop, token: &str, s: i64) -> [BTreeMap<EndpointId, DeliveryOptions>; 2] {
+    shop.open_checkout().await;
+    let leased = shop.lease(token, at(s), 99, 99).await.into_iter();
+    let counter = Counter::put_up(&shop.store, 99, 99);
+    shop.open_checkout().await;
+    let given = counter.given().into_iter().map(|given| given.delivery);
+    [
+        leased.map(|leased| (leased.endpoint_id, leased.options)).collect(),
+        given.map(|given| (given.endpoint_id, given.options)).collect(),
+    ]
+}
+
+async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>) -> Result<(), StoreError> {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    job!(store.write, tx => tx.endpoint_headers_put(&tenant, &id, sealed))
+}
+
+pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    // The stream begins: from then on deliveries are handed off.
+    shop.open_checkout().await;
+    let made = Endpoint {
+        header_names: vec!["authorization".into(), "x-tenant".into()],
+        timeout_ms: Some(30_000),
+        retry_schedule: RetrySchedule::Short,
+        ..endpoint(true, &["*"])
+    };
+    let (plain, id) = (shop.endpoint(&["*"]).await, shop.endpoint_as(made.clone()).await);
+    assert_eq!(stored(&shop, &id).await, Some(Endpoint { id: id.clone(), ..made }));
+    let expect = |headers_sealed: Option<&[u8]>, timeout_ms, retry_schedule| {
+        let none = DeliveryOptions {
+            headers_sealed: None,
+            timeout_ms: None,
+            retry_schedule: RetrySchedule::Standard,
+        };
+        let own = DeliveryOptions {
+            headers_sealed: headers_sealed.map(<[u8]>::to_vec),
+            timeout_ms,
+            retry_schedule,
+        };
+        let all = BTreeMap::from([(plain.clone(), none), (id.clone(), own)]);
+        [all.clone(), all]
+    };
+    // Without a ciphertext, with one, with another in its place, and without.
+    let own = (Some(30_000), RetrySchedule::Short);
+    assert_eq!(options_of(&shop, "a", 1).await, expect(None, own.0, own.1));
+    for (n, sealed) in [Some(&[0, 255, 1][..]), Some(&[7]), None, Some(&[8])].into_iter().enumerate() {
+        put_headers(&shop, &id, sealed).await.unwrap();
+        let token = format!("b{n}");
+        assert_eq!(options_of(&shop, &token, 100).await, expect(sealed, own.0, own.1), "{n}");
+    }
+    // A change of the record leaves the ciphertext; another merchant and the other mode change nothing.
+    let now = stored(&shop, &id).await.unwrap();
+    let patch = EndpointPatch {
+        timeout_ms: Some(None),
+        retry_schedule: Some(RetrySchedule::Long),
+        ..EndpointPatch::default()
+    };
+    let next = now.patched(patch, at(200)).unwrap().unwrap();
+    update(&shop, &next).await.unwrap();
+    assert_eq!(stored(&shop, &id).await, Some(next.clone()));
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        put_headers(&stranger, &id, None).await.unwrap_err();
+    }
+    assert_eq!(options_of(&shop, "c", 100).await, expect(Some(&[8]), None, RetrySchedule::Long));
+    for wrong in ["retry_schedule = 'never'", "timeout_ms = 999", "timeout_ms = 30001"] {
+        let wrong = format!("UPDATE webhook_endpoints SET {wrong} WHERE id = '{id}'");
+        database.execute(&wrong).await.unwrap_err();
+    }
+    // With the endpoint goes what is sealed of it.
+    let (store, tenant, gone, version) =
+        (&shop.store, shop.tenant.clone(), id.clone(), next.resource_version);
+    let done: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, version, at(400)));
+    done.unwrap();
+    let left =
+        "SELECT COUNT(*) FROM webhook_endpoints WHERE headers_sealed IS NOT NULL OR header_names <> '[]'";
+    assert_eq!(database.number(left).await, 0);
+    put_headers(&shop, &id, Some(&[9])).await.unwrap_err();
 }
 
 pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {

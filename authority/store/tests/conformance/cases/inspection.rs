@@ -92,7 +92,8 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
 pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let first = shop.endpoint(&["*"]).await.min(shop.endpoint(&["*"]).await);
+    let ids = [shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await];
+    let first = ids[0].clone().min(ids[1].clone());
     let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(None, 1));
     let page = page.unwrap();
     let place = (page[0].0.clone(), page[0].1.version);
@@ -100,12 +101,38 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
     let after = place.clone();
     let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(Some(&after), 9));
     assert_eq!(rest.unwrap().len(), 1);
+    let bare = shop.endpoint(&["*"]).await;
+    assert!(!ids.contains(&bare));
     for (old, replaced) in [(vec![9], false), (vec![1, 2, 3], true), (vec![1, 2, 3], false)] {
         let place = place.clone();
         let done: Result<bool, StoreError> =
             job!(store.write, tx => tx.sealed_secret_replace(&place, &old, &[4]));
         assert_eq!(done.unwrap(), replaced);
     }
+
+    for (n, id) in ids.iter().enumerate() {
+        let (tenant, id, sealed) = (shop.tenant.clone(), id.clone(), [u8::try_from(n).unwrap()]);
+        let put: Result<(), StoreError> =
+            job!(store.write, tx => tx.endpoint_headers_put(&tenant, &id, Some(&sealed)));
+        put.unwrap();
+    }
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(None, 1));
+    let page = page.unwrap();
+    assert_eq!(page.len(), 1);
+    let (first, old) = page[0].clone();
+    let after = first.clone();
+    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(Some(&after), 9));
+    let rest = rest.unwrap();
+    assert_eq!(rest.len(), 1, "an endpoint without headers is left out");
+    assert!(first < rest[0].0 && ids.contains(&first) && ids.contains(&rest[0].0));
+    for (was, replaced) in [(vec![9], false), (old.clone(), true), (old, false)] {
+        let place = first.clone();
+        let done: Result<bool, StoreError> =
+            job!(store.write, tx => tx.sealed_headers_replace(&place, &was, &[4, 5]));
+        assert_eq!(done.unwrap(), replaced);
+    }
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(None, 9));
+    assert_eq!(page.unwrap(), [(first, vec![4, 5]), rest[0].clone()]);
 
     // An answer that is kept in clear may speak of anything.
     let answers = [
