@@ -124,6 +124,11 @@ impl Authority {
         }
     }
 
+    /// Is this program from the next start on, and for commands at once.
+    pub fn becomes(&mut self, binary: &Path) {
+        binary.clone_into(&mut self.binary);
+    }
+
     /// Sets a variable for the next start and for the commands from now on.
     pub fn set(&mut self, variable: &str, value: &str) {
         self.variables.insert(variable.to_owned(), value.to_owned());

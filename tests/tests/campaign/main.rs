@@ -10,6 +10,7 @@
 
 mod client;
 mod stories;
+mod upgrade;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -14,6 +14,7 @@ mod release;
 mod samples;
 mod simulation;
 mod soak;
+mod upgrade;
 mod verify_differential;
 
 use anyhow::Result;
@@ -47,6 +48,8 @@ pub(crate) enum Proof {
     Soak(soak::Numbers),
     /// Runs every block of the README and of `docs/start.md` in a fresh clone, with a release build.
     Start,
+    /// Exchanges instances of the version before for those of this one, under load: no 5xx, nothing lost, nothing twice.
+    Upgrade(upgrade::From),
     /// Gives a hundred thousand random deliveries to the verification core natively, in Node and in workerd.
     VerifyDifferential(verify_differential::Numbers),
     /// Everything above, one after the other, with the usual numbers.
@@ -67,6 +70,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::Start => start::prove(workspace),
+        Proof::Upgrade(from) => upgrade::run(workspace, from),
         Proof::VerifyDifferential(numbers) => verify_differential::run(workspace, numbers),
         Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
     }
@@ -86,6 +90,7 @@ fn all() -> Vec<Proof> {
         Proof::Simulation(simulation::Numbers::default()),
         Proof::Soak(soak::Numbers::default()),
         Proof::Start,
+        Proof::Upgrade(upgrade::From::default()),
         Proof::VerifyDifferential(verify_differential::Numbers::default()),
     ]
 }
