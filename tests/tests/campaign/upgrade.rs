@@ -1,5 +1,5 @@
-//! An upgrade without a pause, on PostgreSQL: the schema is migrated beside the running instances of the version before,
-//! then they are exchanged one by one, and one goes back and forth again.
+//! An upgrade without a pause, on PostgreSQL: the schema is migrated beside the running instances of the version
+//! before, then they are exchanged one by one, and one goes back and forth again.
 //!
 //! Clients play stories through all three instances and accept no answer of 5xx, while the receiver accepts everything.
 //! So at the end each write that was answered is told by one event, and each event has arrived once: a stop in order

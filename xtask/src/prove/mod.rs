@@ -48,7 +48,7 @@ pub(crate) enum Proof {
     Soak(soak::Numbers),
     /// Runs every block of the README and of `docs/start.md` in a fresh clone, with a release build.
     Start,
-    /// Exchanges instances of the version before for those of this one, under load: no 5xx, nothing lost, nothing twice.
+    /// Exchanges instances of the version before under load: no 5xx, nothing lost, nothing twice.
     Upgrade(upgrade::From),
     /// Gives a hundred thousand random deliveries to the verification core natively, in Node and in workerd.
     VerifyDifferential(verify_differential::Numbers),
