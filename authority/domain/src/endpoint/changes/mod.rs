@@ -7,13 +7,15 @@
 
 use std::collections::BTreeMap;
 
+use url::Url;
+
 use crate::bounds::METADATA_ENTRIES;
 use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal};
 use crate::time::Timestamp;
 
 /// The longest time two secrets may be valid side by side: 7 days, in seconds.
@@ -51,8 +53,12 @@ impl Endpoint {
     ///
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
-    /// the merchant may have.
+    /// the merchant may have, or when headers would go to another host than they were given for.
     pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Result<Option<Self>, Refusal> {
+        let keeps_headers = patch.headers.is_none() && !self.header_names.is_empty();
+        if keeps_headers && patch.url.as_ref().is_some_and(|url| !same_origin(url, &self.url)) {
+            return Err(headers_for_another_host());
+        }
         let mut next = self.clone();
         next.url = patch.url.unwrap_or(next.url);
         next.enabled_events = patch.enabled_events.unwrap_or(next.enabled_events);
@@ -166,6 +172,23 @@ impl Endpoint {
         self.updated_at = now;
         self
     }
+}
+
+/// Whether both lead to one scheme, host and port.
+fn same_origin(one: &str, other: &str) -> bool {
+    let origin = |url| Url::parse(url).ok().map(|url| url.origin());
+    origin(one) == origin(other)
+}
+
+/// The values are never shown, so nobody may get to see them by pointing the endpoint at a host of its own.
+fn headers_for_another_host() -> Refusal {
+    let detail =
+        "The URL leads to another host. Give the headers again with it, or null to remove them.".to_owned();
+    Refusal::of_members(vec![MemberError {
+        pointer: "/headers".to_owned(),
+        code: MemberCode::Required,
+        detail,
+    }])
 }
 
 fn merged(

@@ -17,7 +17,12 @@ fn rules() -> UrlRules {
 }
 
 fn endpoint() -> Endpoint {
-    let body = json!({"url": "https://shop.example.com/hooks", "description": "old", "metadata": {"a": "1", "b": "2"}});
+    made_of(
+        json!({"url": "https://shop.example.com/hooks", "description": "old", "metadata": {"a": "1", "b": "2"}}),
+    )
+}
+
+fn made_of(body: Value) -> Endpoint {
     let id = EndpointId::from_store("we_01k3zqa7000000000000000000".into());
     EndpointRequest::read(&body, &rules(), true).unwrap().into_endpoint(id, "…q3M".into(), true, at(0))
 }
@@ -232,4 +237,29 @@ fn a_hold_shows_until_it_is_over() {
     assert_eq!(held.clone().seen_at(at(4)), held);
     let free = held.seen_at(at(5));
     assert_eq!((free.held_until, free.held_reason), (None, None));
+}
+
+#[test]
+fn headers_do_not_follow_the_url_to_another_host() {
+    let before = made_of(json!({ "url": "https://shop.example.com/hooks", "headers": { "x-key": "1" } }));
+    for (url, follows) in [
+        ("https://shop.example.com/other?path=1", true),
+        ("https://SHOP.example.com:443/hooks", true),
+        ("https://shop.example.com:8443/hooks", false),
+        ("https://example.com/hooks", false),
+        ("https://shop.example.com.example.net/hooks", false),
+    ] {
+        let patched = patched(&before, &json!({ "url": url }));
+        assert_eq!(patched.is_ok(), follows, "{url}");
+        if let Err(refused) = patched {
+            let [error] = &refused.members[..] else { panic!("{refused:?}") };
+            assert_eq!((refused.code, error.pointer.as_str()), (ErrorCode::ValidationFailed, "/headers"));
+        }
+        for headers in [json!({ "x-key": "2" }), json!({}), json!(null)] {
+            let patch = json!({ "url": url, "headers": headers });
+            assert!(self::patched(&before, &patch).is_ok(), "{patch}");
+        }
+    }
+    let without = made_of(json!({ "url": "https://shop.example.com/hooks" }));
+    assert!(patched(&without, &json!({ "url": "https://example.com/hooks" })).is_ok());
 }
