@@ -114,7 +114,11 @@ async fn what_no_delivery_could_show_is_refused(database: Database) {
     let table = [
         (json!("PEM"), &whole, "wrong_type"),
         (pair(&format!("{}{certificate}", " ".repeat(16 * 1024)), key), &of_certificate, "too_long"),
-        (pair(&format!("{}{certificate}", " ".repeat(16_000)), key), &whole, "too_long"),
+        (
+            pair(&format!("{}{certificate}", " ".repeat(16 * 1024 - certificate.len())), key),
+            &whole,
+            "too_long",
+        ),
         (json!({ "certificate": certificate }), &of_key, "required"),
         (json!({ "private_key": key }), &of_certificate, "required"),
         (pair("no PEM", key), &of_certificate, "invalid_value"),
