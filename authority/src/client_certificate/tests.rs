@@ -1,3 +1,5 @@
+//! Every kind of key in every form; and all that no handshake can be made with.
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519};
 
@@ -20,9 +22,14 @@ fn sec1(pkcs8: &str) -> String {
 }
 
 const RSA: &str = include_str!("fixtures/rsa-2048.crt.pem");
-const RSA_KEY: &str = include_str!("fixtures/rsa-2048.key.pem");
+const RSA_KEY: &str = include_str!("fixtures/rsa-2048.key.base64");
 const SHORT_RSA: &str = include_str!("fixtures/rsa-1024.crt.pem");
-const SHORT_RSA_KEY: &str = include_str!("fixtures/rsa-1024.key.pem");
+const SHORT_RSA_KEY: &str = include_str!("fixtures/rsa-1024.key.base64");
+
+/// A section of PEM.
+fn section(label: &str, body: &str) -> String {
+    format!("-----BEGIN {label}-----\n{body}-----END {label}-----\n")
+}
 
 #[test]
 fn every_kind_of_key_is_read_in_every_form() {
@@ -35,7 +42,7 @@ fn every_kind_of_key_is_read_in_every_form() {
             as_sec1.1
         ),
     );
-    let pkcs1 = (RSA.to_owned(), RSA_KEY.to_owned());
+    let pkcs1 = (RSA.to_owned(), section("RSA PRIVATE KEY", RSA_KEY));
     let table = [p256, as_sec1, with_parameters, pair(&PKCS_ECDSA_P384_SHA384), pair(&PKCS_ED25519)];
     for (n, (certificate, key)) in table.iter().enumerate() {
         let read = read(certificate, key).map_err(|fault| format!("{n}: {fault:?}")).unwrap();
@@ -91,7 +98,7 @@ fn everything_else_is_refused() {
         (leaf.clone(), public_key.to_owned(), Fault::NotOneKey),
         (leaf.clone(), encrypted.to_owned(), Fault::NotOneKey),
         (leaf.clone(), no_key.to_owned(), Fault::UnsupportedKey),
-        (SHORT_RSA.to_owned(), SHORT_RSA_KEY.to_owned(), Fault::UnsupportedKey),
+        (SHORT_RSA.to_owned(), section("PRIVATE KEY", SHORT_RSA_KEY), Fault::UnsupportedKey),
         (leaf.clone(), other_key.clone(), Fault::OtherKey),
         (format!("{other}{leaf}"), key.clone(), Fault::OtherKey),
         (RSA.to_owned(), key.clone(), Fault::OtherKey),

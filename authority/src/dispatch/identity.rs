@@ -27,8 +27,8 @@ const OPENED_MAX: usize = 1024;
 /// The TLS sessions that an identity remembers: an endpoint has one receiver.
 const SESSIONS_MAX: usize = 8;
 
-/// A client certificate with its key, and the TLS sessions that were made with it. Each one is only itself: another that
-/// was made of the same certificate differs.
+/// A client certificate with its key, and the TLS sessions that were made with it. Each one is only itself: another
+/// that was made of the same certificate differs.
 pub struct ClientIdentity {
     number: u64,
     certificate: Arc<SingleCertAndKey>,

@@ -19,7 +19,8 @@ use super::client::DeliveryClientError;
 use super::connector::{BoxError, BoxFuture, CheckedConnector};
 use super::pool::Origin;
 
-/// The TLS settings of all deliveries, without a client certificate. `extra_roots_pem` is the text of a PEM file with certificates.
+/// The TLS settings of all deliveries, without a client certificate. `extra_roots_pem` is the text of a PEM file with
+/// certificates.
 pub(crate) fn client_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, DeliveryClientError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)

@@ -87,7 +87,7 @@ impl Receiver {
             let Ok(connection) = self.acceptor.accept(connection).await else { continue };
             let tls = connection.get_ref().1;
             let kind = tls.handshake_kind().unwrap();
-            let peer = tls.peer_certificates().map(|chain| chain[0].clone());
+            let peer = tls.peer_certificates().and_then(|chain| chain.first().cloned());
             let (arrivals, way) = (Arc::clone(&self.arrivals), self.way);
             let answer = service_fn(move |request: Request<Incoming>| {
                 let (arrivals, peer) = (Arc::clone(&arrivals), peer.clone());

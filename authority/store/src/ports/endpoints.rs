@@ -1,5 +1,5 @@
-//! Webhook endpoints with their sealed signing secrets, request headers and client certificates. Only the operator can see a deleted
-//! endpoint: every function that takes a tenant skips it.
+//! Webhook endpoints with their sealed signing secrets, request headers and client certificates. Only the operator
+//! can see a deleted endpoint: every function that takes a tenant skips it.
 
 use async_trait::async_trait;
 use authority_domain::delivery::retry::RetrySchedule;

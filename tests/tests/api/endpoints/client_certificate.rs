@@ -151,8 +151,8 @@ fn made_without_secret(mut made: Value) -> Value {
     made
 }
 
-/// What is set, replaced, refused and repeated is nowhere: not in an answer, the log, a file or the database, nor in what
-/// a command prints.
+/// What is set, replaced, refused and repeated is nowhere: not in an answer, the log, a file or the database, nor in
+/// what a command prints.
 async fn the_key_is_never_seen_again(database: Database) {
     let authority = Authority::on(database, &[]).await;
     let merchant = Merchant::create(&authority, "unseen").await;

@@ -1,3 +1,5 @@
+//! What is read of a client certificate, within its lengths, and what is sealed of it.
+
 use super::*;
 use crate::body;
 
