@@ -4,6 +4,7 @@
 
 pub mod app;
 pub mod cli;
+mod client_certificate;
 pub mod clock;
 pub mod config;
 mod dev;

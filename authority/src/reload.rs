@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::ports::{SealedOption, Tx};
 
 use crate::app::App;
 use crate::config::{Config, TrustedProxies};
@@ -62,12 +62,20 @@ impl Reloadable {
 }
 
 /// Refuses key-encryption keys that do not open the stored secrets: every delivery would fail. A sample of each kind is
-/// opened. Headers that were altered are one endpoint's matter; those under a key that is not configured are refused.
+/// opened. Headers and client certificates that were altered are one endpoint's matter; those under a key that is not
+/// configured are refused.
 pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), StartError> {
-    let (sample, headers) = app
+    let (sample, options) = app
         .store
         .read(|tx: &mut dyn Tx| {
-            Box::pin(async move { Ok((tx.secret_sample().await?, tx.sealed_headers(None, 1).await?.pop())) })
+            Box::pin(async move {
+                let mut options = Vec::new();
+                for option in SealedOption::ALL {
+                    let found = tx.sealed_options(option, None, 1).await?;
+                    options.extend(found.into_iter().map(|(endpoint, sealed)| (option, endpoint, sealed)));
+                }
+                Ok((tx.secret_sample().await?, options))
+            })
         })
         .await
         .map_err(|error: StoreError| error)?;
@@ -78,10 +86,13 @@ pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), Sta
             return Err(unopened("signing secrets"));
         }
     }
-    if let Some((endpoint, sealed)) = headers {
-        let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
-        if secrets.open(context, &sealed) == Err(SecretBoxError::UnknownKey) {
-            return Err(unopened("headers of endpoints"));
+    for (option, endpoint, sealed) in &options {
+        let context = SecretContext::of_option(*option, endpoint);
+        if secrets.open(context, sealed) == Err(SecretBoxError::UnknownKey) {
+            return Err(unopened(match option {
+                SealedOption::RequestHeaders => "headers of endpoints",
+                SealedOption::ClientCertificate => "client certificates of endpoints",
+            }));
         }
     }
     Ok(())

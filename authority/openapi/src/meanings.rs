@@ -55,6 +55,13 @@ pub(crate) fn of_body(name: &str) -> &'static str {
 pub(crate) fn of_member(name: &str) -> Option<&'static str> {
     Some(match name {
         "applied" => "Whether the report changed it.",
+        "certificate" => {
+            "The certificates to show, in PEM: the endpoint's own first, then those that lead to its authority; 1 to 8."
+        }
+        "client_certificate" => {
+            "The certificate that deliveries show to a receiver that asks for one, with its private key; neither is ever \
+             shown. It takes the place of the one before; null removes it. At most 16384 bytes together (contract 4.10)."
+        }
         "default_currency" => "The currency where none is given, ISO 4217.",
         "discount" => "Of the whole, beside those of the lines, in minor units.",
         "dry_run" => "Only count.",
@@ -80,6 +87,10 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "period_end" => "When the new period ends; after one interval where it is not given.",
         "period_start" => {
             "When the new period begins; with the end of the present one where it is not given."
+        }
+        "private_key" => {
+            "The private key of the first certificate, in PEM and not encrypted: PKCS#8, SEC1 or PKCS#1; RSA of 2048 to \
+             4096 bits, P-256, P-384 or Ed25519."
         }
         "processor_event_id" => {
             "The processor's id of what this tells of, unique for ever: told again, it changes nothing."

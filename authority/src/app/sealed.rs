@@ -9,7 +9,7 @@
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition, Tx};
+use authority_store::ports::{AnswerPosition, Sealed, SealedOption, SealedSecret, SecretPosition, Tx};
 use authority_store::shards::Turns;
 use serde::Serialize;
 
@@ -68,14 +68,15 @@ pub async fn count_sealed(
             count.add(secrets.sealed_under(secret_context(endpoint.as_str(), secret), &secret.sealed));
         }
     }
-    let mut after: Option<EndpointId> = None;
-    loop {
-        let page = tx.sealed_headers(after.as_ref(), PAGE).await?;
-        let Some((endpoint, _)) = page.last() else { break };
-        after = Some(endpoint.clone());
-        for (endpoint, sealed) in &page {
-            let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
-            count.add(secrets.sealed_under(context, sealed));
+    for option in SealedOption::ALL {
+        let mut after: Option<EndpointId> = None;
+        loop {
+            let page = tx.sealed_options(option, after.as_ref(), PAGE).await?;
+            let Some((endpoint, _)) = page.last() else { break };
+            after = Some(endpoint.clone());
+            for (endpoint, sealed) in &page {
+                count.add(secrets.sealed_under(SecretContext::of_option(option, endpoint), sealed));
+            }
         }
     }
     let mut after = None;
@@ -96,8 +97,8 @@ fn secret_context<'a>(endpoint_id: &'a str, secret: &SealedSecret) -> SecretCont
 /// A signing secret to be sealed again: its position, the value read, the new value.
 type SecretMove = (SecretPosition, Vec<u8>, Vec<u8>);
 
-/// The same for the request headers of an endpoint.
-type HeadersMove = (EndpointId, Vec<u8>, Vec<u8>);
+/// The same for an option of an endpoint.
+type OptionMove = (EndpointId, Vec<u8>, Vec<u8>);
 
 /// The same for a stored answer.
 type AnswerMove = (AnswerPosition, String, String);
@@ -108,8 +109,11 @@ impl App {
     /// # Errors
     /// `service_unavailable` when the database cannot be read or written; what was moved by then stays moved.
     pub async fn rewrap(&self) -> Result<Rewrapped, Refusal> {
-        let rewrapped =
-            self.rewrap_secrets().await? + self.rewrap_headers().await? + self.rewrap_answers().await?;
+        let mut rewrapped = self.rewrap_secrets().await?;
+        for option in SealedOption::ALL {
+            rewrapped += self.rewrap_options(option).await?;
+        }
+        rewrapped += self.rewrap_answers().await?;
         let secrets = self.secrets.clone();
         let sealed = self
             .store
@@ -162,7 +166,7 @@ impl App {
             .map_err(|error: StoreError| Refusal::from(error))
     }
 
-    async fn rewrap_headers(&self) -> Result<u64, Refusal> {
+    async fn rewrap_options(&self, option: SealedOption) -> Result<u64, Refusal> {
         let mut moved = 0;
         let mut after: Option<EndpointId> = None;
         loop {
@@ -170,24 +174,24 @@ impl App {
             let page = self
                 .store
                 .read_list(move |tx: &mut dyn Tx| {
-                    Box::pin(async move { tx.sealed_headers(from.as_ref(), PAGE).await })
+                    Box::pin(async move { tx.sealed_options(option, from.as_ref(), PAGE).await })
                 })
                 .await
                 .map_err(|error: StoreError| Refusal::from(error))?;
             let Some((endpoint, _)) = page.last() else { return Ok(moved) };
             after = Some(endpoint.clone());
-            let mut moves: Vec<HeadersMove> = Vec::new();
+            let mut moves: Vec<OptionMove> = Vec::new();
             for (endpoint, sealed) in page {
-                let context = SecretContext::RequestHeaders { endpoint_id: endpoint.as_str() };
+                let context = SecretContext::of_option(option, &endpoint);
                 if let Ok(Some(new)) = self.secrets.rewrap(self.dice.as_ref(), context, &sealed) {
                     moves.push((endpoint, sealed, new));
                 }
             }
-            moved += self.move_headers(moves).await?;
+            moved += self.move_options(option, moves).await?;
         }
     }
 
-    async fn move_headers(&self, moves: Vec<HeadersMove>) -> Result<u64, Refusal> {
+    async fn move_options(&self, option: SealedOption, moves: Vec<OptionMove>) -> Result<u64, Refusal> {
         if moves.is_empty() {
             return Ok(0);
         }
@@ -196,7 +200,7 @@ impl App {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (endpoint, old, new) in &moves {
-                        moved += u64::from(tx.sealed_headers_replace(endpoint, old, new).await?);
+                        moved += u64::from(tx.sealed_option_replace(option, endpoint, old, new).await?);
                     }
                     Ok(moved)
                 })

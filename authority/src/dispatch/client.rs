@@ -28,7 +28,6 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::Full;
-use hyper_rustls::HttpsConnectorBuilder;
 use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -37,6 +36,7 @@ use super::connection_count::ConnectionCount;
 use super::connector::{CheckedConnector, DeadlineConnector};
 use super::exchange::{exchange, innermost, outcome_of};
 use super::pool::{LeasedBody, Origin, Pool, PoolLimits};
+use super::tls::TlsConnector;
 use super::transport::{AttemptReport, AttemptRequest, DEADLINE_MAX, Transport};
 use super::{response, tls};
 use crate::clock::Clock;
@@ -285,14 +285,13 @@ fn pool(
     connection_count: ConnectionCount,
     clock: Arc<dyn Clock>,
 ) -> Arc<Pool> {
-    let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
-    let builder = match reach {
-        NetworkScope::Public | NetworkScope::Private(EndpointOwner::Merchant) => builder.https_only(),
+    let https_only = match reach {
+        NetworkScope::Public | NetworkScope::Private(EndpointOwner::Merchant) => true,
         NetworkScope::Private(EndpointOwner::Platform) | NetworkScope::Loopback | NetworkScope::Anywhere => {
-            builder.https_or_http()
+            false
         }
     };
-    let connector = builder.enable_all_versions().wrap_connector(connector);
+    let connector = TlsConnector::new(tls.clone(), https_only, connector);
     let connector = DeadlineConnector::new(connector, limits.connect_timeout, connection_count.clone());
     let limits = PoolLimits {
         age: limits.connection_age,
@@ -306,7 +305,7 @@ fn pool(
 /// The request with the headers that every delivery has (contract 7.1).
 fn http_request(attempt: AttemptRequest<'_>) -> Result<(Origin, Request<Full<Bytes>>), http::Error> {
     let uri: Uri = attempt.url.as_str().parse().map_err(http::Error::from)?;
-    let origin = Origin::of(&uri)?;
+    let origin = Origin::of(&uri, attempt.identity)?;
     let length = attempt.body.len();
     let mut request = Request::new(Full::new(attempt.body));
     *request.method_mut() = Method::POST;

@@ -1,4 +1,4 @@
-//! How many connections to receivers are open, and how many bytes were received on each (contract 15.4, 18.4-4).
+//! How many connections to receivers are open, and what was received on each (contract 15.4, 18.4-4).
 //!
 //! A pool keeps recently used connections for each host, and there may be as many hosts as endpoints. Ten thousand
 //! hosts would hold ten thousand connections for some seconds each, until this process has no file handle left. So a
@@ -9,12 +9,15 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How much is read of a connection on which a write has failed.
+const LAST_WORDS: usize = 4096;
 
 /// The number of open connections in all pools of one client.
 #[derive(Clone, Debug)]
@@ -40,18 +43,43 @@ impl ConnectionCount {
         let open = Arc::clone(&self.open);
         // Wrapped for tokio's traits, whose buffers say how many bytes a read brought.
         let stream = TokioIo::new(stream);
-        CountedConnection { stream, serves_once: before >= self.most, open, heard: ReceivedBytes::default() }
+        CountedConnection {
+            stream,
+            serves_once: before >= self.most,
+            open,
+            heard: Received::default(),
+            closed: None,
+            unread: Vec::new(),
+        }
     }
 }
 
-/// Counts the bytes received on a connection, after TLS decryption.
+/// What came on a connection: the number of bytes after TLS decryption, and whether TLS has failed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReceivedBytes(Arc<AtomicU64>);
+pub(super) struct Received(Arc<ReceivedSoFar>);
 
-impl ReceivedBytes {
+#[derive(Debug, Default)]
+struct ReceivedSoFar {
+    bytes: AtomicU64,
+    tls_failed: AtomicBool,
+}
+
+impl Received {
     /// The bytes so far.
     pub(super) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether TLS ended the connection, after its handshake: with an alert of the receiver's, or because what came is
+    /// not TLS. In TLS 1.3 a receiver that refuses the client's certificate, or misses one, says so in this way.
+    pub(super) fn tls_failed(&self) -> bool {
+        self.0.tls_failed.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, error: &io::Error) {
+        if error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+            self.0.tls_failed.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -60,7 +88,11 @@ pub(super) struct CountedConnection<S> {
     stream: TokioIo<S>,
     serves_once: bool,
     open: Arc<AtomicUsize>,
-    heard: ReceivedBytes,
+    heard: Received,
+    /// How a write failed, until it is known why.
+    closed: Option<io::Error>,
+    /// What was read to find that out.
+    unread: Vec<u8>,
 }
 
 impl<S> CountedConnection<S> {
@@ -73,9 +105,50 @@ impl<S> CountedConnection<S> {
         self.serves_once
     }
 
-    pub(super) fn heard(&self) -> ReceivedBytes {
+    pub(super) fn heard(&self) -> Received {
         self.heard.clone()
     }
+}
+
+impl<S: Read + Unpin> CountedConnection<S> {
+    fn read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))
+            .inspect_err(|error| self.heard.note(error))?;
+        let read = buffer.filled().len().saturating_sub(before);
+        self.heard.0.bytes.fetch_add(u64::try_from(read).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Passes on how a write ended. A receiver that refuses the client's certificate sends an alert and closes; where
+    /// the write fails because of the latter, the alert is still to be read.
+    fn wrote<T>(&mut self, cx: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        match polled {
+            Poll::Ready(Err(error)) if is_closed(&error) => {
+                self.closed = Some(error);
+                self.last_words(cx).map(Err)
+            }
+            other => other,
+        }
+    }
+
+    /// Reads once after a write has failed: why the receiver has closed the connection. A closed connection is always
+    /// ready to be read, as soon as that is noticed. An answer that has come is kept to be read.
+    fn last_words(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        let mut room = [0; LAST_WORDS];
+        let mut buffer = ReadBuf::new(&mut room);
+        match ready!(self.read(cx, &mut buffer)) {
+            Err(refusal) if self.heard.tls_failed() => return Poll::Ready(refusal),
+            Ok(()) => self.unread.extend_from_slice(buffer.filled()),
+            Err(_) => {}
+        }
+        Poll::Ready(self.closed.take().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()))
+    }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
 }
 
 impl<S> Drop for CountedConnection<S> {
@@ -90,21 +163,30 @@ impl<S: Read + Unpin> AsyncRead for CountedConnection<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        let read = buffer.filled().len().saturating_sub(before);
-        self.heard.0.fetch_add(u64::try_from(read).unwrap_or(u64::MAX), Ordering::Relaxed);
-        Poll::Ready(Ok(()))
+        if !self.unread.is_empty() {
+            let taken = self.unread.len().min(buffer.remaining());
+            buffer.put_slice(&self.unread.drain(..taken).collect::<Vec<u8>>());
+            return Poll::Ready(Ok(()));
+        }
+        self.read(cx, buffer)
     }
 }
 
-impl<S: Write + Unpin> AsyncWrite for CountedConnection<S> {
+impl<S: Read + Write + Unpin> AsyncWrite for CountedConnection<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        if self.closed.is_some() {
+            return self.last_words(cx).map(Err);
+        }
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.wrote(cx, polled)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        if self.closed.is_some() {
+            return self.last_words(cx).map(Err);
+        }
+        let polled = Pin::new(&mut self.stream).poll_flush(cx);
+        self.wrote(cx, polled)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -120,6 +202,10 @@ impl<S: Write + Unpin> AsyncWrite for CountedConnection<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+        if self.closed.is_some() {
+            return self.last_words(cx).map(Err);
+        }
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.wrote(cx, polled)
     }
 }

@@ -32,7 +32,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use super::connection_count::{ConnectionCount, CountedConnection};
+use super::connection_count::{ConnectionCount, CountedConnection, Received};
+use super::pool::Origin;
 use crate::config::EgressProxy;
 pub use crate::names::Resolve;
 
@@ -60,6 +61,11 @@ pub(super) enum ConnectFailure {
 }
 
 impl ConnectFailure {
+    /// Why HTTP did not begin on a connection, on which this was received.
+    pub(super) fn of_http(error: hyper::Error, received: &Received) -> Self {
+        if received.tls_failed() { Self::Tls(error.into()) } else { Self::Http(error) }
+    }
+
     /// The outcome of this failure; `None` where its cause says more.
     pub(super) fn outcome(&self) -> Option<AttemptOutcome> {
         match self {
@@ -73,8 +79,8 @@ impl ConnectFailure {
     }
 }
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Connects only to addresses that were judged and allowed.
 #[derive(Clone)]
@@ -198,9 +204,9 @@ impl<C> DeadlineConnector<C> {
     }
 }
 
-impl<C> Service<Uri> for DeadlineConnector<C>
+impl<C> Service<Origin> for DeadlineConnector<C>
 where
-    C: Service<Uri, Error = BoxError>,
+    C: Service<Origin, Error = BoxError>,
     C::Future: Send + 'static,
 {
     type Response = CountedConnection<C::Response>;
@@ -211,8 +217,8 @@ where
         self.inner.poll_ready(cx).map_err(connect_failure)
     }
 
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let connecting = timeout(self.connect_timeout, self.inner.call(uri));
+    fn call(&mut self, origin: Origin) -> Self::Future {
+        let connecting = timeout(self.connect_timeout, self.inner.call(origin));
         let connection_count = self.connection_count.clone();
         Box::pin(async move {
             match connecting.await {

@@ -30,6 +30,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::attempts::Attempts;
+use super::identity::Identities;
 use super::sender::Sender;
 use super::settle::Settler;
 use super::transport::Transport;
@@ -89,6 +90,7 @@ impl Dispatcher {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock),
             secrets: self.secrets,
+            identities: Identities::default(),
             transport: self.transport,
             urls: self.urls,
             metrics: self.metrics,

@@ -38,6 +38,7 @@ pub(super) async fn exchange(
         after = match failed.again {
             SendAgain::Fresh if tries < TRIES_MAX => Some(failed.number),
             SendAgain::Elsewhere if tries < TRIES_MAX => None,
+            _ if failed.tls_failed => return Err(Arc::new(ConnectFailure::Tls(failed.error.into()))),
             _ => return Err(Arc::new(failed.error)),
         };
         tries += 1;

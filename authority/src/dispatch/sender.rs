@@ -16,6 +16,7 @@ use http::HeaderValue;
 use tokio::sync::mpsc;
 
 use super::attempts::{AttemptsHandle, Leases, moment, release};
+use super::identity::Identities;
 use super::settle::SentAttempt;
 use super::signing;
 use super::transport::{AttemptReport, AttemptRequest, DEADLINE_MAX, Transport};
@@ -37,6 +38,7 @@ pub(super) struct Sender {
     pub(super) store: Store,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) secrets: Arc<SecretBox>,
+    pub(super) identities: Identities,
     pub(super) transport: Arc<dyn Transport>,
     pub(super) urls: UrlRulesByOwner,
     pub(super) metrics: Arc<Metrics>,
@@ -104,8 +106,10 @@ impl Sender {
         let Ok(url) = self.urls.of(&delivery.merchant_id).parse(&delivery.url, delivery.livemode) else {
             return not_sent(AttemptOutcome::BlockedAddress);
         };
-        let mut headers = match signing::headers(delivery, &body, number, now, &self.secrets) {
-            Ok(headers) => headers,
+        let opened = signing::headers(delivery, &body, number, now, &self.secrets)
+            .and_then(|headers| Ok((headers, self.identities.of(delivery, &self.secrets)?)));
+        let (mut headers, identity) = match opened {
+            Ok(opened) => opened,
             Err(error) => {
                 tracing::error!(delivery_id = %delivery.id, endpoint_id = %delivery.endpoint_id, %error, "not sent");
                 return not_sent(AttemptOutcome::ProtocolError);
@@ -117,7 +121,8 @@ impl Sender {
         }
         let deadline =
             delivery.options.timeout_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
-        let mut attempt = self.transport.attempt(AttemptRequest { url: &url, headers, body, deadline });
+        let request = AttemptRequest { url: &url, headers, body, identity, deadline };
+        let mut attempt = self.transport.attempt(request);
         tokio::select! {
             biased;
             report = &mut attempt => return report,

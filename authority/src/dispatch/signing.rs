@@ -32,7 +32,7 @@ const ATTEMPT: HeaderName = HeaderName::from_static("service-attempt");
 /// What is stored sealed cannot be used: the key-encryption key is not the one it was sealed with, or the row was
 /// altered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a signing secret or the headers of the endpoint cannot be opened")]
+#[error("a signing secret, the headers or the client certificate of the endpoint cannot be opened")]
 pub(super) struct UnusableSecret;
 
 /// The headers of the attempt to send `body` that starts at `now`, signed.

@@ -4,6 +4,7 @@
 //! The dispatcher knows no more about the network than this. [`DeliveryClient`](super::client::DeliveryClient) is
 //! the implementation that sends; a test uses one that answers from a script.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,6 +13,8 @@ use authority_domain::endpoint::TIMEOUT_MAX_MS;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::HeaderMap;
+
+use super::identity::ClientIdentity;
 
 /// The longest deadline that an endpoint can have.
 pub const DEADLINE_MAX: Duration = Duration::from_millis(TIMEOUT_MAX_MS.unsigned_abs());
@@ -25,6 +28,8 @@ pub struct AttemptRequest<'a> {
     pub headers: HeaderMap,
     /// The event's bytes.
     pub body: Bytes,
+    /// The certificate that is shown to a receiver that asks for one, over https; `None` for none.
+    pub identity: Option<Arc<ClientIdentity>>,
     /// The deadline of this attempt, at most [`DEADLINE_MAX`]; `None` for the transport's own.
     pub deadline: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! Webhook signing secrets and the request headers of endpoints at rest (contract 1.2, 4.10).
+//! Webhook signing secrets, and the request headers and client certificates of endpoints, at rest (contract 1.2, 4.10).
 //!
 //! The authority must be able to sign, so signing secrets are stored encrypted and not hashed. Whoever creates or
 //! rotates a secret calls [`SecretBox::seal`] and stores the blob beside the endpoint; the dispatcher calls
@@ -10,6 +10,7 @@
 //! associated data = "authority webhook signing secret" | format | key id
 //!                   | secret version (4, big-endian) | endpoint id
 //!            or   = "authority webhook request header" | format | key id | endpoint id
+//!            or   = "authority webhook client keypair" | format | key id | endpoint id
 //! ```
 //!
 //! The key comes from the operator's key-encryption key ([`Kek`]). While the operator changes it, the previous one
@@ -25,6 +26,8 @@ use std::sync::Arc;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
 use arc_swap::ArcSwap;
+use authority_domain::id::EndpointId;
+use authority_store::ports::SealedOption;
 use zeroize::Zeroizing;
 
 use crate::dice::Dice;
@@ -36,6 +39,7 @@ const TAG_BYTES: usize = 16;
 const LABEL_BYTES: usize = 32;
 const SIGNING_SECRET: &[u8; LABEL_BYTES] = b"authority webhook signing secret";
 const REQUEST_HEADERS: &[u8; LABEL_BYTES] = b"authority webhook request header";
+const CLIENT_CERTIFICATE: &[u8; LABEL_BYTES] = b"authority webhook client keypair";
 
 /// What a sealed text belongs to, and what for. It opens for nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,22 @@ pub enum SecretContext<'a> {
         /// The endpoint's id, `we_…`.
         endpoint_id: &'a str,
     },
+    /// The certificates that an endpoint's deliveries show, with their private key.
+    ClientCertificate {
+        /// The endpoint's id, `we_…`.
+        endpoint_id: &'a str,
+    },
+}
+
+impl<'a> SecretContext<'a> {
+    /// That of an option of an endpoint.
+    pub fn of_option(option: SealedOption, endpoint_id: &'a EndpointId) -> Self {
+        let endpoint_id = endpoint_id.as_str();
+        match option {
+            SealedOption::RequestHeaders => Self::RequestHeaders { endpoint_id },
+            SealedOption::ClientCertificate => Self::ClientCertificate { endpoint_id },
+        }
+    }
 }
 
 /// Why a blob was not opened or a secret not sealed. Says nothing about the content.
@@ -241,6 +261,7 @@ fn associated_data(key_id: u8, context: SecretContext<'_>) -> Vec<u8> {
             (SIGNING_SECRET, Some(secret_version), endpoint_id)
         }
         SecretContext::RequestHeaders { endpoint_id } => (REQUEST_HEADERS, None, endpoint_id),
+        SecretContext::ClientCertificate { endpoint_id } => (CLIENT_CERTIFICATE, None, endpoint_id),
     };
     let mut bytes = Vec::with_capacity(LABEL_BYTES + 6 + endpoint_id.len());
     bytes.extend_from_slice(label);

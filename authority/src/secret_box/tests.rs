@@ -70,13 +70,26 @@ fn opens_for_its_own_endpoint_and_version_only() {
 fn opens_for_its_own_purpose_only() {
     let secrets = SecretBox::new(&kek(0), None);
     let headers = SecretContext::RequestHeaders { endpoint_id: "we_01" };
+    let certificate = SecretContext::ClientCertificate { endpoint_id: "we_01" };
     // The second signing secret's context has the bytes of an endpoint id where the version is.
     let spliced =
         SecretContext::SigningSecret { endpoint_id: "1", secret_version: u32::from_be_bytes(*b"we_0") };
     for (sealed_for, others) in [
-        (headers, [ENDPOINT, spliced, SecretContext::RequestHeaders { endpoint_id: "we_02" }]),
-        (ENDPOINT, [headers, spliced, SecretContext::RequestHeaders { endpoint_id: "\0\0\0\u{2}we_01" }]),
-        (spliced, [headers, ENDPOINT, SecretContext::RequestHeaders { endpoint_id: "" }]),
+        (headers, [ENDPOINT, spliced, certificate, SecretContext::RequestHeaders { endpoint_id: "we_02" }]),
+        (
+            ENDPOINT,
+            [
+                headers,
+                spliced,
+                certificate,
+                SecretContext::RequestHeaders { endpoint_id: "\0\0\0\u{2}we_01" },
+            ],
+        ),
+        (spliced, [headers, ENDPOINT, certificate, SecretContext::RequestHeaders { endpoint_id: "" }]),
+        (
+            certificate,
+            [headers, ENDPOINT, spliced, SecretContext::ClientCertificate { endpoint_id: "we_02" }],
+        ),
     ] {
         let blob = secrets.seal(&SystemDice, sealed_for, SECRET).expect("seals");
         assert_eq!(*secrets.open(sealed_for, &blob).expect("opens"), SECRET);

@@ -53,6 +53,7 @@ migrations! {
     23 "0023_signature_profile",
     25 "0025_expand_causes",
     26 "0026_expand_endpoint_options",
+    27 "0027_expand_client_certificate",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod answers;
+mod client_certificates;
 mod connections;
 mod frames;
 mod http2;

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use authority::clock::SystemClock;
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
+use authority::dispatch::identity::ClientIdentity;
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
 use bytes::Bytes;
@@ -54,11 +55,19 @@ pub(crate) fn endpoint(url: &str) -> TargetUrl {
 
 /// One attempt at this endpoint.
 pub(crate) async fn attempt(client: &DeliveryClient, url: &TargetUrl) -> AttemptReport {
+    attempt_as(client, url, None).await
+}
+
+/// One attempt at this endpoint, as this identity.
+pub(crate) async fn attempt_as(
+    client: &DeliveryClient,
+    url: &TargetUrl,
+    identity: Option<&Arc<ClientIdentity>>,
+) -> AttemptReport {
     let mut headers = HeaderMap::new();
     headers.insert("service-event-id", HeaderValue::from_static("evt_01k3zqa7w5e8v9r2t4y6m8n0pq"));
-    client
-        .attempt(AttemptRequest { url, headers, body: Bytes::from_static(BODY.as_bytes()), deadline: None })
-        .await
+    let (body, identity) = (Bytes::from_static(BODY.as_bytes()), identity.cloned());
+    client.attempt(AttemptRequest { url, headers, body, identity, deadline: None }).await
 }
 
 /// Reads one request, headers and body.

@@ -16,7 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -38,6 +38,20 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
+    /// A certificate of this authority for a client, and its key, in PEM.
+    pub(crate) fn client(&self) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![]).unwrap();
+        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
+    }
+
+    /// A certificate of this authority for `localhost`, and its key.
+    pub(crate) fn localhost(&self) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = for_localhost().signed_by(&key, &self.issuer).unwrap();
+        (certificate.der().clone(), PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+    }
+
     /// A server's settings with a certificate of this authority.
     pub(crate) fn server(&self, params: CertificateParams) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
@@ -46,7 +60,7 @@ impl Authority {
     }
 }
 
-fn server_config(certificate: rustls::pki_types::CertificateDer<'static>, key: &KeyPair) -> ServerConfig {
+fn server_config(certificate: CertificateDer<'static>, key: &KeyPair) -> ServerConfig {
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -121,6 +121,14 @@ export interface CheckpointLag {
  */
 export type CheckpointStream = "events" | "orders" | Unlisted;
 
+/** What the endpoint's record says of its client certificate. */
+export interface ClientCertificate {
+  /** SHA-256 of the certificate (the leaf's DER), 64 hexadecimal digits in lower case. */
+  fingerprint_sha256: string;
+  /** Until when the certificate is valid. */
+  expires_at: string;
+}
+
 /**
  * Who invited whom, from the reader's side.
  *
@@ -777,6 +785,11 @@ export interface WebhookEndpoint {
    */
   header_names: string[];
   /**
+   * What deliveries show to a receiver that asks for a certificate in the TLS handshake. The certificates and their
+   * private key are never shown.
+   */
+  client_certificate: ClientCertificate | null;
+  /**
    * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
    * time.
    */
@@ -839,6 +852,11 @@ export interface WebhookEndpointWithSecret {
    * never shown.
    */
   header_names: string[];
+  /**
+   * What deliveries show to a receiver that asks for a certificate in the TLS handshake. The certificates and their
+   * private key are never shown.
+   */
+  client_certificate: ClientCertificate | null;
   /**
    * How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
    * time.

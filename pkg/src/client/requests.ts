@@ -146,6 +146,19 @@ export interface ConnectionRequest {
 export interface EndpointPatch {
   /** The version that its events have, `YYYY-MM-DD`. */
   api_version?: string;
+  /**
+   * The certificate that deliveries show to a receiver that asks for one, with its private key; neither is ever shown.
+   * It takes the place of the one before; null removes it. At most 16384 bytes together (contract 4.10).
+   */
+  client_certificate?: {
+    /** The certificates to show, in PEM: the endpoint's own first, then those that lead to its authority; 1 to 8. */
+    certificate: string;
+    /**
+     * The private key of the first certificate, in PEM and not encrypted: PKCS#8, SEC1 or PKCS#1; RSA of 2048 to 4096
+     * bits, P-256, P-384 or Ed25519.
+     */
+    private_key: string;
+  } | null;
   /** For people, at most 255 characters. */
   description?: string | null;
   /** 1 to 64 of `*`, event types and `<category>.*`; sorted. */
@@ -179,6 +192,19 @@ export interface EndpointRequest {
   url: string;
   /** The version that its events have, `YYYY-MM-DD`. */
   api_version?: string;
+  /**
+   * The certificate that deliveries show to a receiver that asks for one, with its private key; neither is ever shown.
+   * It takes the place of the one before; null removes it. At most 16384 bytes together (contract 4.10).
+   */
+  client_certificate?: {
+    /** The certificates to show, in PEM: the endpoint's own first, then those that lead to its authority; 1 to 8. */
+    certificate: string;
+    /**
+     * The private key of the first certificate, in PEM and not encrypted: PKCS#8, SEC1 or PKCS#1; RSA of 2048 to 4096
+     * bits, P-256, P-384 or Ed25519.
+     */
+    private_key: string;
+  } | null;
   /** For people, at most 255 characters. */
   description?: string;
   /** 1 to 64 of `*`, event types and `<category>.*`; sorted. */

@@ -1,6 +1,7 @@
 //! How events reach their receivers, what happens when they do not, and how that is mended (contract 7, 15, 18.4),
 //! beyond the acceptance checks and the faults. One program, because each links the whole workspace.
 
+mod client_certificate;
 mod delivery;
 mod egress;
 mod hand_off;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, KEK};
 use tests::damage::execute;
@@ -22,11 +23,18 @@ fn keys_check(said: &Value) -> (String, String) {
     (text(check, "status"), text(check, "detail"))
 }
 
+/// The columns with what is sealed of an endpoint beside its secrets, and what they hold.
+const OPTIONS: [(&str, &str); 2] =
+    [("headers_sealed", "headers"), ("client_certificate_sealed", "client certificates")];
+
 async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Database) {
     let mut authority = Authority::on(database, &[]).await;
     let receiver = Receiver::accepting().await;
     let merchant = Merchant::create(&authority, "rewrapped").await;
-    let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": "Bearer kept" } });
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec![]).unwrap().self_signed(&key).unwrap().pem();
+    let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": "Bearer kept" },
+        "client_certificate": { "certificate": certificate, "private_key": key.serialize_pem() } });
     let endpoint = merchant.endpoint_with(body).await;
     let path = format!("/merchants/{}/api-keys", merchant.id);
     let body = json!({ "name": "k", "mode": "test", "scopes": ["events:read"] });
@@ -34,8 +42,8 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     for n in 0..KEYS {
         issued.push(merchant.operator.post_as(&format!("k{n}"), &path, &body).await.expect(201));
     }
-    // The keys' answers, the endpoint's signing secret and its headers.
-    let sealed = KEYS as u64 + 2;
+    // The keys' answers, the endpoint's signing secret, its headers and its client certificate.
+    let sealed = KEYS as u64 + 3;
 
     let missing = authority.run(&["secrets", "rewrap"]).await;
     assert_eq!(missing.status.code(), Some(2));
@@ -58,11 +66,12 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     assert_eq!(authority.run(&["serve"]).await.status.code(), Some(2));
 
     let url = authority.database_url().to_owned();
-    execute(
-        &url,
-        "CREATE TABLE kept AS SELECT headers_sealed AS old, headers_sealed AS new FROM webhook_endpoints",
-    )
-    .await;
+    for column in OPTIONS.map(|(column, _)| column) {
+        let kept = format!(
+            "CREATE TABLE kept_{column} AS SELECT {column} AS old, {column} AS new FROM webhook_endpoints"
+        );
+        execute(&url, &kept).await;
+    }
 
     authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
     authority.restart().await;
@@ -87,17 +96,19 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
 
     authority.terminate().await;
     authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
-    // Had the headers been left under the old key, nobody could do without it.
-    execute(&url, "UPDATE kept SET new = (SELECT headers_sealed FROM webhook_endpoints)").await;
-    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT old FROM kept)").await;
-    let refused = authority.run(&["serve"]).await;
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("does not open the headers of endpoints"),
-        "{refused:?}"
-    );
-    execute(&url, "UPDATE webhook_endpoints SET headers_sealed = (SELECT new FROM kept)").await;
-    execute(&url, "DROP TABLE kept").await;
+    // Had one of the options been left under the old key, nobody could do without it.
+    for (column, what) in OPTIONS {
+        let all = format!("UPDATE webhook_endpoints SET {column}");
+        execute(&url, &format!("UPDATE kept_{column} SET new = (SELECT {column} FROM webhook_endpoints)"))
+            .await;
+        execute(&url, &format!("{all} = (SELECT old FROM kept_{column})")).await;
+        let refused = authority.run(&["serve"]).await;
+        assert_eq!(refused.status.code(), Some(2));
+        let said = format!("does not open the {what} of endpoints");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(&said), "{refused:?}");
+        execute(&url, &format!("{all} = (SELECT new FROM kept_{column})")).await;
+        execute(&url, &format!("DROP TABLE kept_{column}")).await;
+    }
     authority.restart().await;
     authority.is_sound().await;
     for (n, told) in issued.iter().enumerate() {

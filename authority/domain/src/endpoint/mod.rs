@@ -3,6 +3,7 @@
 pub mod address_policy;
 pub mod alerts;
 pub mod changes;
+pub mod client_certificate;
 pub mod condition;
 pub mod headers;
 mod health;

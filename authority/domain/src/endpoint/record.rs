@@ -7,6 +7,7 @@ use verify_core::Profile;
 use verify_core::catalog::EventType;
 
 use crate::delivery::retry::RetrySchedule;
+use crate::endpoint::client_certificate::ClientCertificate;
 use crate::endpoint::health::Health;
 use crate::endpoint::hold::HoldReason;
 use crate::id::EndpointId;
@@ -106,6 +107,9 @@ pub struct Endpoint {
     /// The names of the headers that deliveries carry beside the service's own, sorted, in lower case. Their values are
     /// never shown.
     pub header_names: Vec<String>,
+    /// What deliveries show to a receiver that asks for a certificate in the TLS handshake. The certificates and their
+    /// private key are never shown.
+    pub client_certificate: Option<ClientCertificate>,
     /// How long an attempt may take up to the end of the response's headers, in milliseconds; null for the platform's
     /// time.
     pub timeout_ms: Option<i64>,

@@ -7,6 +7,7 @@ use crate::body;
 use crate::body::{Field, Members, Text};
 use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
+use crate::endpoint::client_certificate::{self, NewClientCertificate};
 use crate::endpoint::headers::{self, RequestHeaders};
 use crate::endpoint::url::{UrlRefusal, UrlRules};
 use crate::endpoint::{
@@ -57,6 +58,7 @@ pub struct EndpointRequest {
     status: EndpointStatus,
     signature_profile: SignatureProfile,
     headers: RequestHeaders,
+    client_certificate: Option<NewClientCertificate>,
     timeout_ms: Option<i64>,
     retry_schedule: RetrySchedule,
     metadata: Metadata,
@@ -82,6 +84,7 @@ impl EndpointRequest {
                 status: m.one_of("status").or(EndpointStatus::Enabled),
                 signature_profile: m.one_of("signature_profile").or(SignatureProfile::Service),
                 headers: headers::read(m).unwrap_or_default(),
+                client_certificate: client_certificate::read(m).flatten(),
                 timeout_ms: timeout_ms(m).or_null().flatten(),
                 retry_schedule: m.one_of("retry_schedule").or(RetrySchedule::Standard),
                 metadata: m.metadata("metadata").or(Metadata::new()),
@@ -111,6 +114,24 @@ impl EndpointRequest {
         &self.headers
     }
 
+    /// The same request, with what `inspect` finds in its client certificate, if it has one.
+    ///
+    /// # Errors
+    /// Those of `inspect`.
+    pub fn inspected(
+        mut self,
+        inspect: impl FnOnce(NewClientCertificate) -> Result<NewClientCertificate, Refusal>,
+    ) -> Result<Self, Refusal> {
+        self.client_certificate = self.client_certificate.take().map(inspect).transpose()?;
+        Ok(self)
+    }
+
+    /// The client certificate of its deliveries, to be sealed and stored beside the record.
+    #[must_use]
+    pub const fn client_certificate(&self) -> Option<&NewClientCertificate> {
+        self.client_certificate.as_ref()
+    }
+
     /// Version 1 of the endpoint; `secret_hint` shows the end of its first secret.
     #[must_use]
     pub fn into_endpoint(
@@ -133,6 +154,7 @@ impl EndpointRequest {
             api_version: API_VERSION.to_owned(),
             signature_profile: self.signature_profile,
             header_names: self.headers.names(),
+            client_certificate: self.client_certificate.and_then(|new| new.shown()),
             timeout_ms: self.timeout_ms,
             retry_schedule: self.retry_schedule,
             secret_hint,
@@ -233,6 +255,7 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
             description: m.string("description", Text::LINE).or_null(),
             status: m.one_of("status").optional(),
             headers: headers::read(m),
+            client_certificate: client_certificate::read(m),
             timeout_ms: timeout_ms(m).or_null(),
             retry_schedule: m.one_of("retry_schedule").optional(),
             metadata: m.metadata_patch("metadata").or_null(),

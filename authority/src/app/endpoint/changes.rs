@@ -11,10 +11,11 @@ use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::Tx;
+use authority_store::ports::{SealedOption, Tx};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::app::endpoint::client_certificate::inspected;
 use crate::app::endpoint::merchant::{Holder, shown};
 use crate::app::endpoint::url_check::UrlCheck;
 use crate::app::mutation::Work;
@@ -81,16 +82,26 @@ impl App {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
                     Mutation::check_version(if_match, before.resource_version, strict)?;
-                    let patch =
+                    let mut patch =
                         read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
-                    let headers = patch.headers.clone();
+                    if let Some(new) = patch.client_certificate.take() {
+                        let new = new.map(|new| inspected(new, work.now)).transpose()?;
+                        patch.client_certificate = Some(new);
+                    }
+                    let (headers, certificate) = (patch.headers.clone(), patch.client_certificate.clone());
                     let Some(after) = before.patched(patch, work.now)? else {
                         return shown(before, work.now);
                     };
                     work.tx.endpoint_update(&tenant, &after).await?;
                     if let Some(headers) = headers {
                         let sealed = app.seal_headers(&after.id, &headers)?;
-                        work.tx.endpoint_headers_put(&tenant, &after.id, sealed.as_deref()).await?;
+                        let option = SealedOption::RequestHeaders;
+                        work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
+                    }
+                    if let Some(certificate) = certificate {
+                        let sealed = app.seal_client_certificate(&after.id, certificate.as_ref())?;
+                        let option = SealedOption::ClientCertificate;
+                        work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
                     }
                     after_switching(work, &before, &after).await?;
                     check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;

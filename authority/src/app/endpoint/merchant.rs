@@ -2,7 +2,7 @@
 //!
 //! The host name in a new URL is resolved only when the request is valid otherwise, and outside its transaction:
 //! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once. Request
-//! headers are sealed too, and never shown.
+//! headers and the client certificate are sealed too, and never shown.
 
 use authority_domain::cursor::ListKind;
 use authority_domain::endpoint::headers::RequestHeaders;
@@ -16,12 +16,13 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Commit, commit_changes};
-use authority_store::ports::{KeyScope, SealedSecret, Tx};
+use authority_store::ports::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use crate::app::access::Caller;
+use crate::app::endpoint::client_certificate::inspected;
 use crate::app::endpoint::url_check::UrlCheck;
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::merchant::keys::random;
@@ -154,6 +155,7 @@ impl App {
                         EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
                     let limits = limits_of(work.tx, &tenant).await?;
                     let request = request.within(limits.max_in_flight)?;
+                    let request = request.inspected(|new| inspected(new, work.now))?;
                     check_count(work.tx, &tenant, &limits).await?;
                     check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
                     let id = EndpointId::generate(work.now, &mut work.dice);
@@ -169,11 +171,18 @@ impl App {
                         .map_err(|_| Refusal::internal())?;
                     let hint = verify_core::secret::hint(&secret);
                     let headers = app.seal_headers(&id, request.headers())?;
+                    let certificate = app.seal_client_certificate(&id, request.client_certificate())?;
                     let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
                     let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
                     work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
-                    if headers.is_some() {
-                        work.tx.endpoint_headers_put(&tenant, &endpoint.id, headers.as_deref()).await?;
+                    for (option, sealed) in [
+                        (SealedOption::RequestHeaders, headers),
+                        (SealedOption::ClientCertificate, certificate),
+                    ] {
+                        if sealed.is_some() {
+                            let id = &endpoint.id;
+                            work.tx.endpoint_sealed_put(&tenant, id, option, sealed.as_deref()).await?;
+                        }
                     }
                     let created = WithSecret { endpoint: &endpoint, secret: &secret };
                     Ok(Answer::record(201, &created)?

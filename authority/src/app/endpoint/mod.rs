@@ -2,6 +2,7 @@
 
 pub(crate) mod all_of_merchant;
 pub mod changes;
+pub(crate) mod client_certificate;
 pub mod merchant;
 pub mod operator;
 pub mod secrets;

@@ -86,7 +86,8 @@ impl Forwarder {
                 headers.insert(HeaderName::from_static(name), value);
             }
         }
-        let sent = AttemptRequest { url: target, headers, body: body.clone(), deadline: None };
+        let sent =
+            AttemptRequest { url: target, headers, body: body.clone(), identity: None, deadline: None };
         let report = self.client.attempt(sent).await;
         let refusal = (report.status == Some(StatusCode::UNAUTHORIZED.as_u16())).then(|| {
             let refused = Refused {

@@ -17,13 +17,13 @@ use http::header::HOST;
 use http::{HeaderValue, Request, Response, Uri};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::client::conn::{TrySendError, http1};
+use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
 use super::http2::{self, Http2, StreamSlot};
 use super::{About, Origin, Pool, PoolLimits, Stream};
-use crate::dispatch::connection_count::{CountedConnection, ReceivedBytes};
+use crate::dispatch::connection_count::{CountedConnection, Received};
 use crate::dispatch::connector::ConnectFailure;
 
 /// The limit of response header bytes, after which no more are read. Bytes beyond it from the last read still count.
@@ -58,13 +58,15 @@ pub(super) async fn open<IO: Stream>(
         builder.max_buf_size(MAX_RESPONSE_HEAD_BYTES).max_headers(MAX_RESPONSE_HEADERS);
         builder
     };
-    let (mut sender, connection) =
-        builder.handshake(TokioIo::new(stream)).await.map_err(ConnectFailure::Http)?;
+    let (mut sender, connection) = builder
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| ConnectFailure::of_http(error, &heard))?;
     let driver = tokio::spawn(connection);
     if let Err(closed) = sender.ready().await {
         // The connection's task knows why it was closed.
-        let cause = driver.await.ok().and_then(Result::err);
-        return Err(ConnectFailure::Http(cause.unwrap_or(closed)));
+        let cause = driver.await.ok().and_then(Result::err).unwrap_or(closed);
+        return Err(ConnectFailure::of_http(cause, &heard));
     }
     Ok(Opened::Http1(Http1 { sender, about, heard, serves_once, kept: false, idle_since: about.begun }))
 }
@@ -73,7 +75,7 @@ pub(super) async fn open<IO: Stream>(
 pub(super) struct Http1 {
     sender: http1::SendRequest<Full<Bytes>>,
     about: About,
-    heard: ReceivedBytes,
+    heard: Received,
     serves_once: bool,
     /// It has served a request or been idle, so the receiver may have closed it meanwhile.
     kept: bool,
@@ -111,7 +113,8 @@ impl Http1 {
             Err(error) => {
                 let silent = self.heard.bytes() == heard_before;
                 let again = if self.kept && silent { SendAgain::Fresh } else { SendAgain::Never };
-                Err(Failed::new(error, again, self.about.number))
+                let (error, number) = (error.into_error(), self.about.number);
+                Err(Failed { error, again, number, tls_failed: self.heard.tls_failed() })
             }
         }
     }
@@ -147,12 +150,8 @@ pub(in crate::dispatch) struct Failed {
     pub(in crate::dispatch) again: SendAgain,
     /// The connection it was sent on.
     pub(in crate::dispatch) number: u64,
-}
-
-impl Failed {
-    pub(super) fn new(error: TrySendError<Request<Full<Bytes>>>, again: SendAgain, number: u64) -> Self {
-        Self { error: error.into_error(), again, number }
-    }
+    /// TLS has ended that connection.
+    pub(in crate::dispatch) tls_failed: bool,
 }
 
 /// The right to send one request. Dropped unused, or while the request is under way, its connection or stream ends.

@@ -22,7 +22,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 
 use super::connection::{Failed, MAX_RESPONSE_HEAD_BYTES, SendAgain};
 use super::{About, Origin, Pool, PoolLimits, Stream};
-use crate::dispatch::connection_count::CountedConnection;
+use crate::dispatch::connection_count::{CountedConnection, Received};
 use crate::dispatch::connector::ConnectFailure;
 
 /// The most streams at a time on one connection, for a receiver that sets no limit: the most requests that one
@@ -38,6 +38,7 @@ pub(super) struct Http2 {
     limit: Box<dyn Fn() -> Option<usize> + Send + Sync>,
     about: About,
     serves_once: bool,
+    heard: Received,
     in_flight: AtomicUsize,
     /// Milliseconds of the clock at which the last stream ended.
     idle_since: AtomicU64,
@@ -57,7 +58,7 @@ pub(super) async fn open<IO: Stream>(
     limits: PoolLimits,
     pool: &Weak<Pool>,
 ) -> Result<Arc<Http2>, ConnectFailure> {
-    let serves_once = stream.serves_once();
+    let (heard, serves_once) = (stream.heard(), stream.serves_once());
     let watched = Watched::default();
     let mut builder = Builder::new(watched.clone());
     builder
@@ -66,7 +67,8 @@ pub(super) async fn open<IO: Stream>(
         .keep_alive_timeout(limits.ping_timeout)
         .max_header_list_size(MAX_RESPONSE_HEAD_BYTES as u32)
         .initial_max_send_streams(NOT_SAID_YET);
-    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(ConnectFailure::Http)?;
+    let begun = builder.handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = begun.map_err(|error| ConnectFailure::of_http(error, &heard))?;
     let driven = Arc::new(Mutex::new(Some(connection)));
     let shown = Arc::clone(&driven);
     let limit = move || {
@@ -78,6 +80,7 @@ pub(super) async fn open<IO: Stream>(
         limit: Box::new(limit),
         about,
         serves_once,
+        heard,
         in_flight: AtomicUsize::new(0),
         idle_since: AtomicU64::new(whole_ms(about.begun)),
         served: AtomicBool::new(false),
@@ -116,6 +119,11 @@ pub(super) async fn open<IO: Stream>(
 }
 
 impl Http2 {
+    /// Whether TLS has ended it.
+    pub(super) fn tls_failed(&self) -> bool {
+        self.heard.tls_failed()
+    }
+
     pub(super) fn number(&self) -> u64 {
         self.about.number
     }
@@ -212,7 +220,8 @@ impl StreamSlot {
                 if again != SendAgain::Never {
                     connection.retired.store(true, Ordering::Relaxed);
                 }
-                Err(Failed { error, again, number: connection.number() })
+                let tls_failed = connection.heard.tls_failed();
+                Err(Failed { error, again, number: connection.number(), tls_failed })
             }
         }
     }

@@ -99,7 +99,7 @@ impl Pool {
         let begin = move |pool: Weak<Self>, origin: Origin, about: About| {
             let mut connector = connector.clone();
             tokio::spawn(async move {
-                let opened = match connector.call(origin.uri()).await {
+                let opened = match connector.call(origin.clone()).await {
                     Ok(stream) => open(stream, &origin, about, limits, &pool).await,
                     Err(failure) => Err(failure),
                 };
@@ -200,9 +200,13 @@ impl Pool {
         let host = state.at(origin);
         host.shared.retain(|other| !Arc::ptr_eq(other, connection));
         if connection.never_served() {
-            let reset = std::io::ErrorKind::ConnectionReset.into();
+            let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+            let failure = match connection.tls_failed() {
+                true => ConnectFailure::Tls(reset.into()),
+                false => ConnectFailure::Connect(reset),
+            };
             let again_at = self.now().saturating_add(FURTHER_AGAIN_AFTER);
-            host.failed(Arc::new(ConnectFailure::Connect(reset)), again_at);
+            host.failed(Arc::new(failure), again_at);
         }
         self.begin_wanted(&mut state, origin);
     }
@@ -230,9 +234,9 @@ impl Pool {
         for host in state.hosts.values_mut() {
             host.close_idle(now, self.limits);
         }
-        if state.hosts.len() > HOSTS_REMEMBERED {
-            state.hosts.retain(|_, host| !host.is_unused());
-        }
+        let full = state.hosts.len() > HOSTS_REMEMBERED;
+        // An identity, which holds a private key, is not remembered for the sake of the HTTP version.
+        state.hosts.retain(|origin, host| !(host.is_unused() && (full || origin.identity().is_some())));
         state.sweeping = state.hosts.values().any(|host| !host.is_unused());
         state.sweeping
     }

@@ -1,4 +1,6 @@
-//! Where connections go, and the traits for making them.
+//! Where connections go and as whom, and the traits for making them.
+
+use std::sync::Arc;
 
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
@@ -8,35 +10,49 @@ use tower_service::Service;
 
 use crate::dispatch::connection_count::CountedConnection;
 use crate::dispatch::connector::ConnectFailure;
+use crate::dispatch::identity::ClientIdentity;
 
-/// A scheme, a host and a port.
+/// A scheme, a host and a port, and whom its connections are made as.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::dispatch) struct Origin(Uri);
+pub(in crate::dispatch) struct Origin {
+    uri: Uri,
+    identity: Option<Arc<ClientIdentity>>,
+}
 
 impl Origin {
-    /// The origin of an absolute URL.
+    /// The origin of an absolute URL. Over plain http there is nobody to show an identity to.
     ///
     /// # Errors
     /// Any other URI, which cannot be connected to.
-    pub(in crate::dispatch) fn of(uri: &Uri) -> Result<Self, http::Error> {
+    pub(in crate::dispatch) fn of(
+        uri: &Uri,
+        identity: Option<Arc<ClientIdentity>>,
+    ) -> Result<Self, http::Error> {
         let mut parts = uri.clone().into_parts();
         parts.path_and_query = Some(PathAndQuery::from_static("/"));
-        Ok(Self(Uri::from_parts(parts)?))
+        let uri = Uri::from_parts(parts)?;
+        let https = uri.scheme() == Some(&Scheme::HTTPS);
+        Ok(Self { uri, identity: identity.filter(|_| https) })
     }
 
-    pub(super) fn uri(&self) -> Uri {
-        self.0.clone()
+    pub(in crate::dispatch) fn uri(&self) -> Uri {
+        self.uri.clone()
+    }
+
+    /// Whom its connections are made as.
+    pub(in crate::dispatch) fn identity(&self) -> Option<&ClientIdentity> {
+        self.identity.as_deref()
     }
 
     pub(super) fn is_https(&self) -> bool {
-        self.0.scheme() == Some(&Scheme::HTTPS)
+        self.uri.scheme() == Some(&Scheme::HTTPS)
     }
 }
 
 /// Makes the connections of a pool.
 pub(in crate::dispatch) trait Connector<IO>:
     Service<
-        Uri,
+        Origin,
         Response = CountedConnection<IO>,
         Error = ConnectFailure,
         Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,
@@ -49,7 +65,7 @@ pub(in crate::dispatch) trait Connector<IO>:
 
 impl<C, IO> Connector<IO> for C where
     C: Service<
-            Uri,
+            Origin,
             Response = CountedConnection<IO>,
             Error = ConnectFailure,
             Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,

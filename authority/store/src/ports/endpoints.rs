@@ -1,5 +1,5 @@
-//! Webhook endpoints with their sealed signing secrets and request headers. Only the operator can see a deleted
-//! endpoint: every function that takes a tenant skips it.
+//! Webhook endpoints with their sealed signing secrets, request headers and client certificates. Only the operator
+//! can see a deleted endpoint: every function that takes a tenant skips it.
 
 use async_trait::async_trait;
 use authority_domain::delivery::retry::RetrySchedule;
@@ -8,7 +8,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use super::Bounds;
+use super::{Bounds, SealedOption};
 use crate::StoreError;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
@@ -27,6 +27,9 @@ pub struct SealedSecret {
 pub struct DeliveryOptions {
     /// The headers that go with them beside the service's own: ciphertext, bound to the endpoint; `None` for none.
     pub headers_sealed: Option<Vec<u8>>,
+    /// The client certificate that they show to a receiver that asks for one: ciphertext, bound to the endpoint; `None`
+    /// for none.
+    pub client_certificate_sealed: Option<Vec<u8>>,
     /// The deadline of an attempt in milliseconds; `None` for the deployment's.
     pub timeout_ms: Option<i64>,
     /// How long they are tried again.
@@ -108,11 +111,12 @@ pub trait Endpoints {
     /// Writes the next version of an endpoint.
     async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError>;
 
-    /// Replaces the sealed headers of an endpoint's deliveries; `None` removes them. The record has the names.
-    async fn endpoint_headers_put(
+    /// Replaces what is sealed of an endpoint's options; `None` removes it. The record has what is shown of it.
+    async fn endpoint_sealed_put(
         &mut self,
         tenant: &Tenant,
         id: &EndpointId,
+        option: SealedOption,
         sealed: Option<&[u8]>,
     ) -> Result<(), StoreError>;
 

@@ -79,7 +79,7 @@ pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
 pub use retention::{OldEvent, Retention};
 pub use sandbox_clock::SandboxClocks;
-pub use sealed::{AnswerPosition, Sealed, SecretPosition};
+pub use sealed::{AnswerPosition, Sealed, SealedOption, SecretPosition};
 pub use shares::{SeenOrder, SharePositions, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;

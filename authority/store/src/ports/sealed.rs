@@ -9,6 +9,20 @@ use authority_domain::id::EndpointId;
 use super::SealedSecret;
 use crate::StoreError;
 
+/// What is sealed of an endpoint beside its signing secrets, one value each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedOption {
+    /// The headers that go with its deliveries.
+    RequestHeaders,
+    /// The certificates that its deliveries show, with their private key.
+    ClientCertificate,
+}
+
+impl SealedOption {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::RequestHeaders, Self::ClientCertificate];
+}
+
 /// A position in the list of signing secrets.
 pub type SecretPosition = (EndpointId, i64);
 
@@ -33,16 +47,18 @@ pub trait Sealed {
         new: &[u8],
     ) -> Result<bool, StoreError>;
 
-    /// Up to `limit` endpoints' request headers after `after`, by endpoint.
-    async fn sealed_headers(
+    /// Up to `limit` values of this option after `after`, by endpoint.
+    async fn sealed_options(
         &mut self,
+        option: SealedOption,
         after: Option<&EndpointId>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError>;
 
-    /// Replaces the ciphertext of an endpoint's request headers; false when it is no longer `old`.
-    async fn sealed_headers_replace(
+    /// Replaces the ciphertext of an endpoint's option; false when it is no longer `old`.
+    async fn sealed_option_replace(
         &mut self,
+        option: SealedOption,
         endpoint: &EndpointId,
         old: &[u8],
         new: &[u8],

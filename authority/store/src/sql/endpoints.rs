@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::endpoint::hold::HoldReason;
 use authority_domain::endpoint::{
     DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile,
@@ -12,15 +13,16 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::sealed::column;
 use super::{Db, DbRow, Session, one_row, push_in};
 use crate::StoreError;
-use crate::ports::{Audit, DeliveryOptions, Endpoints, SealedSecret, Subscriber, Written};
+use crate::ports::{Audit, DeliveryOptions, Endpoints, SealedOption, SealedSecret, Subscriber, Written};
 
 pub(super) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \
      api_version, secret_hint, previous_secret_expires_at, secret_rotated_at, health_state, consecutive_failures, \
      last_success_at, last_failure_at, last_response_status, last_error, metadata, resource_version, \
      created_sequence, created_at, updated_at, max_in_flight, held_until, held_reason, signature_profile, \
-     header_names, timeout_ms, retry_schedule, \
+     header_names, timeout_ms, retry_schedule, client_certificate_sha256, client_certificate_expires_at, \
      (SELECT m.max_in_flight FROM merchants m WHERE m.id = webhook_endpoints.merchant_id) AS merchant_max_in_flight";
 
 #[async_trait]
@@ -35,8 +37,10 @@ impl Endpoints for Session<'_> {
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
                  resource_version, created_at, updated_at, max_in_flight, signature_profile, \
-                 header_names, timeout_ms, retry_schedule, created_sequence) \
+                 header_names, timeout_ms, retry_schedule, client_certificate_sha256, client_certificate_expires_at, \
+                 created_sequence) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+                 $23, $24, \
                  (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
                   WHERE merchant_id = $2 AND livemode = $3))",
         )
@@ -62,6 +66,8 @@ impl Endpoints for Session<'_> {
         .bind(serde_json::to_string(&endpoint.header_names)?)
         .bind(endpoint.timeout_ms)
         .bind(endpoint.retry_schedule.as_str())
+        .bind(fingerprint(endpoint))
+        .bind(certificate_expiry(endpoint))
         .execute(&mut *self.conn)
         .await?;
         sqlx::query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
@@ -159,7 +165,7 @@ impl Endpoints for Session<'_> {
                  disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
                  secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
                  updated_at = $17, resource_version = $4, max_in_flight = $18, header_names = $19, timeout_ms = $20, \
-                 retry_schedule = $21, \
+                 retry_schedule = $21, client_certificate_sha256 = $22, client_certificate_expires_at = $23, \
                  first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
                  failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
                  held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
@@ -198,6 +204,8 @@ impl Endpoints for Session<'_> {
         .bind(serde_json::to_string(&endpoint.header_names)?)
         .bind(endpoint.timeout_ms)
         .bind(endpoint.retry_schedule.as_str())
+        .bind(fingerprint(endpoint))
+        .bind(certificate_expiry(endpoint))
         .execute(&mut *self.conn)
         .await?;
         one_row(done.rows_affected(), "webhook endpoint")?;
@@ -206,23 +214,20 @@ impl Endpoints for Session<'_> {
         Ok(())
     }
 
-    async fn endpoint_headers_put(
+    async fn endpoint_sealed_put(
         &mut self,
         tenant: &Tenant,
         id: &EndpointId,
+        option: SealedOption,
         sealed: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         self.recall(id);
-        let done = sqlx::query(
-            "UPDATE webhook_endpoints SET headers_sealed = $4 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND deleted_at IS NULL",
-        )
-        .bind(id.as_str())
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(sealed)
-        .execute(&mut *self.conn)
-        .await?;
+        let mut query = QueryBuilder::<Db>::new("UPDATE webhook_endpoints SET ");
+        query.push(column(option)).push(" = ").push_bind(sealed);
+        query.push(" WHERE id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
+        let done = query.build().execute(&mut *self.conn).await?;
         one_row(done.rows_affected(), "webhook endpoint")
     }
 
@@ -237,7 +242,9 @@ impl Endpoints for Session<'_> {
         let done = sqlx::query(
             "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
                  disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
-                 previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, updated_at = $5, resource_version = resource_version + 1 \
+                 previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, \
+                 client_certificate_sha256 = NULL, client_certificate_expires_at = NULL, \
+                 client_certificate_sealed = NULL, updated_at = $5, resource_version = resource_version + 1 \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 AND deleted_at IS NULL",
         )
         .bind(id.as_str())
@@ -288,6 +295,7 @@ pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
         api_version: text("api_version")?,
         signature_profile: signature_profile(row)?,
         header_names: serde_json::from_str(&text("header_names")?)?,
+        client_certificate: client_certificate(row)?,
         timeout_ms: row.try_get("timeout_ms")?,
         retry_schedule: retry_schedule(row)?,
         secret_hint: text("secret_hint")?,
@@ -315,6 +323,24 @@ pub(super) fn endpoint(row: &DbRow) -> Result<Endpoint, StoreError> {
     })
 }
 
+fn fingerprint(endpoint: &Endpoint) -> Option<&str> {
+    endpoint.client_certificate.as_ref().map(|shown| shown.fingerprint_sha256.as_str())
+}
+
+fn certificate_expiry(endpoint: &Endpoint) -> Option<i64> {
+    endpoint.client_certificate.as_ref().map(|shown| shown.expires_at.as_ms())
+}
+
+/// What is shown of the client certificate of a row.
+fn client_certificate(row: &DbRow) -> Result<Option<ClientCertificate>, StoreError> {
+    let fingerprint_sha256: Option<String> = row.try_get("client_certificate_sha256")?;
+    let expires_at: Option<i64> = row.try_get("client_certificate_expires_at")?;
+    Ok(fingerprint_sha256.zip(expires_at).map(|(fingerprint_sha256, at)| ClientCertificate {
+        fingerprint_sha256,
+        expires_at: Timestamp::from_ms(at),
+    }))
+}
+
 /// Why the endpoint of a row is held back.
 pub(super) fn held_reason(row: &DbRow) -> Result<Option<HoldReason>, StoreError> {
     let word: Option<String> = row.try_get("held_reason")?;
@@ -337,12 +363,14 @@ pub(super) fn retry_schedule(row: &DbRow) -> Result<RetrySchedule, StoreError> {
 }
 
 /// The columns of `webhook_endpoints e` that [`delivery_options`] reads.
-pub(super) const OPTIONS: &str = "e.headers_sealed, e.timeout_ms, e.retry_schedule";
+pub(super) const OPTIONS: &str =
+    "e.headers_sealed, e.client_certificate_sealed, e.timeout_ms, e.retry_schedule";
 
 /// What the endpoint of a row asks of its deliveries.
 pub(super) fn delivery_options(row: &DbRow) -> Result<DeliveryOptions, StoreError> {
     Ok(DeliveryOptions {
         headers_sealed: row.try_get("headers_sealed")?,
+        client_certificate_sealed: row.try_get("client_certificate_sealed")?,
         timeout_ms: row.try_get("timeout_ms")?,
         retry_schedule: retry_schedule(row)?,
     })

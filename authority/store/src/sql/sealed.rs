@@ -1,4 +1,5 @@
-//! Sealed values: signing secrets, endpoints' request headers, and the answers that showed a secret.
+//! Sealed values: signing secrets, endpoints' request headers and client certificates, and the answers that showed a
+//! secret.
 
 use async_trait::async_trait;
 use authority_domain::id::EndpointId;
@@ -7,7 +8,15 @@ use sqlx::{QueryBuilder, Row};
 use super::endpoints::sealed_secret;
 use super::{Db, Session};
 use crate::StoreError;
-use crate::ports::{AnswerPosition, Sealed, SealedSecret, SecretPosition};
+use crate::ports::{AnswerPosition, Sealed, SealedOption, SealedSecret, SecretPosition};
+
+/// The column of `webhook_endpoints` that holds it.
+pub(super) const fn column(option: SealedOption) -> &'static str {
+    match option {
+        SealedOption::RequestHeaders => "headers_sealed",
+        SealedOption::ClientCertificate => "client_certificate_sealed",
+    }
+}
 
 #[async_trait]
 impl Sealed for Session<'_> {
@@ -47,38 +56,38 @@ impl Sealed for Session<'_> {
         Ok(done.rows_affected() == 1)
     }
 
-    async fn sealed_headers(
+    async fn sealed_options(
         &mut self,
+        option: SealedOption,
         after: Option<&EndpointId>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT id, headers_sealed FROM webhook_endpoints WHERE headers_sealed IS NOT NULL",
-        );
+        let column = column(option);
+        let mut query = QueryBuilder::<Db>::new("SELECT id, ");
+        query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
         if let Some(endpoint) = after {
             query.push(" AND id > ").push_bind(endpoint.as_str());
         }
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
         let rows = query.build().fetch_all(&mut *self.conn).await?;
         rows.iter()
-            .map(|row| Ok((EndpointId::from_store(row.try_get("id")?), row.try_get("headers_sealed")?)))
+            .map(|row| Ok((EndpointId::from_store(row.try_get("id")?), row.try_get(column)?)))
             .collect()
     }
 
-    async fn sealed_headers_replace(
+    async fn sealed_option_replace(
         &mut self,
+        option: SealedOption,
         endpoint: &EndpointId,
         old: &[u8],
         new: &[u8],
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE webhook_endpoints SET headers_sealed = $3 WHERE id = $1 AND headers_sealed = $2",
-        )
-        .bind(endpoint.as_str())
-        .bind(old)
-        .bind(new)
-        .execute(&mut *self.conn)
-        .await?;
+        let column = column(option);
+        let mut query = QueryBuilder::<Db>::new("UPDATE webhook_endpoints SET ");
+        query.push(column).push(" = ").push_bind(new);
+        query.push(" WHERE id = ").push_bind(endpoint.as_str());
+        query.push(" AND ").push(column).push(" = ").push_bind(old);
+        let done = query.build().execute(&mut *self.conn).await?;
         Ok(done.rows_affected() == 1)
     }
 

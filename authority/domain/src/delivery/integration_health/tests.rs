@@ -27,6 +27,7 @@ fn endpoint(n: u8) -> Endpoint {
         disabled_at: None,
         api_version: "2026-09-01".into(),
         header_names: Vec::new(),
+        client_certificate: None,
         timeout_ms: None,
         retry_schedule: crate::delivery::retry::RetrySchedule::Standard,
         signature_profile: SignatureProfile::Service,

@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::bounds::METADATA_ENTRIES;
 use crate::delivery::retry::RetrySchedule;
+use crate::endpoint::client_certificate::NewClientCertificate;
 use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
@@ -39,6 +40,9 @@ pub struct EndpointPatch {
     pub status: Option<EndpointStatus>,
     /// Takes the place of all headers; the empty set removes them. The caller seals and stores the values.
     pub headers: Option<RequestHeaders>,
+    /// Takes the place of the client certificate, with what the caller has found in it; `Some(None)` removes it. The
+    /// caller seals and stores it.
+    pub client_certificate: Option<Option<NewClientCertificate>>,
     /// `Some(None)` leaves it to the deployment, milliseconds.
     pub timeout_ms: Option<Option<i64>>,
     /// How long failing deliveries are tried again, from the attempts on that begin after the change.
@@ -48,8 +52,8 @@ pub struct EndpointPatch {
 }
 
 impl Endpoint {
-    /// The endpoint after `patch`; `None` when the patch changes nothing. Headers that are set count as a change,
-    /// because the record does not have the values before to compare with.
+    /// The endpoint after `patch`; `None` when the patch changes nothing. Headers and a client certificate that
+    /// are set count as a change, because the record does not have what was there before to compare with.
     ///
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
@@ -64,6 +68,10 @@ impl Endpoint {
         next.enabled_events = patch.enabled_events.unwrap_or(next.enabled_events);
         next.description = patch.description.unwrap_or(next.description);
         let sets_headers = patch.headers.as_ref().is_some_and(|headers| !headers.is_empty());
+        let sets_certificate = matches!(patch.client_certificate, Some(Some(_)));
+        if let Some(new) = patch.client_certificate {
+            next.client_certificate = new.and_then(|new| new.shown());
+        }
         next.header_names = patch.headers.map_or(next.header_names, |headers| headers.names());
         next.timeout_ms = patch.timeout_ms.unwrap_or(next.timeout_ms);
         next.retry_schedule = patch.retry_schedule.unwrap_or(next.retry_schedule);
@@ -80,7 +88,7 @@ impl Endpoint {
             (EndpointStatus::Disabled, Some(EndpointStatus::Enabled)) => next.set_enabled(),
             _ => {}
         }
-        Ok((sets_headers || next != *self).then(|| next.versioned(now)))
+        Ok((sets_headers || sets_certificate || next != *self).then(|| next.versioned(now)))
     }
 
     /// The endpoint disabled for `reason`; `None` when it is disabled already.

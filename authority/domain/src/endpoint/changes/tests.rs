@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::endpoint::client_certificate::ClientCertificate;
 use crate::endpoint::hold::HoldReason;
 use crate::endpoint::url::{UrlPolicy, UrlRules};
 use crate::endpoint::{EndpointRequest, RotationRequest, read_endpoint_patch};
@@ -84,6 +85,28 @@ fn what_says_nothing_new_makes_no_version() {
     let disabled = endpoint().disabled(DisabledReason::Gone, at(1)).unwrap();
     assert_eq!(patched(&disabled, &json!({"status": "disabled"})).unwrap(), None, "the reason stands");
     assert_eq!((disabled.disabled(DisabledReason::Operator, at(2)), endpoint().enabled(at(2))), (None, None));
+}
+
+#[test]
+fn a_client_certificate_is_shown_as_it_was_inspected() {
+    let with = |endpoint: &Endpoint, written: Value, digit: char| {
+        let body = json!({ "client_certificate": written });
+        let mut patch = read_endpoint_patch(&body, &rules(), true).unwrap();
+        let shown = ClientCertificate { fingerprint_sha256: digit.to_string().repeat(64), expires_at: at(9) };
+        patch.client_certificate = patch.client_certificate.map(|new| new.map(|new| new.inspected(shown)));
+        endpoint.patched(patch, at(1)).unwrap()
+    };
+    let pair = json!({ "certificate": "c", "private_key": "k" });
+    let first = with(&endpoint(), pair.clone(), 'a').unwrap();
+    assert_eq!(first.client_certificate.as_ref().unwrap().fingerprint_sha256, "a".repeat(64));
+    // The chain behind the same certificate may be another one: it is not there to compare with.
+    let again = with(&first, pair.clone(), 'a').unwrap();
+    assert_eq!((&again.client_certificate, again.resource_version), (&first.client_certificate, 3));
+    let second = with(&again, pair, 'b').unwrap();
+    assert_eq!(second.client_certificate.as_ref().unwrap().fingerprint_sha256, "b".repeat(64));
+    let none = with(&second, json!(null), 'c').unwrap();
+    assert_eq!(none.client_certificate, None);
+    assert_eq!(with(&none, json!(null), 'c'), None);
 }
 
 #[test]

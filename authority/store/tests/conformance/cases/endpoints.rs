@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::changes::EndpointPatch;
+use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
+use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{DeliveryOptions, SealedSecret, Subscriber};
+use authority_store::ports::{DeliveryOptions, SealedOption, SealedSecret, Subscriber};
 
 use super::fixtures::{at, endpoint};
 use super::hand_off::Counter;
@@ -167,9 +169,18 @@ async fn options_of(shop: &Shop, token: &str, s: i64) -> [BTreeMap<EndpointId, D
     ]
 }
 
-async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>) -> Result<(), StoreError> {
+async fn put_sealed(
+    shop: &Shop,
+    id: &EndpointId,
+    option: SealedOption,
+    sealed: Option<&'static [u8]>,
+) -> Result<(), StoreError> {
     let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    job!(store.write, tx => tx.endpoint_headers_put(&tenant, &id, sealed))
+    job!(store.write, tx => tx.endpoint_sealed_put(&tenant, &id, option, sealed))
+}
+
+async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>) -> Result<(), StoreError> {
+    put_sealed(shop, id, SealedOption::RequestHeaders, sealed).await
 }
 
 pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn Database) {
@@ -187,11 +198,13 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
     let expect = |headers_sealed: Option<&[u8]>, timeout_ms, retry_schedule| {
         let none = DeliveryOptions {
             headers_sealed: None,
+            client_certificate_sealed: None,
             timeout_ms: None,
             retry_schedule: RetrySchedule::Standard,
         };
         let own = DeliveryOptions {
             headers_sealed: headers_sealed.map(<[u8]>::to_vec),
+            client_certificate_sealed: None,
             timeout_ms,
             retry_schedule,
         };
@@ -234,6 +247,51 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
         "SELECT COUNT(*) FROM webhook_endpoints WHERE headers_sealed IS NOT NULL OR header_names <> '[]'";
     assert_eq!(database.number(left).await, 0);
     put_headers(&shop, &id, Some(&[9])).await.unwrap_err();
+}
+
+pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    shop.open_checkout().await;
+    let shown = |first: char, ms| ClientCertificate {
+        fingerprint_sha256: format!("{first:0<64}"),
+        expires_at: Timestamp::from_ms(ms),
+    };
+    let made = Endpoint { client_certificate: Some(shown('a', 1)), ..endpoint(true, &["*"]) };
+    let id = shop.endpoint_as(made.clone()).await;
+    let first = Endpoint { id: id.clone(), ..made };
+    assert_eq!(stored(&shop, &id).await, Some(first.clone()));
+    let option = SealedOption::ClientCertificate;
+    for (n, sealed) in [Some(&[0, 255, 1][..]), Some(&[7]), None, Some(&[8])].into_iter().enumerate() {
+        put_sealed(&shop, &id, option, sealed).await.unwrap();
+        for options in options_of(&shop, &format!("a{n}"), 1).await {
+            let options = options.get(&id).map(|options| {
+                (options.client_certificate_sealed.as_deref(), options.headers_sealed.as_deref())
+            });
+            assert_eq!(options, Some((sealed, None)), "{n}");
+        }
+    }
+    for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        put_sealed(&stranger, &id, option, None).await.unwrap_err();
+    }
+    // The record's part is replaced, and removed.
+    let mut last = first;
+    for (n, shown) in
+        [Some(shown('b', 253_402_300_799_000)), None, Some(shown('c', 3))].into_iter().enumerate()
+    {
+        let disabled = last.disabled(DisabledReason::Operator, at(200)).or_else(|| last.enabled(at(200)));
+        last = Endpoint { client_certificate: shown, ..disabled.unwrap() };
+        update(&shop, &last).await.unwrap();
+        assert_eq!(stored(&shop, &id).await, Some(last.clone()), "{n}");
+    }
+    let (store, tenant, gone, version) =
+        (&shop.store, shop.tenant.clone(), id.clone(), last.resource_version);
+    let done: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, version, at(400)));
+    done.unwrap();
+    let left = "SELECT COUNT(*) FROM webhook_endpoints WHERE client_certificate_sealed IS NOT NULL \
+        OR client_certificate_sha256 IS NOT NULL OR client_certificate_expires_at IS NOT NULL";
+    assert_eq!(database.number(left).await, 0);
+    put_sealed(&shop, &id, option, Some(&[9])).await.unwrap_err();
 }
 
 pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {

@@ -1,9 +1,9 @@
 //! Looking at a whole database, and what is sealed in it (contract 3.11, 6.4). That each damage is found is seen on a
 //! whole service (`tests/doctor.rs`).
 
-use authority_domain::id::KeyId;
+use authority_domain::id::{EndpointId, KeyId};
 use authority_domain::merchant::scope::OperatorScope;
-use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Snapshot};
+use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Snapshot};
 use authority_store::{Inspection, StoreError};
 
 use super::fixtures::{at, dice, noon};
@@ -110,29 +110,9 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
         assert_eq!(done.unwrap(), replaced);
     }
 
-    for (n, id) in ids.iter().enumerate() {
-        let (tenant, id, sealed) = (shop.tenant.clone(), id.clone(), [u8::try_from(n).unwrap()]);
-        let put: Result<(), StoreError> =
-            job!(store.write, tx => tx.endpoint_headers_put(&tenant, &id, Some(&sealed)));
-        put.unwrap();
+    for option in SealedOption::ALL {
+        an_option_is_listed_and_replaced(&shop, &ids, option).await;
     }
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(None, 1));
-    let page = page.unwrap();
-    assert_eq!(page.len(), 1);
-    let (first, old) = page[0].clone();
-    let after = first.clone();
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(Some(&after), 9));
-    let rest = rest.unwrap();
-    assert_eq!(rest.len(), 1, "an endpoint without headers is left out");
-    assert!(first < rest[0].0 && ids.contains(&first) && ids.contains(&rest[0].0));
-    for (was, replaced) in [(vec![9], false), (old.clone(), true), (old, false)] {
-        let place = first.clone();
-        let done: Result<bool, StoreError> =
-            job!(store.write, tx => tx.sealed_headers_replace(&place, &was, &[4, 5]));
-        assert_eq!(done.unwrap(), replaced);
-    }
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_headers(None, 9));
-    assert_eq!(page.unwrap(), [(first, vec![4, 5]), rest[0].clone()]);
 
     // An answer that is kept in clear may speak of anything.
     let answers = [
@@ -193,4 +173,32 @@ pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
     let keys: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.operator_keys());
     let keys: Vec<_> = keys.unwrap().into_iter().map(|key| (key.id, key.revoked_at)).collect();
     assert_eq!(keys, [(ids[1].clone(), None), (ids[0].clone(), Some(at(5)))], "newest first");
+}
+
+/// Both endpoints have this option, and nothing else has it.
+async fn an_option_is_listed_and_replaced(shop: &Shop, ids: &[EndpointId; 2], option: SealedOption) {
+    let store = &shop.store;
+    for (n, id) in ids.iter().enumerate() {
+        let (tenant, id, sealed) = (shop.tenant.clone(), id.clone(), [u8::try_from(n).unwrap()]);
+        let put: Result<(), StoreError> =
+            job!(store.write, tx => tx.endpoint_sealed_put(&tenant, &id, option, Some(&sealed)));
+        put.unwrap();
+    }
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, None, 1));
+    let page = page.unwrap();
+    assert_eq!(page.len(), 1);
+    let (first, old) = page[0].clone();
+    let after = first.clone();
+    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, Some(&after), 9));
+    let rest = rest.unwrap();
+    assert_eq!(rest.len(), 1, "an endpoint without the option is left out");
+    assert!(first < rest[0].0 && ids.contains(&first) && ids.contains(&rest[0].0));
+    for (was, replaced) in [(vec![9], false), (old.clone(), true), (old, false)] {
+        let place = first.clone();
+        let done: Result<bool, StoreError> =
+            job!(store.write, tx => tx.sealed_option_replace(option, &place, &was, &[4, 5]));
+        assert_eq!(done.unwrap(), replaced);
+    }
+    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, None, 9));
+    assert_eq!(page.unwrap(), [(first, vec![4, 5]), rest[0].clone()]);
 }

@@ -95,6 +95,7 @@ macro_rules! conformance {
                 the_open_attempt_of_a_checkout_is_found, an_alert_counts_until_it_is_closed;
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
                 a_signature_profile_stays_and_goes_with_every_delivery, options_come_back_and_go_with_every_delivery,
+                a_client_certificate_comes_back_and_goes_with_every_delivery,
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, a_filtered_page_ends_where_its_look_ahead_ends,
