@@ -5,8 +5,8 @@
 //! these networks. So a merchant whose own name leads into the network is refused like before, whatever its name
 //! server answers later.
 //!
-//! Some addresses are never allowed: the metadata services of clouds ([`METADATA`]), link-local addresses, and for
-//! merchants this machine. A list that names a network outside [`PRIVATE`] is refused as a whole. Deliberately absent:
+//! Some addresses are never allowed: the metadata services of clouds (`METADATA`), link-local addresses, and for
+//! merchants this machine. A list that names a network outside `PRIVATE` is refused as a whole. Deliberately absent:
 //! a way to allow every host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

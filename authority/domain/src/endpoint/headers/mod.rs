@@ -4,7 +4,7 @@
 //! The values are secrets. They are written and never shown: the endpoint's record has the names alone, `Debug` shows
 //! nothing else, and no error repeats a value. The caller seals [`RequestHeaders::to_text`] before it is stored.
 //!
-//! Some names are refused ([`REFUSED`]): a receiver must be able to trust what the service itself sends, and a header
+//! Some names are refused (`REFUSED`): a receiver must be able to trust what the service itself sends, and a header
 //! of the connection or the route would change how the request travels. Deliberately absent: sealing, and the names of
 //! what the service sends; a test of the sender holds those to the table.
 
