@@ -4,6 +4,7 @@
 //! future around it is dropped (upstream #4385).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -48,12 +49,43 @@ pub(crate) struct PostgresWriting {
     conn: Option<DbConnection>,
     /// There was a connection.
     was_open: bool,
+    /// The server was away, for one of the workers, and nobody has given up the readers since. Shared by all workers:
+    /// the first that reaches the server again may be one that had no connection before.
+    was_away: Arc<AtomicBool>,
 }
 
 impl PostgresWriting {
-    pub(super) fn new(options: PgConnectOptions, readers: [PgPool; 2], conn: Option<PgConnection>) -> Self {
+    pub(super) fn new(
+        options: PgConnectOptions,
+        readers: [PgPool; 2],
+        conn: Option<PgConnection>,
+        was_away: &Arc<AtomicBool>,
+    ) -> Self {
         let was_open = conn.is_some();
-        Self { options, readers, conn: conn.map(DbConnection::from), was_open }
+        Self {
+            options,
+            readers,
+            conn: conn.map(DbConnection::from),
+            was_open,
+            was_away: Arc::clone(was_away),
+        }
+    }
+
+    /// Opens a new connection in place of one that is gone, or for the first time.
+    async fn open(&mut self) -> Result<(), StoreError> {
+        if self.was_open {
+            self.was_away.store(true, Ordering::Relaxed);
+        }
+        let opened = connect(&self.options).await;
+        if opened.is_err() {
+            self.was_away.store(true, Ordering::Relaxed);
+        }
+        self.conn = Some(opened?.into());
+        self.was_open = true;
+        if self.was_away.swap(false, Ordering::Relaxed) {
+            self.give_up_resting_readers();
+        }
+        Ok(())
     }
 
     /// Closes the idle readers: whatever ended the writing connection is likely to have ended theirs, and the first
@@ -150,10 +182,7 @@ impl WritingConnection for PostgresWriting {
             }
             // The server was restarted since the last transaction: nothing is lost yet.
         }
-        self.conn = Some(connect(&self.options).await?.into());
-        if std::mem::replace(&mut self.was_open, true) {
-            self.give_up_resting_readers();
-        }
+        self.open().await?;
         self.begin_now(turns, wait).await
     }
 
@@ -228,5 +257,34 @@ impl WritingConnection for PostgresWriting {
         {
             tracing::warn!(error = %error, "the database connection was not closed in order");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr as _;
+
+    use postgres_cluster::{Cluster, Durability, Stop};
+    use sqlx::postgres::PgPoolOptions;
+
+    use super::*;
+
+    /// The first to reach a server again is a worker that had no connection before: it has seen nothing break.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_reader_from_before_an_outage_is_used_whoever_ends_it() {
+        let server = Arc::new(Cluster::start(Durability::Off));
+        let options = PgConnectOptions::from_str(&server.database().await).unwrap();
+        let readers = PgPoolOptions::new().test_before_acquire(false).connect_lazy_with(options.clone());
+        let was_away = Arc::default();
+        let conn = Some(connect(&options).await.unwrap());
+        let worker =
+            |conn| PostgresWriting::new(options.clone(), [readers.clone(), readers.clone()], conn, &was_away);
+        let (mut first, mut second) = (worker(conn), worker(None));
+        sqlx::raw_sql("SELECT 1").execute(&readers).await.unwrap();
+        server.stop(Stop::Immediate);
+        assert!(first.begin(ShardSet::NONE, false).await.is_err());
+        server.start_again();
+        second.begin(ShardSet::NONE, false).await.unwrap();
+        sqlx::raw_sql("SELECT 1").execute(&readers).await.unwrap();
     }
 }

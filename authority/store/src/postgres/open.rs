@@ -1,6 +1,7 @@
 //! Opening a PostgreSQL database: address, limits, schema, reader pools.
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::MigrateError;
@@ -88,10 +89,15 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     let readers = [record_readers.clone(), list_readers.clone()];
     let options = options.options(WRITER_PLANS);
-    let mut first = Some(conn);
+    let (mut first, was_away) = (Some(conn), Arc::default());
     let mut writing: Vec<Box<dyn WritingConnection>> = Vec::with_capacity(WORKERS);
     for _ in 0..WORKERS {
-        writing.push(Box::new(PostgresWriting::new(options.clone(), readers.clone(), first.take())));
+        writing.push(Box::new(PostgresWriting::new(
+            options.clone(),
+            readers.clone(),
+            first.take(),
+            &was_away,
+        )));
     }
     Ok(Postgres { writing, record_readers, list_readers })
 }
