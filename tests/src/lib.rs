@@ -27,6 +27,7 @@ mod database;
 pub mod database_proxy;
 pub mod delivery;
 pub mod eventually;
+pub mod gateway;
 pub mod http;
 pub mod memory;
 pub mod merchant;

@@ -25,6 +25,7 @@ use tests::merchant::Merchant;
 use tests::on_both_databases;
 use tests::receiver::{Answer, Receiver};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use client::{Acknowledged, Client};
 
@@ -51,33 +52,14 @@ async fn fifty_kills_in_the_middle_of_everything(database: Database) {
         merchants.push(merchant);
     }
 
-    let answers = watch::Sender::new(0_usize);
-    let enough = Arc::new(AtomicBool::new(false));
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|n| {
-            let merchant = merchants[n % MERCHANTS].clone();
-            let mut client = Client::new(n, SEED, merchant, answers.clone());
-            let enough = Arc::clone(&enough);
-            tokio::spawn(async move {
-                while !enough.load(Ordering::Relaxed) {
-                    stories::play(&mut client).await;
-                }
-                client.acknowledged
-            })
-        })
-        .collect();
+    let load = Load::start((0..CLIENTS).map(|n| merchants[n % MERCHANTS].clone()));
     for _ in 0..KILLS {
-        let target = *answers.borrow() + dice.random_range(ANSWERS);
-        within("answers", answers.subscribe().wait_for(|count| *count >= target)).await.unwrap();
+        load.answers(dice.random_range(ANSWERS)).await;
         authority.kill().await;
         audit(&authority).await;
         authority.restart().await;
     }
-    enough.store(true, Ordering::Relaxed);
-    let mut acknowledged = Vec::new();
-    for client in clients {
-        acknowledged.extend(client.await.unwrap());
-    }
+    let acknowledged = load.stop().await;
     // Beside the running service as well.
     audit(&authority).await;
     for merchant in &merchants {
@@ -88,6 +70,49 @@ async fn fifty_kills_in_the_middle_of_everything(database: Database) {
     authority.terminate().await;
     audit(&authority).await;
     println!("{database:?}: {KILLS} kills, {} acknowledged writes", acknowledged.len());
+}
+
+/// Clients that play stories until they are stopped.
+struct Load {
+    answers: watch::Sender<usize>,
+    enough: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<Vec<Acknowledged>>>,
+}
+
+impl Load {
+    /// A client for each of these.
+    fn start(merchants: impl Iterator<Item = Merchant>) -> Self {
+        let answers = watch::Sender::new(0_usize);
+        let enough = Arc::new(AtomicBool::new(false));
+        let start = |(n, merchant)| {
+            let mut client = Client::new(n, SEED, merchant, answers.clone());
+            let enough = Arc::clone(&enough);
+            tokio::spawn(async move {
+                while !enough.load(Ordering::Relaxed) {
+                    stories::play(&mut client).await;
+                }
+                client.acknowledged
+            })
+        };
+        let clients = merchants.enumerate().map(start).collect();
+        Self { answers, enough, clients }
+    }
+
+    /// Waits until as many more writes have been answered.
+    async fn answers(&self, more: usize) {
+        let target = *self.answers.borrow() + more;
+        within("answers", self.answers.subscribe().wait_for(|count| *count >= target)).await.unwrap();
+    }
+
+    /// Lets every client end its story; returns what was answered with success.
+    async fn stop(self) -> Vec<Acknowledged> {
+        self.enough.store(true, Ordering::Relaxed);
+        let mut acknowledged = Vec::new();
+        for client in self.clients {
+            acknowledged.extend(client.await.unwrap());
+        }
+        acknowledged
+    }
 }
 
 /// The sequences and invariants of everything that is stored.

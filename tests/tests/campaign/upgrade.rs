@@ -7,19 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use authority_store::{Inspection, StoreUrl};
 use tests::authority::Authority;
 use tests::binary::binary;
-use tests::eventually::within;
 use tests::merchant::{Merchant, text};
 use tests::receiver::Receiver;
-use tokio::sync::watch;
 
-use super::client::Client;
-use super::{CLIENTS, MERCHANTS, SEED, audit, check_stream, stories};
+use super::{CLIENTS, Load, MERCHANTS, audit, check_stream};
 
 const INSTANCES: usize = 3;
 /// Answers between two steps.
@@ -43,34 +38,17 @@ async fn instances_are_exchanged_under_load() {
         merchant.endpoint(&receiver.url(&format!("/{n}")), &["*"]).await;
         merchants.push(merchant);
     }
-    let answers = watch::Sender::new(0_usize);
-    let enough = Arc::new(AtomicBool::new(false));
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|n| {
-            let merchant = merchants[n % MERCHANTS].at(&instances[n / MERCHANTS % INSTANCES]);
-            let mut client = Client::new(n, SEED, merchant, answers.clone());
-            let enough = Arc::clone(&enough);
-            tokio::spawn(async move {
-                while !enough.load(Ordering::Relaxed) {
-                    stories::play(&mut client).await;
-                }
-                client.acknowledged
-            })
-        })
-        .collect();
-    let go_on = async || {
-        let target = *answers.borrow() + ANSWERS;
-        within("answers", answers.subscribe().wait_for(|count| *count >= target)).await.unwrap();
-    };
+    let load =
+        Load::start((0..CLIENTS).map(|n| merchants[n % MERCHANTS].at(&instances[n / MERCHANTS % INSTANCES])));
 
-    go_on().await;
+    load.answers(ANSWERS).await;
     let version_before = schema_version(&url).await;
     instances[0].becomes(binary());
     let migrated = instances[0].run(&["migrate"]).await;
     assert!(migrated.status.success(), "{migrated:?}");
     let version = schema_version(&url).await;
     assert!(version > version_before, "there is nothing to migrate: {version}");
-    go_on().await;
+    load.answers(ANSWERS).await;
     for instance in &instances {
         assert_eq!(
             instance.probe("/readyz").await.status,
@@ -83,13 +61,9 @@ async fn instances_are_exchanged_under_load() {
     for (at, program) in [(2, before.as_path()), (0, after), (0, &before), (0, after), (1, after), (2, after)]
     {
         exchange(&mut instances[at], program).await;
-        go_on().await;
+        load.answers(ANSWERS).await;
     }
-    enough.store(true, Ordering::Relaxed);
-    let mut acknowledged = Vec::new();
-    for client in clients {
-        acknowledged.extend(client.await.unwrap());
-    }
+    let acknowledged = load.stop().await;
     instances[0].nothing_pending().await;
     let mut events = 0;
     for (n, merchant) in merchants.iter().enumerate() {

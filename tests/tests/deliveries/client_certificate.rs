@@ -15,11 +15,11 @@ use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::damage::execute;
+use tests::gateway::carry;
 use tests::merchant::{Endpoint, Merchant, text};
 use tests::on_both_databases;
 use tests::receiver::Receiver;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 /// A private authority.
@@ -68,19 +68,7 @@ impl PrivateAuthority {
 async fn gateway(tls: TlsAcceptor, receiver: &Receiver) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let to = receiver.url("").strip_prefix("http://").unwrap().to_owned();
-    tokio::spawn(async move {
-        loop {
-            let (stream, _) = listener.accept().await.unwrap();
-            let (tls, to) = (tls.clone(), to.clone());
-            tokio::spawn(async move {
-                let Ok(mut stream) = tls.accept(stream).await else { return };
-                let mut receiver = TcpStream::connect(to).await.unwrap();
-                // Either end may close as it likes.
-                let _ = copy_bidirectional(&mut stream, &mut receiver).await;
-            });
-        }
-    });
+    carry(listener, Some(tls), receiver);
     port
 }
 

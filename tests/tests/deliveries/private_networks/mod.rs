@@ -17,10 +17,9 @@ use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
 use tests::authority::Authority;
 use tests::eventually::eventually;
+use tests::gateway::carry;
 use tests::merchant::{Merchant, text};
 use tests::receiver::{Arrivals, Receiver};
-use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
-use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio_rustls::TlsAcceptor;
 
@@ -33,35 +32,6 @@ const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
 const LISTED_METADATA: Ipv4Addr = Ipv4Addr::new(100, 100, 100, 200);
 const PUBLIC: Ipv4Addr = Ipv4Addr::new(93, 184, 215, 14);
 const TLS_PORT: u16 = 8443;
-
-/// Carries what comes to a receiver's machine to the receiver of the test, which hears the plain requests.
-fn carry(listener: TcpListener, tls: Option<TlsAcceptor>, receiver: &Receiver) {
-    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-    let to = receiver.url("").strip_prefix("http://").unwrap().to_owned();
-    tokio::spawn(async move {
-        loop {
-            let (stream, _) = listener.accept().await.unwrap();
-            let (tls, to) = (tls.clone(), to.clone());
-            tokio::spawn(async move {
-                match tls {
-                    None => join(stream, &to).await,
-                    // A client that does not trust the certificate ends the handshake.
-                    Some(tls) => {
-                        if let Ok(stream) = tls.accept(stream).await {
-                            join(stream, &to).await;
-                        }
-                    }
-                }
-            });
-        }
-    });
-}
-
-async fn join(mut stream: impl AsyncRead + AsyncWrite + Unpin, to: &str) {
-    let mut receiver = TcpStream::connect(to).await.unwrap();
-    // Either end may close as it likes.
-    let _ = copy_bidirectional(&mut stream, &mut receiver).await;
-}
 
 /// A certificate for these names that is its own authority, as PEM, and what serves it.
 fn certificate(names: &[&str]) -> (String, TlsAcceptor) {
@@ -133,8 +103,10 @@ async fn listed_receivers_only() {
     }
     let receiver = Receiver::accepting().await;
     let (roots, tls) = certificate(&["hooks.corp.example", "*.rebound.corp.example"]);
-    carry(network.listener(LISTED, TLS_PORT), Some(tls), &receiver);
-    carry(network.listener(LISTED, 80), None, &receiver);
+    for (port, tls) in [(TLS_PORT, Some(tls)), (80, None)] {
+        let listener = tokio::net::TcpListener::from_std(network.listener(LISTED, port)).unwrap();
+        carry(listener, tls, &receiver);
+    }
     let mut elsewhere: Vec<TcpListener> = [UNLISTED, METADATA, LISTED_METADATA, PUBLIC]
         .map(|address| network.listener(address, TLS_PORT))
         .into();
