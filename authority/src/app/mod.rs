@@ -101,7 +101,7 @@ impl App {
         Timestamp::from_ms(self.clock.now_ms())
     }
 
-    /// Whether the service can do its work (contract 15.10): the database answers, its schema is the expected one,
+    /// Whether the service can do its work (contract 15.10): the database answers, this program works with its schema,
     /// and due deliveries are sent.
     ///
     /// # Errors
@@ -113,10 +113,10 @@ impl App {
         let seen: Result<_, StoreError> = self
             .store
             .read(move |tx: &mut dyn Tx| {
-                Box::pin(async move { Ok((tx.schema_is_known().await?, tx.oldest_unattended(now).await?)) })
+                Box::pin(async move { Ok((tx.schema_fits().await?, tx.oldest_unattended(now).await?)) })
             })
             .await;
-        let (known, oldest) = match seen {
+        let (fits, oldest) = match seen {
             Ok(seen) => seen,
             Err(error @ (StoreError::Unavailable(_) | StoreError::Closed)) => {
                 return Err(Refusal::from(error));
@@ -128,7 +128,7 @@ impl App {
             }
         };
         let waited_ms = oldest.map_or(0, |oldest| now.as_ms() - oldest.as_ms());
-        if !known {
+        if !fits {
             return not_ready(unknown);
         }
         let written: Result<(), StoreError> = self

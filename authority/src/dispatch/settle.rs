@@ -276,7 +276,8 @@ fn log(finished: &SentAttempt) {
         tracing::debug!(%delivery_id, %event_id, %endpoint_id, request_id, attempt = number, outcome, "delivered");
     } else {
         tracing::info!(
-            %delivery_id, %event_id, %endpoint_id, request_id, attempt = number, outcome, status = report.status, "attempt failed"
+            %delivery_id, %event_id, %endpoint_id, request_id, attempt = number, outcome,
+            status = report.status, "attempt failed"
         );
     }
 }

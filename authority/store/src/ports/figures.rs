@@ -30,7 +30,7 @@ pub trait Figures {
     async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
     /// Whether this program still works with the schema: a newer program may have migrated it meanwhile.
-    async fn schema_is_known(&mut self) -> Result<bool, StoreError>;
+    async fn schema_fits(&mut self) -> Result<bool, StoreError>;
 
     /// Writes in order to test writing: fails while the disk is full or the database is read-only.
     async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError>;

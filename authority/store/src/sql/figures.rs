@@ -63,7 +63,7 @@ impl Figures for Session<'_> {
         Ok(oldest.map(Timestamp::from_ms))
     }
 
-    async fn schema_is_known(&mut self) -> Result<bool, StoreError> {
+    async fn schema_fits(&mut self) -> Result<bool, StoreError> {
         let known = known_version();
         let found = sqlx::query_as(FOUND).bind(known).fetch_one(&mut *self.conn).await?;
         Ok(Found::new(found).fits(known))

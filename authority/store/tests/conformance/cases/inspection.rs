@@ -41,14 +41,14 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
 pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
     assert!(known.unwrap());
     let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
     let later = format!(
         "UPDATE _sqlx_migrations SET version = version + 1, description = 'changed' WHERE version = {newest}"
     );
     database.execute(&later).await.unwrap();
-    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
     assert!(!known.unwrap());
     let inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known + 1);

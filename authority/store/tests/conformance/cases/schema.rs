@@ -40,7 +40,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     newer("9002_expand_another").await;
     let fits = async || {
         let store = &shop.store;
-        let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+        let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
         fits.unwrap()
     };
     assert!(fits().await);
@@ -58,7 +58,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
 
     newer("9003_contract_one").await;
     let store = &shop.store;
-    let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_is_known());
+    let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
     assert!(!fits.unwrap());
     shop.store.close().await;
     drop(shop);
