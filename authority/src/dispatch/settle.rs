@@ -145,8 +145,8 @@ impl Settler {
                 .store
                 .write_with(turns, move |tx: &mut dyn Tx| {
                     Box::pin(async move {
-                        let (done, holds) = job.0.write(tx).await?;
                         let now = Timestamp::from_ms(clock.now_ms());
+                        let (done, holds) = job.0.write(tx, now).await?;
                         lease_next(tx, &slots, ended_of(&job.1, &done), now).await?;
                         Ok::<_, StoreError>((done, holds))
                     })

@@ -28,7 +28,8 @@ pub(super) struct Symptoms {
 }
 
 impl Symptoms {
-    pub(super) fn note(&mut self, attempt: &Attempted) {
+    /// `given_up`: the delivery of this attempt has failed and gets no further one.
+    pub(super) fn note(&mut self, attempt: &Attempted, given_up: bool) {
         match attempt.outcome {
             AttemptOutcome::BlockedAddress => self.blocked = Some(true),
             AttemptOutcome::TlsError => {
@@ -47,7 +48,7 @@ impl Symptoms {
             return;
         }
         self.failed = true;
-        self.given_up |= attempt.given_up;
+        self.given_up |= given_up;
         if attempt.class == OutcomeClass::Gone {
             self.refused_for_good = Some(DisabledReason::Gone);
         } else if attempt.wish == Some(ReceiverWish::Disable) {

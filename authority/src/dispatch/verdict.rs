@@ -52,8 +52,8 @@ pub(super) struct Attempted {
     pub(super) wish: Option<ReceiverWish>,
     /// Its delivery is a replay or part of a recovery.
     pub(super) catching_up: bool,
-    /// Its delivery has failed and gets no further attempt.
-    pub(super) given_up: bool,
+    /// By its schedule its delivery gets no further attempt.
+    given_up: bool,
 }
 
 /// What a batch means for one endpoint.
@@ -89,6 +89,7 @@ impl Verdict {
     pub(super) async fn write(
         &self,
         tx: &mut dyn Tx,
+        now: Timestamp,
     ) -> Result<(BTreeSet<EndpointId>, BTreeMap<EndpointId, Hold>), StoreError> {
         let done: BTreeSet<EndpointId> = self
             .merchants
@@ -98,10 +99,16 @@ impl Verdict {
             .collect();
         let settlements: Vec<&Settlement> =
             self.settlements.iter().filter(|settlement| done.contains(&settlement.endpoint_id)).collect();
-        let settled: BTreeSet<AttemptId> = tx.delivery_settle(&settlements).await?.into_iter().collect();
-        let mut touched: BTreeMap<&EndpointId, Vec<&Attempted>> = BTreeMap::new();
+        let settled = tx.delivery_settle(&settlements, now).await?;
+        let settled: BTreeMap<AttemptId, bool> =
+            settled.into_iter().map(|of| (of.attempt_id, of.retry_asked)).collect();
+        let mut touched: BTreeMap<&EndpointId, Vec<(&Attempted, bool)>> = BTreeMap::new();
         for (id, attempts) in &self.attempts {
-            let counting: Vec<_> = attempts.iter().filter(|attempt| settled.contains(&attempt.id)).collect();
+            // A delivery for which a retry was asked has not failed.
+            let counted =
+                |attempt: &'_ Attempted| settled.get(&attempt.id).map(|asked| attempt.given_up && !asked);
+            let counting: Vec<_> =
+                attempts.iter().filter_map(|attempt| Some((attempt, counted(attempt)?))).collect();
             if !counting.is_empty() {
                 touched.insert(id, counting);
             }
@@ -179,9 +186,9 @@ impl Attempted {
 }
 
 impl EndpointVerdict {
-    fn new(mut of: ConditionOf, attempts: &[&Attempted], policy: DisablePolicy) -> Self {
+    fn new(mut of: ConditionOf, attempts: &[(&Attempted, bool)], policy: DisablePolicy) -> Self {
         let mut symptoms = Symptoms::default();
-        for attempt in attempts {
+        for (attempt, given_up) in attempts {
             of.condition.note(&EndedAttempt {
                 event_id: &attempt.event_id,
                 started_at: attempt.started_at,
@@ -190,9 +197,9 @@ impl EndpointVerdict {
                 status: attempt.status,
                 retry_after_ms: attempt.retry_after_ms,
             });
-            symptoms.note(attempt);
+            symptoms.note(attempt, *given_up);
         }
-        let at = attempts.last().map_or(Timestamp::from_ms(0), |attempt| attempt.ended_at);
+        let at = attempts.last().map_or(Timestamp::from_ms(0), |(attempt, _)| attempt.ended_at);
         let failed_for_good = of.condition.has_failed_for_good(policy.for_schedule(of.retry_schedule), at);
         let disable = symptoms.refused_for_good.or(failed_for_good.then_some(DisabledReason::Failing));
         Self { of, symptoms, at, disable }

@@ -54,6 +54,7 @@ migrations! {
     25 "0025_expand_causes",
     26 "0026_expand_endpoint_options",
     27 "0027_expand_client_certificate",
+    28 "0028_expand_retry_asked",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

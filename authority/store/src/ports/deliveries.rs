@@ -166,6 +166,15 @@ pub struct Settlement {
     pub settled_as: SettledAs,
 }
 
+/// An attempt that counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// Its delivery is due again, because a retry was asked while the attempt was in flight.
+    pub retry_asked: bool,
+}
+
 /// Deliveries and attempts.
 #[async_trait]
 pub trait Deliveries {
@@ -210,6 +219,12 @@ pub trait Deliveries {
     /// Gives back every lease: for the start of a process that is the database's only user.
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
 
-    /// Writes outcomes where the token is still the holder's; returns the attempts that counted.
-    async fn delivery_settle(&mut self, settlements: &[&Settlement]) -> Result<Vec<AttemptId>, StoreError>;
+    /// Writes outcomes where the token is still the holder's; returns the attempts that counted. A delivery for which
+    /// a retry was asked while the attempt was in flight stays pending and is sent at `now`, on an endpoint that is held
+    /// back as the probe, unless the attempt succeeded or the receiver is gone (contract 18.4-6).
+    async fn delivery_settle(
+        &mut self,
+        settlements: &[&Settlement],
+        now: Timestamp,
+    ) -> Result<Vec<Settled>, StoreError>;
 }

@@ -53,8 +53,8 @@ pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
 pub use connections::Connections;
 pub use deliveries::{
-    Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
-    instance_of,
+    Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled, SettledAs,
+    Settlement, instance_of,
 };
 pub use delivery_history::{DeliveryHistory, EventHead};
 pub use endpoint_health::{ConditionOf, EndpointHealth, Overdue};

@@ -120,7 +120,8 @@ pub trait OperatorReads {
     /// One endpoint, of any owner, deleted ones too.
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError>;
 
-    /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already.
+    /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
+    /// an attempt is in flight, the next one follows at once when it fails.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
     /// The backlog at `now`, up to 10,000 of each endpoint, and the deliveries that failed since the five minutes of

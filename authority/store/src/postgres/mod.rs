@@ -186,7 +186,7 @@ macro_rules! lease_due {
                  SELECT placed.*, \
                      ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
                  FROM placed) \
-             UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id IN ( \
                  SELECT id FROM turns \
                  WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \

@@ -10,10 +10,10 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
+use super::deliveries::Written;
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, Session};
 use crate::StoreError;
-use crate::ports::{SettledAs, Settlement};
 
 /// Milliseconds that one row covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
@@ -42,13 +42,13 @@ fn span(at: Timestamp) -> i64 {
 
 impl Session<'_> {
     /// Counts what was just settled.
-    pub(super) fn count_settled(&mut self, settlements: &[&Settlement]) {
+    pub(super) fn count_settled(&mut self, written: &[Written<'_>]) {
         // A row of any shard whose turn this transaction holds: nobody else writes it meanwhile.
         let everybody = format!("shard/{}", self.conn.held().numbers().next().unwrap_or(0));
         let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
-        for settlement in settlements {
+        for Written { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
-            let given_up = i64::from(matches!(settlement.settled_as, SettledAs::Failed { .. }));
+            let given_up = i64::from(settlement.outcome != "success" && next.is_none());
             for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {
                 let tried = counted.entry((owner, span(settlement.started_at))).or_default();
                 tried.0 += 1;

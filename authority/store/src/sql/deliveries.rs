@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantId, RequestId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId, RequestId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
@@ -14,8 +15,8 @@ use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
-    Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, SettledAs, Settlement,
-    instance_of,
+    Bounds, Deliveries, HandOff as _, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled,
+    SettledAs, Settlement, instance_of,
 };
 use crate::unfinished::all_waiting;
 
@@ -46,6 +47,16 @@ static DELIVERIES: Table = Table {
     // Numbered per endpoint: its id has index 6.
     together: Together::Numbered(6),
 };
+
+/// Writes outcomes. Column 13 says that nothing more is sent whatever was asked.
+const SETTLE: &str = "UPDATE deliveries SET \
+    status = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column3 ELSE 'pending' END, \
+    next_attempt_at = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column5 ELSE retry_asked_at END, \
+    failure_reason = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column8 END, \
+    failed_at = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column10 END, \
+    attempt_count = s.column4, last_outcome = s.column6, last_response_status = s.column7, \
+    succeeded_at = s.column9, updated_at = s.column11, put_off_count = put_off_count + s.column12, \
+    lease_token = NULL, lease_until = NULL, retry_asked_at = NULL FROM (";
 
 /// Attempts that have ended.
 static ATTEMPTS: Table = Table {
@@ -165,7 +176,7 @@ impl Deliveries for Session<'_> {
         id: &DeliveryId,
     ) -> Result<Option<LeasedDelivery>, StoreError> {
         let ids: Vec<String> = sqlx::query_scalar(
-            "UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id = $4 AND status = 'pending' \
+            "UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id = $4 AND status = 'pending' \
                  AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id \
                      AND e.status = 'enabled' AND e.hold_step > 0) \
                  AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.endpoint_id = deliveries.endpoint_id \
@@ -206,17 +217,16 @@ impl Deliveries for Session<'_> {
         Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 
-    async fn delivery_settle(&mut self, settlements: &[&Settlement]) -> Result<Vec<AttemptId>, StoreError> {
+    async fn delivery_settle(
+        &mut self,
+        settlements: &[&Settlement],
+        now: Timestamp,
+    ) -> Result<Vec<Settled>, StoreError> {
         let claimed = self.one_each(settlements).await?;
         if claimed.is_empty() {
             return Ok(Vec::new());
         }
-        let mut query = QueryBuilder::<Db>::new(
-            "UPDATE deliveries SET status = s.column3, attempt_count = s.column4, next_attempt_at = s.column5, \
-                 last_outcome = s.column6, last_response_status = s.column7, failure_reason = s.column8, \
-                 succeeded_at = s.column9, failed_at = s.column10, updated_at = s.column11, \
-                 put_off_count = put_off_count + s.column12, lease_token = NULL, lease_until = NULL FROM (",
-        );
+        let mut query = QueryBuilder::<Db>::new(SETTLE);
         query.push_values(&claimed, |mut row, settlement| {
             let at = settlement.finished_at.as_ms();
             let (status, next, reason, put_off) = match settlement.settled_as {
@@ -235,27 +245,48 @@ impl Deliveries for Session<'_> {
                 .push_bind((status == "succeeded").then_some(at))
                 .push_bind((status == "failed").then_some(at))
                 .push_bind(at)
-                .push_bind(put_off);
+                .push_bind(put_off)
+                .push_bind(status == "succeeded" || reason == Some(FailureReason::Gone.as_str()));
         });
         // The write itself checks that the lease token is still the holder's.
         query.push(
-            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 RETURNING id",
+            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
+             RETURNING id, next_attempt_at",
         );
-        let written: BTreeSet<String> =
-            query.build_query_scalar().fetch_all(&mut *self.conn).await?.into_iter().collect();
-        let ours: Vec<_> = claimed
-            .into_iter()
-            .filter(|settlement| written.contains(settlement.delivery_id.as_str()))
-            .collect();
+        let written: BTreeMap<String, Option<i64>> =
+            query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
+        let of =
+            |settlement| Some(Written { settlement, next: *written.get(settlement.delivery_id.as_str())? });
+        let ours: Vec<Written<'_>> = claimed.into_iter().filter_map(of).collect();
         self.note_attempts(&ours);
         self.count_settled(&ours);
-        let waiting: Vec<String> = ours
-            .iter()
-            .filter(|settlement| matches!(settlement.settled_as, SettledAs::Retry { .. }))
-            .map(|settlement| settlement.delivery_id.to_string())
-            .collect();
+        let waiting = ours.iter().filter(|of| of.next.is_some());
+        let waiting: Vec<String> = waiting.map(|of| of.settlement.delivery_id.to_string()).collect();
         self.cancel_where_disabled(&waiting).await?;
-        Ok(ours.iter().map(|settlement| settlement.attempt_id.clone()).collect())
+        let settled: Vec<Settled> = ours.iter().map(Written::settled).collect();
+        for (of, _) in ours.iter().zip(&settled).filter(|(_, settled)| settled.retry_asked) {
+            let Settlement { delivery_id, endpoint_id, .. } = of.settlement;
+            self.ask_for_room(endpoint_id, now);
+            self.probe(delivery_id, endpoint_id, now);
+        }
+        Ok(settled)
+    }
+}
+
+/// An outcome as it was written.
+pub(super) struct Written<'s> {
+    pub(super) settlement: &'s Settlement,
+    /// When the next attempt is due; `None` when there is none.
+    pub(super) next: Option<i64>,
+}
+
+impl Written<'_> {
+    fn settled(&self) -> Settled {
+        let planned = match self.settlement.settled_as {
+            SettledAs::Retry { at, .. } => Some(at.as_ms()),
+            SettledAs::Succeeded | SettledAs::Failed { .. } => None,
+        };
+        Settled { attempt_id: self.settlement.attempt_id.clone(), retry_asked: self.next != planned }
     }
 }
 
@@ -338,12 +369,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn note_attempts(&mut self, settlements: &[&Settlement]) {
-        for settlement in settlements {
-            let retry_at = match settlement.settled_as {
-                SettledAs::Retry { at, .. } => Some(at.as_ms()),
-                SettledAs::Succeeded | SettledAs::Failed { .. } => None,
-            };
+    fn note_attempts(&mut self, written: &[Written<'_>]) {
+        for Written { settlement, next } in written {
             self.conn.buffer(
                 &ATTEMPTS,
                 [],
@@ -358,7 +385,7 @@ impl Session<'_> {
                     settlement.outcome.into(),
                     settlement.response_status.into(),
                     settlement.response_excerpt.as_deref().into(),
-                    retry_at.into(),
+                    (*next).into(),
                 ],
             );
         }

@@ -125,8 +125,11 @@ impl OperatorReads for Session<'_> {
 
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
         let hastened: Option<String> = sqlx::query_scalar(
-            "UPDATE deliveries SET next_attempt_at = $2, updated_at = $2 \
-             WHERE id = $1 AND status = 'pending' AND next_attempt_at > $2 RETURNING endpoint_id",
+            "UPDATE deliveries SET updated_at = $2, \
+                 next_attempt_at = CASE WHEN next_attempt_at > $2 THEN $2 ELSE next_attempt_at END, \
+                 retry_asked_at = CASE WHEN lease_token IS NOT NULL THEN $2 END \
+             WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) \
+             RETURNING endpoint_id",
         )
         .bind(id.as_str())
         .bind(now.as_ms())

@@ -159,7 +159,7 @@ macro_rules! lease_due {
                  FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
                      LEFT JOIN merchants m ON m.id = e.merchant_id LEFT JOIN wants w ON w.id = e.id \
                  WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
-             UPDATE deliveries SET lease_token = $1, lease_until = $2 WHERE id IN ( \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id IN ( \
                  SELECT id FROM ( \
                      SELECT id, next_attempt_at, sequence, merchant_id, \
                          ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \

@@ -1,11 +1,15 @@
 //! Trying a delivery now (contract 15.3).
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::eventually::eventually;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
+use tests::receiver::{Answer, Gate, Receiver};
 
 use super::{Switched, at};
 
@@ -63,4 +67,56 @@ async fn what_waits_is_tried_now_and_what_ended_once_more(database: Database) {
     merchant.api.post(&retry(&failed), &json!({})).await.refused(404, "not_found");
 }
 
-on_both_databases!(what_waits_is_tried_now_and_what_ended_once_more);
+/// Whoever asks while an attempt is in flight gets another one when that fails: after the last attempt of the schedule
+/// too, and also where the receiver has just asked for rest.
+async fn what_is_in_flight_is_tried_again_when_it_fails(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let first = Mutex::<BTreeSet<String>>::default();
+    let receiver = Receiver::start(move |arrival| {
+        let is_first = first.lock().unwrap().insert(arrival.path.clone());
+        match arrival.path.as_str() {
+            _ if !is_first => Answer::status(200),
+            "/tired" => Answer::status(503).with("retry-after", "3600").held_by(&held),
+            "/gone" => Answer::status(410).held_by(&held),
+            _ => Answer::status(500).held_by(&held),
+        }
+    })
+    .await;
+    let merchant = Merchant::create(&authority, "in-flight").await;
+    let mut endpoints = Vec::new();
+    for path in ["/broken", "/tired", "/gone"] {
+        endpoints.push(merchant.endpoint(&receiver.url(path), &["checkout.created"]).await);
+    }
+    merchant.checkout().await;
+    receiver.until("the first attempts", |arrivals| arrivals.all.len() == 3).await;
+    for endpoint in &endpoints {
+        let delivery = newest(&merchant, &at(endpoint, "deliveries")).await;
+        assert_eq!((&delivery["status"], &delivery["attempt_count"]), (&json!("pending"), &json!(0)));
+        let path = format!("/deliveries/{}/retry", text(&delivery, "id"));
+        let asked = merchant.api.post(&path, &json!({})).await.expect(202);
+        assert_eq!(asked["id"], delivery["id"]);
+    }
+    gate.open();
+    authority.nothing_pending().await;
+    let ends = [("succeeded", 2, json!(null)), ("succeeded", 2, json!(null)), ("failed", 1, json!("gone"))];
+    for (endpoint, (status, attempts, reason)) in endpoints.iter().zip(ends) {
+        let delivery = newest(&merchant, &at(endpoint, "deliveries")).await;
+        assert_eq!(
+            (&delivery["status"], &delivery["attempt_count"], &delivery["failure_reason"]),
+            (&json!(status), &json!(attempts), &reason)
+        );
+    }
+    // What is tried once more has not failed.
+    let alerts = merchant.api.get("/integration-health").await.expect(200);
+    let failed =
+        alerts["alerts"].as_array().unwrap().iter().filter(|alert| alert["code"] == "deliveries_failed");
+    let about: Vec<&str> = failed.map(|alert| alert["endpoint_id"].as_str().unwrap()).collect();
+    assert_eq!(about, [endpoints[2].id.as_str()]);
+}
+
+on_both_databases!(
+    what_waits_is_tried_now_and_what_ended_once_more,
+    what_is_in_flight_is_tried_again_when_it_fails,
+);

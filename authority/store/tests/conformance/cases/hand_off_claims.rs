@@ -29,7 +29,7 @@ async fn settle_and_claim(
         .store
         .write(move |tx: &mut dyn Tx| {
             Box::pin(async move {
-                tx.delivery_settle(&settled.iter().collect::<Vec<_>>()).await?;
+                tx.delivery_settle(&settled.iter().collect::<Vec<_>>(), now).await?;
                 claim(tx, wants.as_ref().map_or(Among::All, Among::These), now).await?;
                 Ok(())
             })

@@ -151,6 +151,7 @@ macro_rules! conformance {
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, what_a_newer_program_adds_is_no_obstacle, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
+                a_retry_asked_in_flight_follows_a_failure,
                 gone_disables_and_cancels_what_waits, what_comes_back_to_a_disabled_endpoint_is_cancelled,
                 stranded_deliveries_are_cancelled_a_few_at_a_time, attempts_to_a_deleted_endpoint_settle_harmlessly;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,

@@ -4,7 +4,7 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::{ConditionOf, SettledAs, Tx};
+use authority_store::ports::{ConditionOf, LeasedDelivery, Settled, SettledAs, Tx};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
@@ -116,6 +116,57 @@ pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) 
     assert_eq!(shop.settle(batch).await, 1);
     assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 3);
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 3);
+}
+
+pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    shop.endpoint(&["*"]).await;
+    for _ in 0..5 {
+        shop.open_checkout().await;
+    }
+    let hasten = async |delivery: &LeasedDelivery, s: i64| {
+        let (store, id) = (&shop.store, delivery.id.clone());
+        let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(s)));
+        done.unwrap();
+    };
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    for delivery in &taken {
+        hasten(delivery, 30).await;
+    }
+    // The last one gets a new holder: whatever it sends is what was asked for.
+    assert_eq!(shop.lease("b", at(61), 9, 9).await.len(), 5, "the lease of 60 s is over");
+    for delivery in &taken[..4] {
+        hasten(delivery, 62).await;
+    }
+    let retry = || SettledAs::Retry { at: at(300), put_off: false };
+    let ends = [
+        (retry(), "pending", Some(at(62)), true),
+        (SettledAs::Failed { reason: "attempts_exhausted" }, "pending", Some(at(62)), true),
+        (SettledAs::Succeeded, "succeeded", None, false),
+        (SettledAs::Failed { reason: "gone" }, "failed", None, false),
+        (retry(), "pending", Some(at(300)), false),
+    ];
+    for (delivery, (settled_as, status, next, retry_asked)) in taken.iter().zip(ends) {
+        let failed = status == "failed";
+        let settlement = settlement(delivery, "b", settled_as);
+        let attempt_id = settlement.attempt_id.clone();
+        let store = &shop.store;
+        let settled: Result<Vec<Settled>, StoreError> =
+            job!(store.write, tx => tx.delivery_settle(&[&settlement], at(63)));
+        assert_eq!(settled.unwrap(), [Settled { attempt_id, retry_asked }]);
+        let id = delivery.id.clone();
+        let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
+        let found = found.unwrap().unwrap().delivery;
+        assert_eq!((found.status.as_str(), found.next_attempt_at), (status, next));
+        assert_eq!((found.failed_at.is_some(), found.failure_reason.is_some()), (failed, failed));
+        let id = delivery.id.clone();
+        let attempts: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.delivery_attempts_find(&id));
+        assert_eq!(attempts.unwrap()[0].retry_at, next);
+    }
+    assert_eq!(database.number("SELECT COUNT(retry_asked_at) FROM deliveries").await, 0);
+    let given_up =
+        "SELECT CAST(SUM(failed_deliveries) AS BIGINT) FROM endpoint_figures WHERE endpoint_id LIKE 'we_%'";
+    assert_eq!(database.number(given_up).await, 1);
 }
 
 pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database) {

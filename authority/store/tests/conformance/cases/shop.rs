@@ -23,7 +23,7 @@ use authority_store::ports::{Lease, LeasedDelivery, Page, SealedSecret, Settleme
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{checkout, dice, endpoint, merchant, new_payment, noon, reported};
+use super::fixtures::{at, checkout, dice, endpoint, merchant, new_payment, noon, reported};
 use super::{Database, job};
 
 /// What causes every event of a shop.
@@ -247,7 +247,7 @@ impl Shop {
     pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> usize {
         let store = &self.store;
         let settled: Result<Vec<_>, StoreError> =
-            job!(store.write, tx => tx.delivery_settle(&settlements.iter().collect::<Vec<_>>()));
+            job!(store.write, tx => tx.delivery_settle(&settlements.iter().collect::<Vec<_>>(), at(62)));
         settled.unwrap().len()
     }
 }
