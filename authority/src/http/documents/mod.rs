@@ -8,7 +8,7 @@
 //! whether there is a new one; like every answer they are `no-store` (contract 5.4). Which Markdown there is says
 //! `crate::documentation`.
 //!
-//! The viewer is stored compressed only, the documents are stored in both forms (`document.rs`).
+//! The viewer and the OpenAPI documents are stored compressed only, the others in both forms (`document.rs`).
 
 mod document;
 
@@ -77,9 +77,8 @@ const LLMS: Operation = Operation::get("/llms.txt", "llms", "Read the list of do
 #[must_use]
 pub fn of_merchants() -> Routes {
     routes(&OwnDocuments {
-        openapi: Document::in_both_forms(
+        openapi: Document::unpacked(
             "application/json",
-            include_bytes!("../../../../docs/openapi/merchant.json"),
             include_bytes!(concat!(env!("OUT_DIR"), "/merchant.json.gz")),
         ),
         reference: &documentation::MERCHANT_API,
@@ -90,9 +89,8 @@ pub fn of_merchants() -> Routes {
 /// The routes of the operator's listener.
 pub(super) fn of_the_operator() -> Routes {
     routes(&OwnDocuments {
-        openapi: Document::in_both_forms(
+        openapi: Document::unpacked(
             "application/json",
-            include_bytes!("../../../../docs/openapi/operator.json"),
             include_bytes!(concat!(env!("OUT_DIR"), "/operator.json.gz")),
         ),
         reference: &documentation::OPERATOR_API,

@@ -220,8 +220,8 @@ pub trait Deliveries {
     async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError>;
 
     /// Writes outcomes where the token is still the holder's; returns the attempts that counted. A delivery for which
-    /// a retry was asked while the attempt was in flight stays pending and is sent at `now`, on an endpoint that is held
-    /// back as the probe, unless the attempt succeeded or the receiver is gone (contract 18.4-6).
+    /// a retry was asked while the attempt was in flight stays pending and is sent at `now`, on an endpoint that is
+    /// held back as the probe, unless the attempt succeeded or the receiver is gone (contract 18.4-6).
     async fn delivery_settle(
         &mut self,
         settlements: &[&Settlement],
