@@ -24,15 +24,29 @@ export function blocks(text) {
   return { found, after: prose };
 }
 
-/** Hands out the blocks of a file in their order; `adapt` is what the machine changes in every text, mostly nothing. */
+/** A chapter: what stands below a heading, up to the next one that is not below it. */
+function chapterOf(text, heading) {
+  const lines = text.split("\n");
+  const begin = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === heading);
+  assert.notEqual(begin, -1, `there is no heading ${heading}`);
+  const level = lines[begin].match(/^#+/)[0].length;
+  const length = lines.slice(begin + 1).findIndex((line) => (line.match(/^(#+) /)?.[1].length ?? Infinity) <= level);
+  return lines.slice(begin, length === -1 ? undefined : begin + 1 + length).join("\n");
+}
+
+/**
+ * Hands out the blocks of a file, or of one of its chapters, in their order; `adapt` is what the machine changes in every text,
+ * mostly nothing.
+ */
 export class Document {
   #name;
   #blocks;
   #adapt;
 
-  constructor(url, adapt) {
+  constructor(url, adapt, heading) {
     this.#name = url.pathname.split("/").at(-1);
-    this.text = readFileSync(url, "utf8");
+    const text = readFileSync(url, "utf8");
+    this.text = heading ? chapterOf(text, heading) : text;
     this.#blocks = blocks(this.text).found;
     this.#adapt = adapt;
   }
@@ -48,6 +62,11 @@ export class Document {
     const around = before + (this.#blocks[0]?.before ?? "");
     assert.ok(around.includes(`\`${name}\``), `${this.#name} does not say that this is ${name}:\n${text}`);
     return text;
+  }
+
+  /** The next block: what a line of JSON says. */
+  json() {
+    return JSON.parse(this.#next("json").text);
   }
 
   /** The next block: lines that are shown, as a pattern in which … is anything. */

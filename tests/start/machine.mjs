@@ -1,11 +1,11 @@
 // The machine that a reader sits at: an empty folder with a clone in it, a home, and what must be installed.
 //
-// In the test command the "clone" is an empty folder, and `cargo`, `npm` and `sudo` are small programs (`stand-ins`) that
-// use what is built and pinned already. In the proof it is a real clone, and only `cargo xtask test` is not run, because
-// this may run inside of it. Nothing of the documents is changed where namespaces can be made (`private.sh`); elsewhere
-// the ports and the two folders of the system are others, and nothing else.
+// In the test command the "clone" is an empty folder, and `cargo`, `npm`, `sudo` and `systemctl` are small programs
+// (`stand-ins`) that use what is built and pinned already. In the proof it is a real clone, and only `cargo xtask test` is
+// not run, because this may run inside of it, and no service is installed. Nothing of the documents is changed where
+// namespaces can be made (`private.sh`); elsewhere the ports and the folders of the system are others, and nothing else.
 
-import { accessSync, constants, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { createServer, connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -35,18 +35,20 @@ export async function machine(t) {
   for (const made of [home, bin, files]) mkdirSync(made);
   if (PROOF) execFileSync("git", ["clone", "--quiet", CHECKOUT, clone]);
   else mkdirSync(clone);
-  const ports = PRIVATE || PROOF ? {} : await freePorts(["8080", "8081", "3000"]);
-  const env = environment({ home, bin, ports });
-  const adapt = PRIVATE || PROOF ? (text) => text : (text) => moved(text, folder, ports);
+  const isPrivate = PRIVATE || PROOF;
+  const ports = isPrivate ? {} : await freePorts(["8080", "8081", "3000"]);
+  const env = environment({ home, bin, ports, system: isPrivate ? "" : folder });
+  const adapt = isPrivate ? (text) => text : (text) => moved(text, folder, ports);
   const terminals = [];
   t.after(async () => {
+    if (existsSync(join(home, "authority.pid"))) execFileSync(join(bin, "systemctl"), ["stop", "authority"], { env });
     for (const terminal of terminals) await terminal.close();
     rmSync(folder, { recursive: true });
   });
   return {
     folder,
     clone,
-    document: (path) => new Document(new URL(`file://${CHECKOUT}/${path}`), adapt),
+    document: (path, heading) => new Document(new URL(`file://${CHECKOUT}/${path}`), adapt, heading),
     terminal(name) {
       const opened = new Terminal(name, { cwd: clone, env, files });
       terminals.push(opened);
@@ -59,11 +61,11 @@ export async function machine(t) {
   };
 }
 
-function environment({ home, bin, ports }) {
+function environment({ home, bin, ports, system }) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name)));
   const path = process.env.PATH.split(delimiter);
   const installed = (program) => path.map((entry) => join(entry, program)).find((file) => executable(file));
-  for (const name of PROOF ? ["cargo", ...(installed("sudo") ? [] : ["sudo"])] : ["cargo", "npm", "sudo"]) {
+  for (const name of ["cargo", "sudo", "systemctl", ...(PROOF ? [] : ["npm"])]) {
     symlinkSync(join(HERE, "stand-ins", name), join(bin, name));
   }
   const node = process.env.START_NODE ? [process.env.START_NODE] : [];
@@ -73,6 +75,7 @@ function environment({ home, bin, ports }) {
     HOME: home,
     PATH: [bin, ...node, ...path].join(delimiter),
     CHECKOUT,
+    SYSTEM: system,
     NPM: installed("npm"),
     // For the stand-ins: what is built, or else the program that is real.
     ...(PROOF ? { CARGO_PROGRAM: installed("cargo") } : { AUTHORITY_BINARY: process.env.AUTHORITY_BINARY }),
@@ -99,7 +102,7 @@ function executable(file) {
 
 /** The text with other ports, and with the folders of the system below this one. */
 function moved(text, folder, ports) {
-  const elsewhere = text.replaceAll(/\/(?:etc|var\/lib)\/authority\b/g, (path) => folder + path);
+  const elsewhere = text.replaceAll(/\/(?:etc|var\/lib|var\/backups)\/authority\b/g, (path) => folder + path);
   return elsewhere.replaceAll(/\b(?:8080|8081|3000)\b/g, (port) => ports[port]);
 }
 

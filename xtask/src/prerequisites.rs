@@ -1,8 +1,8 @@
 //! What the machine must have, checked before it is used, with one sentence each on how to get it.
 //!
-//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python, curl and ip may be missing,
-//! which is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor clippy, and
-//! none has the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
+//! Rust is there, or this program would not run. Node, npm, PostgreSQL, Chromium, Python, curl, ip and sqlite3 may be
+//! missing, which is reported. So may parts of the Rust toolchain (a minimal installation has neither rustfmt nor
+//! clippy, and none has the `wasm32-unknown-unknown` standard library); they are fetched with rustup.
 
 use std::env;
 use std::fs;
@@ -31,6 +31,7 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     curl()?;
     ip()?;
+    sqlite()?;
     checkers()?;
     wasm_target()
 }
@@ -102,6 +103,13 @@ pub(crate) fn curl() -> Result<()> {
 pub(crate) fn ip() -> Result<()> {
     process::read(Command::new("ip").arg("-V"))
         .context("ip is needed: install it (on Debian: `apt install iproute2`)")?;
+    Ok(())
+}
+
+/// Checks that `sqlite3` is on the PATH: operators make backups with it, and the test of `docs/operations.md` does.
+fn sqlite() -> Result<()> {
+    process::read(Command::new("sqlite3").arg("--version"))
+        .context("sqlite3 is needed: install it (on Debian: `apt install sqlite3`)")?;
     Ok(())
 }
 

@@ -1,13 +1,14 @@
-//! Runs the README and `docs/start.md` block by block, as a reader does who begins in an empty folder (`tests/start`).
+//! Runs the README and `docs/start.md` block by block, as a reader does who begins in an empty folder (`tests/start`),
+//! and the chapters of `docs/operations.md` that lead from an empty machine to an upgraded and restored service.
 //!
 //! The blocks go to real shells word for word, and call the real programs. `cargo xtask test start` uses what is built
 //! already: `cargo` and `npm` are small programs there that hand it out, so that no release build and no registry is
 //! waited for. `cargo xtask prove start` has no such programs: it clones what is committed, builds it anew, and
 //! installs the newest frameworks. Only `cargo xtask test` is not run: it takes minutes, and may be what runs this.
 //!
-//! The documents write below `/etc` and `/var/lib`, and listen on fixed ports. So everything runs in namespaces of its
-//! own (`private.sh`), where those folders are copies and, in the test, all ports are free. A machine that refuses
-//! namespaces, as most containers do, gets other ports and folders in the text, and cannot run the proof.
+//! The documents write below `/etc`, `/var/lib` and `/var/backups`, and listen on fixed ports. So everything runs in
+//! namespaces of its own (`private.sh`), where those folders are copies and, in the test, all ports are free. A machine
+//! that refuses namespaces, as most containers do, gets other ports and folders in the text, and cannot run the proof.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ const NODE_WITH_SQLITE: (u32, u32) = (22, 13);
 /// The ports of the documents.
 const PORTS: [u16; 3] = [8080, 8081, 3000];
 
-/// Runs both documents with what is built.
+/// Runs the documents with what is built.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
     npm::install(&folder)?;
@@ -50,7 +51,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Runs both documents from a clone.
+/// Runs the documents from a clone.
 pub(crate) fn prove(workspace: &Workspace) -> Result<()> {
     prerequisites::node()?;
     let folder = folder(workspace);
