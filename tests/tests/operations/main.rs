@@ -16,6 +16,7 @@ mod monitoring;
 mod postgres;
 mod reload;
 mod rewrap;
+mod runbook;
 mod seeing;
 mod stop;
 mod tail;
