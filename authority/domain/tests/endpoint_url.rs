@@ -42,7 +42,7 @@ fn what_is_allowed_comes_out_normalised() {
     for (text, normalised) in table {
         let target = public(text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
         assert_eq!(target.as_str(), normalised);
-        assert_eq!(target.reach(), NetworkScope::Public);
+        assert_eq!(target.scope(), NetworkScope::Public);
         assert_eq!(public(target.as_str()).as_ref(), Ok(&target), "normalising {text} twice changes nothing");
     }
 }
@@ -216,7 +216,7 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
     ];
     for (text, normalised) in table {
         let target = development(text).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
-        assert_eq!((target.as_str(), target.reach()), (normalised, NetworkScope::Loopback));
+        assert_eq!((target.as_str(), target.scope()), (normalised, NetworkScope::Loopback));
         assert!(public(text).is_err(), "{text} in production");
         assert!(
             UrlRules::new(UrlPolicy::Public).parse(text, TEST).is_err(),
@@ -243,7 +243,7 @@ fn the_development_exception_is_for_three_hosts_in_test_mode() {
     for (text, refusal) in refused {
         assert_eq!(development(text), Err(refusal), "{text}");
     }
-    assert_eq!(development("https://example.com/").unwrap().reach(), NetworkScope::Public);
+    assert_eq!(development("https://example.com/").unwrap().scope(), NetworkScope::Public);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_url_of_a_developers_own_may_have_any_host() {
         "http://[fd00::1]:81/",
     ] {
         let target = TargetUrl::anywhere(text).unwrap();
-        assert_eq!((target.as_str(), target.reach()), (text, NetworkScope::Anywhere));
+        assert_eq!((target.as_str(), target.scope()), (text, NetworkScope::Anywhere));
     }
     for (text, refusal) in [
         ("ftp://example.com/", UrlRefusal::SchemeNotHttps),
@@ -288,7 +288,7 @@ proptest! {
             let Ok(target) = UrlRules::new(policy).parse(&text, livemode) else { continue };
             let url = url::Url::parse(target.as_str()).unwrap();
             prop_assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none());
-            match target.reach() {
+            match target.scope() {
                 NetworkScope::Public => {
                     prop_assert_eq!(url.scheme(), "https");
                     prop_assert!(url.domain().is_some_and(|name| name.contains('.') && !name.ends_with('.')));
@@ -331,7 +331,7 @@ fn private_receivers_are_those_that_the_operator_lists_for_the_owner() {
     let merchant = |text: &str| with_private_receivers(EndpointOwner::Merchant, text);
     let platform = |text: &str| with_private_receivers(EndpointOwner::Platform, text);
     let private = |owner, normalised: &'static str| Ok((normalised, NetworkScope::Private(owner)));
-    let seen = |target: Result<TargetUrl, UrlRefusal>| target.map(|it| (it.as_str().to_owned(), it.reach()));
+    let seen = |target: Result<TargetUrl, UrlRefusal>| target.map(|it| (it.as_str().to_owned(), it.scope()));
     let table = [
         ("https://a.CORP.example./x", private(EndpointOwner::Merchant, "https://a.corp.example/x")),
         ("https://corp.example:8443/", private(EndpointOwner::Merchant, "https://corp.example:8443/")),

@@ -161,7 +161,7 @@ impl Auditor<'_> {
     async fn histories(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let (mut resource, mut sequence) = (String::new(), 0);
         let mut history: Option<History> = None;
-        let (mut told, mut shares) = (Vec::new(), Vec::new());
+        let (mut from_events, mut shares) = (Vec::new(), Vec::new());
         let cut = self.removed_through(tenant).await? > 0;
         loop {
             let page = self.tx.inspect_events_by_record(tenant, (&resource, sequence), PAGE).await?;
@@ -171,7 +171,7 @@ impl Auditor<'_> {
                 if history.as_ref().is_none_or(|history| history.resource_id() != event.resource_id) {
                     let ended = history.replace(History::begin(tenant, &event.resource_id, cut));
                     let (records, share) = ended.map(History::end).unwrap_or_default();
-                    told.extend(records);
+                    from_events.extend(records);
                     shares.extend(share);
                 }
                 if let Some(history) = &mut history {
@@ -179,27 +179,27 @@ impl Auditor<'_> {
                     self.found(findings);
                 }
             }
-            if i64::try_from(told.len()).unwrap_or(i64::MAX) >= PAGE {
-                self.records(tenant, std::mem::take(&mut told)).await?;
+            if i64::try_from(from_events.len()).unwrap_or(i64::MAX) >= PAGE {
+                self.records(tenant, std::mem::take(&mut from_events)).await?;
             }
             if i64::try_from(shares.len()).unwrap_or(i64::MAX) >= PAGE {
                 self.shares(tenant, std::mem::take(&mut shares)).await?;
             }
         }
         let (records, share) = history.map(History::end).unwrap_or_default();
-        told.extend(records);
+        from_events.extend(records);
         shares.extend(share);
-        self.records(tenant, told).await?;
+        self.records(tenant, from_events).await?;
         self.shares(tenant, shares).await
     }
 
     /// Checks that the tenant, as a partner, received the events that its shares entitle it to.
-    async fn shares(&mut self, tenant: &Tenant, told: Vec<ShareFromEvents>) -> Result<(), StoreError> {
-        let ids: Vec<&str> = told.iter().map(|told| told.id.as_str()).collect();
+    async fn shares(&mut self, tenant: &Tenant, from_events: Vec<ShareFromEvents>) -> Result<(), StoreError> {
+        let ids: Vec<&str> = from_events.iter().map(|from_events| from_events.id.as_str()).collect();
         let stored = if ids.is_empty() { Vec::new() } else { self.tx.inspect_shares(tenant, &ids).await? };
-        for told in &told {
+        for from_events in &from_events {
             self.report.records += 1;
-            self.found(check_share(told, stored.iter().find(|stored| stored.id == told.id)));
+            self.found(check_share(from_events, stored.iter().find(|stored| stored.id == from_events.id)));
         }
         Ok(())
     }
@@ -222,16 +222,21 @@ impl Auditor<'_> {
     }
 
     /// Checks that the records match their events.
-    async fn records(&mut self, tenant: &Tenant, told: Vec<RecordFromEvents>) -> Result<(), StoreError> {
+    async fn records(
+        &mut self,
+        tenant: &Tenant,
+        from_events: Vec<RecordFromEvents>,
+    ) -> Result<(), StoreError> {
         for kind in RecordKind::ALL {
-            let of_kind: Vec<&RecordFromEvents> = told.iter().filter(|told| told.kind == *kind).collect();
-            let ids: Vec<&str> = of_kind.iter().map(|told| told.id.as_str()).collect();
+            let of_kind: Vec<&RecordFromEvents> =
+                from_events.iter().filter(|from_events| from_events.kind == *kind).collect();
+            let ids: Vec<&str> = of_kind.iter().map(|from_events| from_events.id.as_str()).collect();
             let stored = self.tx.inspect_records(tenant, *kind, &ids).await?;
             let stored: BTreeMap<&str, &StoredRecord> =
                 stored.iter().map(|record| (record.id.as_str(), record)).collect();
-            for told in of_kind {
+            for from_events in of_kind {
                 self.report.records += 1;
-                self.found(check_record(told, stored.get(told.id.as_str()).copied()));
+                self.found(check_record(from_events, stored.get(from_events.id.as_str()).copied()));
             }
         }
         Ok(())

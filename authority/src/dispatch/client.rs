@@ -243,7 +243,7 @@ impl Transport for DeliveryClient {
     /// Makes one attempt. It ends within the request's deadline, or else [`DeliveryLimits::deadline`], plus the wait
     /// for the excerpt, whatever the receiver does. Dropping the future closes its connection.
     async fn attempt(&self, request: AttemptRequest<'_>) -> AttemptReport {
-        let pool = self.pools.of(request.url.reach());
+        let pool = self.pools.of(request.url.scope());
         let deadline = request.deadline.map_or(self.limits.deadline, |own| own.min(DEADLINE_MAX));
         let started = self.clock.monotonic();
         let answer = match http_request(request) {

@@ -113,7 +113,7 @@ impl Dispatcher {
         settling.spawn(settler.run(outcomes));
         let (recall, dice) = (begin.clone(), self.dice);
         let instance = hex::encode(random::<8>(dice.as_ref()));
-        let desk = DispatchHandle {
+        let dispatch = DispatchHandle {
             slots: Arc::clone(&slots),
             token: token(&instance, dice.as_ref()),
             lease_ms: LEASE_MS,
@@ -122,7 +122,7 @@ impl Dispatcher {
             begin: Box::new(move |delivery| begin.hand_off(delivery)),
             recall: Box::new(move |endpoint| recall.recall(endpoint)),
         };
-        let open = self.store.put_up(Arc::new(desk));
+        let open = self.store.register_dispatch(Arc::new(dispatch));
         while !*stop.borrow() {
             attempts.give_back_stale();
             if slots.take_short() {

@@ -149,15 +149,15 @@ pub(super) enum Reply {
 }
 
 /// Runs an operation of the merchant API, or of the sandbox, which needs a test key and no scope.
-pub(super) async fn merchant<F, Fut>(roots: AppState, request: Request, act: F) -> Response
+pub(super) async fn merchant<F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Caller>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
 {
     let (parts, body) = request.into_parts();
     let Some(operation) = operation_of(&parts) else { return undescribed() };
-    let unsent = Arc::clone(&roots.unsent);
-    let (caller, (standing, allowed)) = match authenticate(&roots, operation, &parts).await {
+    let unsent = Arc::clone(&state.unsent);
+    let (caller, (standing, allowed)) = match authenticate(&state, operation, &parts).await {
         Ok(known) => known,
         Err(refusal) => return refused(operation, refusal),
     };
@@ -175,8 +175,8 @@ where
         }
         let strict = writes && caller.merchant.settings.require_idempotency_key;
         let entered = read(caller, operation, strict, parts, body).await?;
-        let page = page_turn(operation, &roots, &key, entered.who.tenant.merchant_id.as_str()).await?;
-        Ok((act(roots.app.clone(), entered).await?, page))
+        let page = page_turn(operation, &state, &key, entered.who.tenant.merchant_id.as_str()).await?;
+        Ok((act(state.app.clone(), entered).await?, page))
     };
     let mut response = respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key });
     standing.write(response.headers_mut());
@@ -185,7 +185,7 @@ where
 
 /// Runs an operation of the operator API. Valid operator keys have no rate limits, because this API is never
 /// reachable from outside. Invalid keys have one.
-pub(super) async fn operator<F, Fut>(roots: AppState, request: Request, act: F) -> Response
+pub(super) async fn operator<F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Operator>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
@@ -193,22 +193,22 @@ where
     let (parts, body) = request.into_parts();
     let Some(operation) = operation_of(&parts) else { return undescribed() };
     let found = match bearer::read(&parts.headers) {
-        Ok(key) => roots.app.operator_of(&key).await,
+        Ok(key) => state.app.operator_of(&key).await,
         Err(refusal) => Err(refusal),
     };
-    let known = match found.map_err(|refusal| failed(&roots, &parts, refusal)) {
+    let known = match found.map_err(|refusal| failed(&state, &parts, refusal)) {
         Ok(known) => known,
         Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
-    let (unsent, key) = (Arc::clone(&roots.unsent), known.key_id.clone());
+    let (unsent, key) = (Arc::clone(&state.unsent), known.key_id.clone());
     let outcome = async {
         unsent.check(&key)?;
         let Access::Operator(any_of) = operation.access else { return Err(Refusal::internal()) };
         known.check_scope(any_of)?;
         let entered = read(known, operation, false, parts, body).await?;
-        let page = page_turn(operation, &roots, &key, key.as_str()).await?;
-        Ok((act(roots.app.clone(), entered).await?, page))
+        let page = page_turn(operation, &state, &key, key.as_str()).await?;
+        Ok((act(state.app.clone(), entered).await?, page))
     };
     respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key })
 }
@@ -216,15 +216,15 @@ where
 /// Waits until a page of a list may be built; refuses if by then too many answers are unread.
 async fn page_turn(
     operation: &Operation,
-    roots: &AppState,
+    state: &AppState,
     key: &KeyId,
     client: &str,
 ) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     if !operation.is_list() {
         return Ok(None);
     }
-    let turn = roots.pages.turn(client).await?;
-    roots.unsent.check(key)?;
+    let turn = state.pages.turn(client).await?;
+    state.unsent.check(key)?;
     Ok(Some(turn))
 }
 
@@ -290,34 +290,34 @@ type Limited = (RateLimitStatus, Result<(), Refusal>);
 
 /// Rows 3 and 4. A failed authentication counts against the client's address.
 async fn authenticate(
-    roots: &AppState,
+    state: &AppState,
     operation: &Operation,
     parts: &Parts,
 ) -> Result<(Caller, Limited), Refusal> {
     let found = match bearer::read(&parts.headers) {
-        Ok(key) => roots.app.merchant_of(&key).await,
+        Ok(key) => state.app.merchant_of(&key).await,
         Err(refusal) => Err(refusal),
     };
     match found {
         Ok(caller) => {
             let policy = operation.policy.unwrap_or_else(|| Policy::of_method(&parts.method));
-            let limited = roots.limiter.check(&caller.tenant, &caller.merchant.limits, policy);
+            let limited = state.limiter.check(&caller.tenant, &caller.merchant.limits, policy);
             Ok((caller, limited))
         }
-        Err(refusal) => Err(failed(roots, parts, refusal)),
+        Err(refusal) => Err(failed(state, parts, refusal)),
     }
 }
 
 /// The refusal for failed authentication; `rate_limited` once its address has failed too often.
-fn failed(roots: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
+fn failed(state: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
     let failure = match refusal.code {
         ErrorCode::MissingCredential => Failure::NoCredential,
         code if code.status() == 401 => Failure::WrongCredential,
         _ => return refusal,
     };
     let Some(PeerAddress(peer)) = parts.extensions.get() else { return refusal };
-    let client = client_address(&roots.proxies.load(), peer.ip(), &parts.headers);
-    roots.limiter.authentication_failed(failure, client).err().unwrap_or(refusal)
+    let client = client_address(&state.proxies.load(), peer.ip(), &parts.headers);
+    state.limiter.authentication_failed(failure, client).err().unwrap_or(refusal)
 }
 
 /// Rows 7 to 9.

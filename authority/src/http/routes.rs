@@ -94,8 +94,8 @@ where
 {
     type Future = H::Future;
 
-    fn call(self, mut request: Request, roots: AppState) -> Self::Future {
+    fn call(self, mut request: Request, state: AppState) -> Self::Future {
         request.extensions_mut().insert(self.operation);
-        self.handler.call(request, roots)
+        self.handler.call(request, state)
     }
 }

@@ -48,7 +48,7 @@ impl TargetJudge {
         merchant: &MerchantId,
         target: &TargetUrl,
     ) -> bool {
-        let scope = target.reach();
+        let scope = target.scope();
         if self.behind_proxy && scope == NetworkScope::Public {
             return false;
         }

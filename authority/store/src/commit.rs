@@ -189,8 +189,8 @@ async fn fan_out(
         Audience::Tested(endpoint) => (vec![tested(endpoint, tenant, subscribers)], Trigger::Test),
     };
     let operator = Tenant::operator();
-    let desk = tx.desk();
-    let held_by = desk.as_ref().map(|desk| desk.hold(now));
+    let dispatch = tx.dispatch();
+    let held_by = dispatch.as_ref().map(|dispatch| dispatch.hold(now));
     let mut all = Vec::new();
     for owner in [tenant, &operator] {
         // The platform's endpoint is filled from every shard. Without its turn nobody knows what else goes to it, so
@@ -210,8 +210,8 @@ async fn fan_out(
                     endpoint_id: endpoint.endpoint_id.clone(),
                     trigger,
                 };
-                let offered = desk.as_ref().filter(|_| ours);
-                let taken = offered.and_then(|desk| desk.take(&delivery, endpoint, event, now));
+                let offered = dispatch.as_ref().filter(|_| ours);
+                let taken = offered.and_then(|dispatch| dispatch.take(&delivery, endpoint, event, now));
                 let held_back = endpoint.reach.as_ref().map(|reach| reach.held_back);
                 deliveries.push((delivery, if ours { held_back } else { Some(false) }, taken));
             }

@@ -41,14 +41,14 @@ pub struct HandedOff {
     /// The slot it was leased for.
     pub slot: Slot,
     /// The dispatcher that the slot belongs to.
-    desk: Arc<DispatchHandle>,
+    dispatch: Arc<DispatchHandle>,
 }
 
 impl HandedOff {
     /// Passes the delivery to the dispatcher, after the commit.
     pub(crate) fn begin(self) {
-        let desk = Arc::clone(&self.desk);
-        (desk.begin)(self);
+        let dispatch = Arc::clone(&self.dispatch);
+        (dispatch.begin)(self);
     }
 }
 
@@ -122,7 +122,7 @@ impl DispatchHandle {
             bounds: reach.bounds,
             cause: event.cause.clone(),
         };
-        Some(HandedOff { delivery, token, until, slot, desk: Arc::clone(self) })
+        Some(HandedOff { delivery, token, until, slot, dispatch: Arc::clone(self) })
     }
 
     /// A lease with no limits set; the caller fills them in.
@@ -150,8 +150,8 @@ impl DispatchHandle {
         let (merchant, endpoint) = (&delivery.merchant_id, &delivery.endpoint_id);
         match self.slots.take(merchant, endpoint, delivery.body.len(), &delivery.bounds) {
             Some(slot) => {
-                let (token, until, desk) = (lease.token.clone(), lease.until, Arc::clone(self));
-                Ok(HandedOff { delivery, token, until, slot, desk })
+                let (token, until, dispatch) = (lease.token.clone(), lease.until, Arc::clone(self));
+                Ok(HandedOff { delivery, token, until, slot, dispatch })
             }
             None => Err(delivery.id),
         }
@@ -169,16 +169,16 @@ impl fmt::Debug for DispatchHandle {
 pub(crate) struct CurrentDispatchHandle(Arc<Mutex<Option<Arc<DispatchHandle>>>>);
 
 impl CurrentDispatchHandle {
-    pub(crate) fn desk(&self) -> Option<Arc<DispatchHandle>> {
-        self.place().clone()
+    pub(crate) fn get(&self) -> Option<Arc<DispatchHandle>> {
+        self.lock().clone()
     }
 
-    pub(crate) fn put_up(&self, desk: Arc<DispatchHandle>) -> OpenDesk {
-        *self.place() = Some(Arc::clone(&desk));
-        OpenDesk { desk, place: self.clone() }
+    pub(crate) fn register(&self, dispatch: Arc<DispatchHandle>) -> DispatchRegistration {
+        *self.lock() = Some(Arc::clone(&dispatch));
+        DispatchRegistration { dispatch, current: self.clone() }
     }
 
-    fn place(&self) -> MutexGuard<'_, Option<Arc<DispatchHandle>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<DispatchHandle>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -186,17 +186,17 @@ impl CurrentDispatchHandle {
 /// Keeps a dispatch handle registered. Dropping it closes the handle: nothing more is leased for it. What was leased
 /// before is still passed on.
 #[derive(Debug)]
-pub struct OpenDesk {
-    desk: Arc<DispatchHandle>,
-    place: CurrentDispatchHandle,
+pub struct DispatchRegistration {
+    dispatch: Arc<DispatchHandle>,
+    current: CurrentDispatchHandle,
 }
 
-impl Drop for OpenDesk {
+impl Drop for DispatchRegistration {
     fn drop(&mut self) {
-        self.desk.slots.close();
-        let mut place = self.place.place();
-        if place.as_ref().is_some_and(|desk| Arc::ptr_eq(desk, &self.desk)) {
-            *place = None;
+        self.dispatch.slots.close();
+        let mut current = self.current.lock();
+        if current.as_ref().is_some_and(|dispatch| Arc::ptr_eq(dispatch, &self.dispatch)) {
+            *current = None;
         }
     }
 }
@@ -219,9 +219,9 @@ pub enum Among<'e> {
 /// # Errors
 /// What the store reports.
 pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<bool, StoreError> {
-    let Some(desk) = tx.desk() else { return Ok(false) };
-    let Some(free) = desk.slots.free() else {
-        desk.slots.note_short();
+    let Some(dispatch) = tx.dispatch() else { return Ok(false) };
+    let Some(free) = dispatch.slots.free() else {
+        dispatch.slots.note_short();
         return Ok(false);
     };
     let limit = free.slots.min(CLAIM_MAX);
@@ -244,7 +244,7 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
         merchants: free.less.iter().map(|(id, room)| (id.clone(), whole(*room))).collect(),
         wants,
         among: among_ids,
-        ..desk.lease(now)
+        ..dispatch.lease(now)
     };
     let leased = tx.delivery_lease_due(&lease).await?;
     let may_be_more = leased.len() == CLAIM_MAX;
@@ -253,14 +253,14 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
     let (mut too_many, mut refused) = (Vec::new(), BTreeSet::new());
     for delivery in leased {
         let endpoint = delivery.endpoint_id.clone();
-        match desk.handed_off(delivery, &lease) {
+        match dispatch.handed_off(delivery, &lease) {
             Ok(handed_off) => {
                 *claimed.entry(endpoint).or_default() += 1;
                 tx.hand_off(handed_off);
             }
             // Its pool is full, or the slots have just been closed.
             Err(id) => {
-                desk.slots.leave_behind(&endpoint);
+                dispatch.slots.leave_behind(&endpoint);
                 too_many.push(id);
                 refused.insert(endpoint);
             }
@@ -278,7 +278,7 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
             || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
             || not_held(endpoint)
     };
-    let caught_up = note_what_is_left(&desk.slots, among, &claimed, cut_short, passed_over);
+    let caught_up = note_what_is_left(&dispatch.slots, among, &claimed, cut_short, passed_over);
     tx.not_left_behind(&caught_up);
     Ok(may_be_more && too_many.is_empty())
 }
@@ -288,13 +288,13 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
 /// ends, and the first instance to claim may send the probe.
 pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
     for (id, endpoint, now) in tx.take_probes() {
-        let Some(desk) = tx.desk() else {
+        let Some(dispatch) = tx.dispatch() else {
             tx.endpoint_probe_now(&endpoint).await?;
             continue;
         };
-        let lease = desk.lease(now);
+        let lease = dispatch.lease(now);
         let Some(delivery) = tx.delivery_lease_probe(&lease, &id).await? else { continue };
-        match desk.handed_off(delivery, &lease) {
+        match dispatch.handed_off(delivery, &lease) {
             Ok(handed_off) => tx.hand_off(handed_off),
             Err(id) => {
                 tx.delivery_lease_release(&lease.token, std::slice::from_ref(&id)).await?;
@@ -303,9 +303,9 @@ pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
         }
     }
     let Some((endpoints, now)) = tx.take_unasked() else { return Ok(()) };
-    let Some(desk) = tx.desk() else { return Ok(()) };
+    let Some(dispatch) = tx.dispatch() else { return Ok(()) };
     let want = |id: EndpointId| {
-        let want = desk.slots.want(&id);
+        let want = dispatch.slots.want(&id);
         (id, want)
     };
     let wants: BTreeMap<EndpointId, Want> = endpoints.into_iter().map(want).collect();

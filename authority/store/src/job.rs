@@ -59,27 +59,27 @@ impl CommitEffects {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CommitListeners {
     /// The dispatch handle of this instance, if there is one.
-    pub(crate) desk: CurrentDispatchHandle,
+    pub(crate) dispatch: CurrentDispatchHandle,
     /// All events that were committed.
     pub(crate) events: Arc<AtomicU64>,
 }
 
 impl CommitListeners {
-    pub(crate) fn committed(&self, made: CommitEffects) {
-        self.events.fetch_add(u64::try_from(made.events).unwrap_or(u64::MAX), Ordering::Relaxed);
-        if let Some(desk) = self.desk.desk().filter(|_| !made.recalled.is_empty()) {
-            for endpoint in &made.recalled {
-                desk.slots.changed(endpoint);
-                (desk.recall)(endpoint);
+    pub(crate) fn committed(&self, effects: CommitEffects) {
+        self.events.fetch_add(u64::try_from(effects.events).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if let Some(dispatch) = self.dispatch.get().filter(|_| !effects.recalled.is_empty()) {
+            for endpoint in &effects.recalled {
+                dispatch.slots.changed(endpoint);
+                (dispatch.recall)(endpoint);
             }
         }
-        for delivery in made.handed_off {
+        for delivery in effects.handed_off {
             delivery.begin();
         }
-        if !made.left_behind.is_empty()
-            && let Some(desk) = self.desk.desk()
+        if !effects.left_behind.is_empty()
+            && let Some(dispatch) = self.dispatch.get()
         {
-            desk.slots.committed_behind(&made.left_behind);
+            dispatch.slots.committed_behind(&effects.left_behind);
         }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) struct TypedJob<F, T, E> {
     may_repeat: bool,
     turns: Turns,
     /// The dispatcher of this instance.
-    desk: Option<Arc<DispatchHandle>>,
+    dispatch: Option<Arc<DispatchHandle>>,
     ahead: Option<Prefetch>,
     result: Option<Result<T, E>>,
     waiting: oneshot::Sender<Result<T, E>>,
@@ -149,13 +149,13 @@ impl<F: Send + 'static, T, E> TypedJob<F, T, E> {
     /// A job with every turn. It needs no other, so it runs once.
     pub(crate) fn once(
         work: F,
-        desk: Option<Arc<DispatchHandle>>,
+        dispatch: Option<Arc<DispatchHandle>>,
     ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let mut work = Some(work);
         let (waiting, answer) = oneshot::channel();
         let work = Box::new(move || work.take());
         let job =
-            Self { work, may_repeat: false, turns: Turns::ALL, desk, ahead: None, result: None, waiting };
+            Self { work, may_repeat: false, turns: Turns::ALL, dispatch, ahead: None, result: None, waiting };
         (job, answer)
     }
 
@@ -164,14 +164,14 @@ impl<F: Send + 'static, T, E> TypedJob<F, T, E> {
         work: F,
         turns: Turns,
         ahead: Option<Prefetch>,
-        desk: Option<Arc<DispatchHandle>>,
+        dispatch: Option<Arc<DispatchHandle>>,
     ) -> (Self, oneshot::Receiver<Result<T, E>>)
     where
         F: Clone,
     {
         let (waiting, answer) = oneshot::channel();
         let work = Box::new(move || Some(work.clone()));
-        (Self { work, may_repeat: true, turns, desk, ahead, result: None, waiting }, answer)
+        (Self { work, may_repeat: true, turns, dispatch, ahead, result: None, waiting }, answer)
     }
 }
 
@@ -201,7 +201,7 @@ where
         Box::pin(async move {
             self.result = None;
             let Some(work) = (self.work)() else { return Ran::Undo };
-            tx.set_desk(self.desk.clone());
+            tx.set_dispatch(self.dispatch.clone());
             // A panic in one job must not end the writer, which would fail every other request.
             let worked = async {
                 let value = work(tx).await?;

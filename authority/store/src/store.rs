@@ -11,7 +11,7 @@ use sqlx::{PgPool, SqlitePool};
 use tokio::sync::oneshot;
 
 use crate::StoreError;
-use crate::hand_off::{DispatchHandle, OpenDesk};
+use crate::hand_off::{DispatchHandle, DispatchRegistration};
 use crate::job::{CommitListeners, JobError, TypedJob};
 use crate::ports::{Prefetch, Tx};
 use crate::shards::Turns;
@@ -73,7 +73,7 @@ pub struct Store {
     writer: Writer,
     record_readers: Readers,
     list_readers: Readers,
-    told: CommitListeners,
+    listeners: CommitListeners,
     /// Held as long as the store lives, where this process is the database's only server.
     lock: Option<Arc<ServerLock>>,
 }
@@ -131,25 +131,25 @@ impl Store {
     /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
     /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self, StoreError> {
-        let told = CommitListeners::default();
+        let listeners = CommitListeners::default();
         match url {
             StoreUrl::Sqlite(path) => {
                 let opened = sqlite::open(path, access).await?;
                 Ok(Self {
-                    writer: Writer::start(vec![Box::new(opened.writing)], &told),
+                    writer: Writer::start(vec![Box::new(opened.writing)], &listeners),
                     record_readers: Readers::Sqlite(opened.record_readers),
                     list_readers: Readers::Sqlite(opened.list_readers),
-                    told,
+                    listeners,
                     lock: opened.lock.map(Arc::new),
                 })
             }
             StoreUrl::Postgres(url) => {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
-                    writer: Writer::start(opened.writing, &told),
+                    writer: Writer::start(opened.writing, &listeners),
                     record_readers: Readers::Postgres(opened.record_readers),
                     list_readers: Readers::Postgres(opened.list_readers),
-                    told,
+                    listeners,
                     lock: None,
                 })
             }
@@ -199,7 +199,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::once(work, self.told.desk.desk())).await
+        self.submit(TypedJob::once(work, self.listeners.dispatch.get())).await
     }
 
     /// The same with the turns that are named, and with others when it turns out to need them: then it runs once more.
@@ -212,7 +212,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::repeatable(work, turns, None, self.told.desk.desk())).await
+        self.submit(TypedJob::repeatable(work, turns, None, self.listeners.dispatch.get())).await
     }
 
     /// The same for work whose first reads are known beforehand. It gets the turn of the merchant that it is about, or
@@ -227,7 +227,7 @@ impl Store {
         E: JobError,
     {
         let turns = ahead.tenant.as_ref().map_or(Turns::ALL, |tenant| Turns::of(&tenant.merchant_id));
-        self.submit(TypedJob::repeatable(work, turns, Some(ahead), self.told.desk.desk())).await
+        self.submit(TypedJob::repeatable(work, turns, Some(ahead), self.listeners.dispatch.get())).await
     }
 
     /// Whether several transactions may write at a time, each with the turns that it holds.
@@ -278,14 +278,14 @@ impl Store {
     /// Registers the handle of this instance's dispatcher, in place of an earlier one. From now on jobs lease
     /// deliveries to it and hand them off after their commits. Dropping the returned value closes the handle.
     #[must_use]
-    pub fn put_up(&self, desk: Arc<DispatchHandle>) -> OpenDesk {
-        self.told.desk.put_up(desk)
+    pub fn register_dispatch(&self, dispatch: Arc<DispatchHandle>) -> DispatchRegistration {
+        self.listeners.dispatch.register(dispatch)
     }
 
     /// Events that were committed through this store since it was opened.
     #[must_use]
     pub fn events_committed(&self) -> u64 {
-        self.told.events.load(Ordering::Relaxed)
+        self.listeners.events.load(Ordering::Relaxed)
     }
 
     /// The number of writes that are not answered yet: queued ones and those of the open transaction. 0 means that

@@ -45,11 +45,11 @@ pub(crate) trait WritingConnection: Send + 'static {
     async fn prefetch(
         &mut self,
         jobs: &[&Prefetch],
-        desk: Option<Arc<DispatchHandle>>,
+        dispatch: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError>;
-    /// Runs the job with index `place` in the transaction, and undoes it alone when it refused. Returns the job's
+    /// Runs the job with this `index` in the transaction, and undoes it alone when it refused. Returns the job's
     /// effects.
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError>;
+    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError>;
     /// Makes everything since `begin` durable. Returns the jobs whose writes the database refused; those are left
     /// out.
     async fn commit(&mut self) -> Result<Failed, StoreError>;
@@ -68,12 +68,13 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts a worker for each connection.
-    pub(crate) fn start(connections: Vec<Box<dyn WritingConnection>>, told: &CommitListeners) -> Self {
+    pub(crate) fn start(connections: Vec<Box<dyn WritingConnection>>, listeners: &CommitListeners) -> Self {
         // At least one worker never waits for a turn, unless there is only one.
         let queue = Arc::new(Queue::new((connections.len() / 2).max(1)));
         let several = connections.len() > 1;
         let worker = |connection| {
-            let worker = Worker { connection, queue: Arc::clone(&queue), told: told.clone(), several };
+            let worker =
+                Worker { connection, queue: Arc::clone(&queue), listeners: listeners.clone(), several };
             tokio::spawn(worker.work())
         };
         let workers = connections.into_iter().map(worker).collect();
@@ -118,7 +119,7 @@ fn waited_in_vain(mut job: Counted) -> Option<Counted> {
 struct Worker {
     connection: Box<dyn WritingConnection>,
     queue: Arc<Queue>,
-    told: CommitListeners,
+    listeners: CommitListeners,
     /// There are others, in this instance or in another one.
     several: bool,
 }
@@ -231,7 +232,7 @@ impl Worker {
         let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead()).collect();
         if !progress.lost
             && !ahead.is_empty()
-            && let Err(error) = self.connection.prefetch(&ahead, self.told.desk.desk()).await
+            && let Err(error) = self.connection.prefetch(&ahead, self.listeners.dispatch.get()).await
         {
             tracing::error!(error = %error, "the transaction is lost");
             progress.lost = true;
@@ -247,8 +248,8 @@ impl Worker {
             progress.again.push(job);
             return;
         }
-        let made = match self.connection.run(progress.ran.len(), &mut *job.job).await {
-            Ok((Ran::Keep, made)) => made,
+        let effects = match self.connection.run(progress.ran.len(), &mut *job.job).await {
+            Ok((Ran::Keep, effects)) => effects,
             Ok((Ran::Undo, _)) => CommitEffects::default(),
             Ok((Ran::Again(missing), _)) => {
                 job.job.needs_also(missing);
@@ -265,7 +266,7 @@ impl Worker {
                 CommitEffects::default()
             }
         };
-        progress.ran.push((job, made));
+        progress.ran.push((job, effects));
     }
 
     async fn commit(&mut self) -> Option<Failed> {
@@ -286,11 +287,11 @@ impl Worker {
             }
             return;
         };
-        let mut made = CommitEffects::default();
+        let mut effects = CommitEffects::default();
         let mut answers = Vec::with_capacity(ran.len());
         let mut again = Vec::new();
-        for (place, (mut job, by_job)) in ran.into_iter().enumerate() {
-            match failed.iter().position(|(failed, _)| *failed == place) {
+        for (index, (mut job, by_job)) in ran.into_iter().enumerate() {
+            match failed.iter().position(|(failed, _)| *failed == index) {
                 // A transaction of another shard may have written the same key at the same time, as two requests of
                 // the operator under one idempotency key do. The second run sees what that one wrote.
                 Some(_) if self.several && !job.refused && job.job.may_repeat() => {
@@ -299,14 +300,14 @@ impl Worker {
                 }
                 Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),
                 None => {
-                    made.add(by_job);
+                    effects.add(by_job);
                     answers.push((job, End::Committed));
                 }
             }
         }
         self.queue.put_back(again, ShardSet::NONE);
         // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
-        self.told.committed(made);
+        self.listeners.committed(effects);
         for (job, end) in answers {
             job.answer(end);
         }

@@ -78,7 +78,7 @@ pub struct UrlRulesByOwner {
 #[derive(Clone, PartialEq, Eq)]
 pub struct TargetUrl {
     url: Url,
-    reach: NetworkScope,
+    scope: NetworkScope,
 }
 
 /// Why a URL is refused.
@@ -239,7 +239,7 @@ impl UrlRules {
             return Err(UrlRefusal::PortForbidden);
         }
         url.set_host(Some(&host)).map_err(refusal_of)?;
-        Ok(TargetUrl { url, reach: scope })
+        Ok(TargetUrl { url, scope })
     }
 }
 
@@ -263,7 +263,7 @@ impl TargetUrl {
         }
         let url = Url::parse(text).map_err(refusal_of)?;
         match (url.scheme(), url.fragment(), url.port_or_known_default()) {
-            ("http" | "https", None, Some(1..)) => Ok(Self { url, reach: NetworkScope::Anywhere }),
+            ("http" | "https", None, Some(1..)) => Ok(Self { url, scope: NetworkScope::Anywhere }),
             ("http" | "https", None, _) => Err(UrlRefusal::PortForbidden),
             ("http" | "https", Some(_), _) => Err(UrlRefusal::Fragment),
             _ => Err(UrlRefusal::SchemeNotHttps),
@@ -284,14 +284,14 @@ impl TargetUrl {
 
     /// Which part of the network it points to.
     #[must_use]
-    pub fn reach(&self) -> NetworkScope {
-        self.reach
+    pub fn scope(&self) -> NetworkScope {
+        self.scope
     }
 }
 
 impl fmt::Debug for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TargetUrl({:?}, {})", self.reach, self.url.origin().ascii_serialization())
+        write!(f, "TargetUrl({:?}, {})", self.scope, self.url.origin().ascii_serialization())
     }
 }
 
@@ -315,7 +315,7 @@ fn names_loopback(authority: &str) -> bool {
 fn loopback_target(url: Url) -> Result<TargetUrl, UrlRefusal> {
     // Port 0 cannot be connected to.
     if matches!(url.port_or_known_default(), Some(1..)) {
-        Ok(TargetUrl { url, reach: NetworkScope::Loopback })
+        Ok(TargetUrl { url, scope: NetworkScope::Loopback })
     } else {
         Err(UrlRefusal::PortForbidden)
     }

@@ -128,7 +128,7 @@ pub(in crate::app) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     refund: Refund,
-    told: &RefundReport,
+    reported: &RefundReport,
 ) -> Result<(bool, Refund), Refusal> {
     let standing = match &refund.order_number {
         Some(number) => {
@@ -142,7 +142,7 @@ pub(in crate::app) async fn report(
     };
     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let before = refund.clone();
-    match refund::flow::report(standing, refund, told, merchant.settings.confirm_on, work.now)? {
+    match refund::flow::report(standing, refund, reported, merchant.settings.confirm_on, work.now)? {
         None => Ok((false, before)),
         Some(outcome) => {
             app::refund::create::commit(work, tenant, &merchant, &outcome).await?;

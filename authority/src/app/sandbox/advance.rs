@@ -29,8 +29,8 @@ impl App {
                 let id = id.ok_or_else(missing)?;
                 let payment = work.tx.payment_get(&tenant, &id).await?.ok_or_else(missing)?;
                 Mutation::check_version(if_match, payment.resource_version, false)?;
-                let told = PaymentAdvance::read(&body)?.report();
-                let (applied, payment) = payments::report(work, &tenant, payment, told).await?;
+                let reported = PaymentAdvance::read(&body)?.report();
+                let (applied, payment) = payments::report(work, &tenant, payment, reported).await?;
                 let result = AdvanceResult { applied, record: Named::Payment(&payment) };
                 Ok(Answer::record(200, &result)?.version(payment.resource_version))
             })
@@ -56,8 +56,8 @@ impl App {
                 let id = id.ok_or_else(missing)?;
                 let refund = work.tx.refund_get(&tenant, &id).await?.ok_or_else(missing)?;
                 Mutation::check_version(if_match, refund.resource_version, false)?;
-                let told = RefundAdvance::read(&body)?.report();
-                let (applied, refund) = refunding::report(work, &tenant, refund, told).await?;
+                let reported = RefundAdvance::read(&body)?.report();
+                let (applied, refund) = refunding::report(work, &tenant, refund, reported).await?;
                 let result = AdvanceResult { applied, record: Named::Refund(&refund) };
                 Ok(Answer::record(200, &result)?.version(refund.resource_version))
             })
@@ -86,9 +86,10 @@ impl App {
                     return Err(missing());
                 }
                 Mutation::check_version(if_match, shipment.resource_version, false)?;
-                let told = ShipmentAdvance::read(&body)?.report();
-                let told = ShipmentReportRequest::read(&told, work.now)?.into_report();
-                let (applied, shipment) = shipment::reports::report(work, &tenant, shipment, &told).await?;
+                let reported = ShipmentAdvance::read(&body)?.report();
+                let reported = ShipmentReportRequest::read(&reported, work.now)?.into_report();
+                let (applied, shipment) =
+                    shipment::reports::report(work, &tenant, shipment, &reported).await?;
                 let result = AdvanceResult { applied, record: Named::Shipment(&shipment) };
                 Ok(Answer::record(200, &result)?.version(shipment.resource_version))
             })

@@ -85,9 +85,9 @@ pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     payment: Payment,
-    mut told: Map<String, Value>,
+    mut reported: Map<String, Value>,
 ) -> Result<(bool, Payment), Refusal> {
-    told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
-    let request = PaymentReportRequest::read(&Value::Object(told), work.now)?;
+    reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
+    let request = PaymentReportRequest::read(&Value::Object(reported), work.now)?;
     payment::reports::report(work, tenant, payment, request).await
 }

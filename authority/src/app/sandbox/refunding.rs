@@ -57,10 +57,10 @@ pub(super) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     refund: Refund,
-    mut told: Map<String, Value>,
+    mut reported: Map<String, Value>,
 ) -> Result<(bool, Refund), Refusal> {
-    told.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
-    let request = RefundReportRequest::read(&Value::Object(told))?;
+    reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
+    let request = RefundReportRequest::read(&Value::Object(reported))?;
     refund::reports::report(work, tenant, refund, &request.report).await
 }
 
@@ -71,8 +71,8 @@ pub(super) async fn complete(
     mut refund: Refund,
 ) -> Result<(), Refusal> {
     for to in ["processing", "completed"] {
-        let told = RefundAdvance::read(&json!({ "to": to }))?.report();
-        (_, refund) = report(work, tenant, refund, told).await?;
+        let reported = RefundAdvance::read(&json!({ "to": to }))?.report();
+        (_, refund) = report(work, tenant, refund, reported).await?;
     }
     Ok(())
 }

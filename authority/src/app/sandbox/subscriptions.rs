@@ -50,9 +50,9 @@ impl App {
                     return Err(missing());
                 }
                 Mutation::check_version(if_match, before.record.resource_version, false)?;
-                let told = SubscriptionAdvance::read(&body)?.report();
-                let told = SubscriptionReportRequest::read(&told, work.now)?;
-                let (applied, after) = subscriptions::report(work, &tenant, before, told).await?;
+                let reported = SubscriptionAdvance::read(&body)?.report();
+                let reported = SubscriptionReportRequest::read(&reported, work.now)?;
+                let (applied, after) = subscriptions::report(work, &tenant, before, reported).await?;
                 let result = AdvanceResult { applied, record: Named::Subscription(&after.record) };
                 Ok(Answer::record(200, &result)?.version(after.record.resource_version))
             })

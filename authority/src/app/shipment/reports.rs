@@ -58,8 +58,8 @@ impl App {
                     let (_, shipment) = found.ok_or_else(missing)?;
                     let (tenant, shipment) =
                         work.tx.shipment_find(&shipment.id).await?.ok_or_else(missing)?;
-                    let told = ShipmentReportRequest::read(&body, work.now)?.into_report();
-                    let (applied, shipment) = report(work, &tenant, shipment, &told).await?;
+                    let reported = ShipmentReportRequest::read(&body, work.now)?.into_report();
+                    let (applied, shipment) = report(work, &tenant, shipment, &reported).await?;
                     let result = ReportResult { applied, shipment: &shipment };
                     Ok(Answer::record(200, &result)?
                         .version(shipment.resource_version)
@@ -102,13 +102,13 @@ pub(in crate::app) async fn report(
     work: &mut Work<'_>,
     tenant: &Tenant,
     shipment: Shipment,
-    told: &ShipmentReport,
+    reported: &ShipmentReport,
 ) -> Result<(bool, Shipment), Refusal> {
     let number = shipment.order_number.clone();
     let order = work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)?;
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
     let marked = work.tx.fulfillment_marks(tenant, &number).await?;
-    let (shipment, changes) = shipment::flow::report(order, &parcels, &marked, shipment, told, work.now)?;
+    let (shipment, changes) = shipment::flow::report(order, &parcels, &marked, shipment, reported, work.now)?;
     if changes.is_empty() {
         return Ok((false, shipment));
     }

@@ -78,7 +78,7 @@ fn split(option: &str) -> (Option<&str>, &str) {
 
 fn target(text: &str, allow_remote: bool) -> Result<TargetUrl, Failure> {
     let rules = UrlRules::new(UrlPolicy::Development);
-    let local = rules.parse(text, false).ok().filter(|target| target.reach() == NetworkScope::Loopback);
+    let local = rules.parse(text, false).ok().filter(|target| target.scope() == NetworkScope::Loopback);
     if let Some(local) = local {
         return Ok(local);
     }

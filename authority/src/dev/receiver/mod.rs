@@ -109,13 +109,13 @@ impl Receiver {
         inbox: Inbox,
         clock: Arc<dyn Clock>,
     ) -> (Self, mpsc::Receiver<Arrival>) {
-        let (told, arrivals) = mpsc::channel(ARRIVALS_MAX);
+        let (sender, arrivals) = mpsc::channel(ARRIVALS_MAX);
         let (stop, mut stopped) = watch::channel(false);
-        let desk = Arc::new(ReceiverState { verifier, inbox: inbox.clone(), clock, told });
-        let router = Router::new().route(PATH, any(receive)).with_state(Arc::clone(&desk));
+        let state = Arc::new(ReceiverState { verifier, inbox: inbox.clone(), clock, arrivals: sender });
+        let router = Router::new().route(PATH, any(receive)).with_state(Arc::clone(&state));
         let server = tokio::spawn(async move {
-            desk.finish_what_was_left().await;
-            drop(desk);
+            state.finish_what_was_left().await;
+            drop(state);
             let stopped = async move {
                 // A dropped sender means that the receiver is gone: stop, too.
                 let _ = stopped.wait_for(|stop| *stop).await;
@@ -139,18 +139,18 @@ struct ReceiverState {
     verifier: Verifier,
     inbox: Inbox,
     clock: Arc<dyn Clock>,
-    told: mpsc::Sender<Arrival>,
+    arrivals: mpsc::Sender<Arrival>,
 }
 
-async fn receive(State(desk): State<Arc<ReceiverState>>, request: Request) -> Response {
+async fn receive(State(state): State<Arc<ReceiverState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let verdict = match read(&parts.method, &parts.headers, body).await {
         Ok(body) => {
-            let judging = tokio::spawn(async move { desk.judge(&parts.headers, body.as_deref()).await });
+            let judging = tokio::spawn(async move { state.judge(&parts.headers, body.as_deref()).await });
             judging.await.unwrap_or(Verdict::StorageUnavailable)
         }
         Err(verdict) => {
-            desk.tell(Arrival { verdict, event: None }).await;
+            state.tell(Arrival { verdict, event: None }).await;
             verdict
         }
     };
@@ -236,7 +236,7 @@ impl ReceiverState {
         if verdict == Verdict::First
             && let Err(error) = self.inbox.processed(&envelope.id).await
         {
-            tracing::warn!(event_id = %envelope.id, %error, "processed, but not noted: told again at the next start");
+            tracing::warn!(event_id = %envelope.id, %error, "processed, but not recorded: it is processed again at the next start");
         }
     }
 
@@ -259,7 +259,7 @@ impl ReceiverState {
 
     async fn tell(&self, arrival: Arrival) {
         // The channel is closed when the process is about to end.
-        let _ = self.told.send(arrival).await;
+        let _ = self.arrivals.send(arrival).await;
     }
 }
 

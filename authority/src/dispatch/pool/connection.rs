@@ -175,8 +175,8 @@ impl Lease {
     pub(super) fn undo(self) -> Option<Http1> {
         match self.0 {
             Leased::Http1 { connection, .. } => Some(connection),
-            Leased::Http2(place) => {
-                place.undo();
+            Leased::Http2(slot) => {
+                slot.undo();
                 None
             }
         }
@@ -194,13 +194,13 @@ impl Lease {
                 if response.body().is_end_stream() {
                     back.is_near();
                 }
-                let place = LeasedSlot::Http1(Arc::clone(&back));
+                let slot = LeasedSlot::Http1(Arc::clone(&back));
                 give_back(connection, back);
-                Ok(response.map(|body| LeasedBody { body, place }))
+                Ok(response.map(|body| LeasedBody { body, slot }))
             }
-            Leased::Http2(place) => {
-                let response = place.send(request).await?;
-                Ok(response.map(|body| LeasedBody { body, place: LeasedSlot::Http2(place) }))
+            Leased::Http2(slot) => {
+                let response = slot.send(request).await?;
+                Ok(response.map(|body| LeasedBody { body, slot: LeasedSlot::Http2(slot) }))
             }
         }
     }
@@ -258,7 +258,7 @@ enum LeasedSlot {
 /// A response's body, and what it occupies.
 pub(in crate::dispatch) struct LeasedBody {
     body: Incoming,
-    place: LeasedSlot,
+    slot: LeasedSlot,
 }
 
 impl Body for LeasedBody {
@@ -270,7 +270,7 @@ impl Body for LeasedBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if let (Poll::Ready(None), LeasedSlot::Http1(back)) = (&polled, &self.place) {
+        if let (Poll::Ready(None), LeasedSlot::Http1(back)) = (&polled, &self.slot) {
             back.is_near();
         }
         polled

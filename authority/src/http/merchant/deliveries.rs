@@ -55,8 +55,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
-async fn deliveries_list(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn deliveries_list(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let endpoint = parsed(endpoint, EndpointId::parse);
         let filter = DeliveryFilter {
@@ -72,16 +72,16 @@ async fn deliveries_list(State(roots): State<AppState>, endpoint: Segment, reque
     .await
 }
 
-async fn delivery_get(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn delivery_get(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_get(&entered.who, parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn delivery_retry(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn delivery_retry(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(delivery, DeliveryId::parse);
         app.delivery_retry_own(&who, mutation, id, body).await.map(Reply::Answer)

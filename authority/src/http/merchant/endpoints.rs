@@ -106,8 +106,8 @@ pub(super) fn routes() -> Routes {
         .add(&TEST, endpoint_test)
 }
 
-async fn endpoints_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoints_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let status = query.list::<EndpointStatus>("status")?;
         let list = list_request(query, ROWS)?;
@@ -116,24 +116,24 @@ async fn endpoints_list(State(roots): State<AppState>, request: Request) -> Resp
     .await
 }
 
-async fn endpoint_create(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_create(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.endpoint_create(&who, mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn endpoint_get(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_get(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_get(&entered.who, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn endpoint_test(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_test(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_test(&who, mutation, id, Some(body)).await.map(Reply::Answer)
@@ -141,8 +141,8 @@ async fn endpoint_test(State(roots): State<AppState>, endpoint: Segment, request
     .await
 }
 
-async fn endpoint_change(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_change(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_change(&who, mutation, id, body).await.map(Reply::Answer)
@@ -150,8 +150,8 @@ async fn endpoint_change(State(roots): State<AppState>, endpoint: Segment, reque
     .await
 }
 
-async fn endpoint_delete(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_delete(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, _) = entered.write()?;
         app.endpoint_delete(&who, mutation, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
@@ -159,11 +159,11 @@ async fn endpoint_delete(State(roots): State<AppState>, endpoint: Segment, reque
 }
 
 async fn endpoint_rotate_secret(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     endpoint: Segment,
     request: Request,
 ) -> Response {
-    merchant(roots, request, async |app, entered| {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_rotate_secret(&who, mutation, id, body).await.map(Reply::Answer)
@@ -172,11 +172,11 @@ async fn endpoint_rotate_secret(
 }
 
 async fn endpoint_retire_secret(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     endpoint: Segment,
     request: Request,
 ) -> Response {
-    merchant(roots, request, async |app, entered| {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_retire_secret(&who, mutation, id, body).await.map(Reply::Answer)

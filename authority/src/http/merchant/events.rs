@@ -53,8 +53,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, events_list).add(&GET, event_get).add(&REPLAY, event_replay)
 }
 
-async fn events_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn events_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = EventFilter {
             types: event_types(&mut query, "type")?,
@@ -68,16 +68,16 @@ async fn events_list(State(roots): State<AppState>, request: Request) -> Respons
     .await
 }
 
-async fn event_get(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn event_get(State(state): State<AppState>, event: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.event_get(&entered.who, parsed(event, EventId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn event_replay(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn event_replay(State(state): State<AppState>, event: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.event_replay(&who, mutation, parsed(event, EventId::parse), body).await.map(Reply::Answer)
     })

@@ -46,8 +46,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&SET, reference_set).add(&REMOVE, reference_remove)
 }
 
-async fn reference_set(State(roots): State<AppState>, segments: Segments, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn reference_set(State(state): State<AppState>, segments: Segments, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (number, system) = named(segments)?;
         let (who, mutation, body) = entered.write()?;
         let action = ReferenceAction::Set(body);
@@ -56,8 +56,8 @@ async fn reference_set(State(roots): State<AppState>, segments: Segments, reques
     .await
 }
 
-async fn reference_remove(State(roots): State<AppState>, segments: Segments, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn reference_remove(State(state): State<AppState>, segments: Segments, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (number, system) = named(segments)?;
         let (who, mutation, _) = entered.write()?;
         let action = ReferenceAction::Remove;

@@ -31,8 +31,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&UPDATE, fulfillment_update)
 }
 
-async fn fulfillment_update(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn fulfillment_update(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.fulfillment_update(&who, mutation, number, body).await.map(Reply::Answer)

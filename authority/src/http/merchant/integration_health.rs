@@ -21,8 +21,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&GET, health_get)
 }
 
-async fn health_get(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn health_get(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.integration_health(&entered.who).await.map(Reply::Answer)
     })

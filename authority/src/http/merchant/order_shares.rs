@@ -81,8 +81,8 @@ fn filter(query: &mut Query) -> Result<ShareFilter, Refusal> {
     })
 }
 
-async fn share_create(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn share_create(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.share_create(&who, mutation, number, body).await.map(Reply::Answer)
@@ -90,8 +90,8 @@ async fn share_create(State(roots): State<AppState>, order: Segment, request: Re
     .await
 }
 
-async fn shares_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn shares_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = filter(&mut query)?;
         let list = list_request(query, ROWS)?;
@@ -100,16 +100,16 @@ async fn shares_list(State(roots): State<AppState>, request: Request) -> Respons
     .await
 }
 
-async fn share_revoke(State(roots): State<AppState>, share: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn share_revoke(State(state): State<AppState>, share: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.share_revoke(&who, mutation, parsed(share, ShareId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn partner_orders_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn partner_orders_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = filter(&mut query)?;
         let list = list_request(query, ROWS)?;
@@ -118,8 +118,8 @@ async fn partner_orders_list(State(roots): State<AppState>, request: Request) ->
     .await
 }
 
-async fn partner_order_get(State(roots): State<AppState>, share: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn partner_order_get(State(state): State<AppState>, share: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.partner_order_get(&entered.who, parsed(share, ShareId::parse)).await.map(Reply::Answer)
     })

@@ -43,8 +43,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, orders_list).add(&GET, order_get)
 }
 
-async fn orders_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn orders_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = OrderFilter {
             status: words::<OrderStatus>(&mut query, "status")?,
@@ -76,8 +76,8 @@ fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
     Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing))
 }
 
-async fn order_get(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_get(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.order_get(&entered.who, parsed(order, OrderNumber::parse)).await.map(Reply::Answer)
     })

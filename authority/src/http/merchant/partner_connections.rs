@@ -74,8 +74,8 @@ pub(super) fn routes() -> Routes {
         .add(&REVOKE, connection_revoke)
 }
 
-async fn connections_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn connections_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? };
         let list = list_request(query, ROWS)?;
@@ -84,32 +84,32 @@ async fn connections_list(State(roots): State<AppState>, request: Request) -> Re
     .await
 }
 
-async fn connection_create(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn connection_create(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.connection_create(&who, mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn connection_accept(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn connection_accept(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.connection_accept(&who, mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn connection_get(State(roots): State<AppState>, connection: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn connection_get(State(state): State<AppState>, connection: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.connection_get(&entered.who, parsed(connection, ConnectionId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn connection_revoke(State(roots): State<AppState>, connection: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn connection_revoke(State(state): State<AppState>, connection: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(connection, ConnectionId::parse);
         app.connection_revoke(&who, mutation, id, body).await.map(Reply::Answer)

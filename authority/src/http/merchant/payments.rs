@@ -33,8 +33,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, payments_list).add(&GET, payment_get)
 }
 
-async fn payments_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn payments_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = PaymentFilter {
             order_number: query.text("order_number")?,
@@ -49,8 +49,8 @@ async fn payments_list(State(roots): State<AppState>, request: Request) -> Respo
     .await
 }
 
-async fn payment_get(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn payment_get(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.payment_get(&entered.who, parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
     })

@@ -63,8 +63,8 @@ pub(super) fn routes() -> Routes {
         .add(&CANCEL, recovery_cancel)
 }
 
-async fn undelivered_list(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn undelivered_list(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let endpoint = parsed(endpoint, EndpointId::parse);
         let filter = UndeliveredFilter {
@@ -78,8 +78,8 @@ async fn undelivered_list(State(roots): State<AppState>, endpoint: Segment, requ
     .await
 }
 
-async fn endpoint_recover(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn endpoint_recover(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_recover(&who, mutation, id, body).await.map(Reply::Answer)
@@ -87,16 +87,16 @@ async fn endpoint_recover(State(roots): State<AppState>, endpoint: Segment, requ
     .await
 }
 
-async fn recovery_get(State(roots): State<AppState>, recovery: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn recovery_get(State(state): State<AppState>, recovery: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.recovery_get(&entered.who, parsed(recovery, RecoveryId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn recovery_cancel(State(roots): State<AppState>, recovery: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn recovery_cancel(State(state): State<AppState>, recovery: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(recovery, RecoveryId::parse);
         app.recovery_cancel(&who, mutation, id, body).await.map(Reply::Answer)

@@ -54,8 +54,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&REQUEST, refund_request).add(&LIST, refunds_list).add(&GET, refund_get)
 }
 
-async fn refund_request(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn refund_request(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.refund_request(&who, mutation, number, body).await.map(Reply::Answer)
@@ -63,8 +63,8 @@ async fn refund_request(State(roots): State<AppState>, order: Segment, request: 
     .await
 }
 
-async fn refunds_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn refunds_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = RefundFilter {
             order_number: query.text("order_number")?,
@@ -79,8 +79,8 @@ async fn refunds_list(State(roots): State<AppState>, request: Request) -> Respon
     .await
 }
 
-async fn refund_get(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn refund_get(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_get(&entered.who, parsed(refund, RefundId::parse)).await.map(Reply::Answer)
     })

@@ -49,8 +49,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, shipments_list).add(&CREATE, shipment_create).add(&GET, shipment_get)
 }
 
-async fn shipments_list(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn shipments_list(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, query, .. } = entered;
         let number = parsed(order, OrderNumber::parse);
         let list = list_request_within(query, ROWS, number.as_ref().map(OrderNumber::as_str))?;
@@ -59,8 +59,8 @@ async fn shipments_list(State(roots): State<AppState>, order: Segment, request: 
     .await
 }
 
-async fn shipment_create(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn shipment_create(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.shipment_create(&who, mutation, number, body).await.map(Reply::Answer)
@@ -68,8 +68,8 @@ async fn shipment_create(State(roots): State<AppState>, order: Segment, request:
     .await
 }
 
-async fn shipment_get(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn shipment_get(State(state): State<AppState>, shipment: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.shipment_get(&entered.who, parsed(shipment, ShipmentId::parse)).await.map(Reply::Answer)
     })

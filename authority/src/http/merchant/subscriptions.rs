@@ -33,8 +33,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, subscriptions_list).add(&GET, subscription_get)
 }
 
-async fn subscriptions_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn subscriptions_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let filter = SubscriptionFilter {
             status: words::<SubscriptionStatus>(&mut query, "status")?,
@@ -49,11 +49,11 @@ async fn subscriptions_list(State(roots): State<AppState>, request: Request) -> 
 }
 
 async fn subscription_get(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
-    merchant(roots, request, async |app, entered| {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         let id = parsed(subscription, SubscriptionId::parse);
         app.subscription_get(&entered.who, id).await.map(Reply::Answer)

@@ -50,8 +50,8 @@ pub(super) fn routes() -> Routes {
         .add(&ACKNOWLEDGE, checkpoint_acknowledge)
 }
 
-async fn order_feed(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_feed(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, query, .. } = entered;
         let list = list_request(query, FEED_ROWS)?;
         app.order_feed(&who, &list).await.map(Reply::List)
@@ -59,8 +59,8 @@ async fn order_feed(State(roots): State<AppState>, request: Request) -> Response
     .await
 }
 
-async fn checkpoints_list(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn checkpoints_list(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let AuthorizedRequest { who, mut query, .. } = entered;
         let streams = words::<CheckpointStream>(&mut query, "stream")?;
         let name = query.text("name")?;
@@ -70,8 +70,8 @@ async fn checkpoints_list(State(roots): State<AppState>, request: Request) -> Re
     .await
 }
 
-async fn checkpoint_acknowledge(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn checkpoint_acknowledge(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.checkpoint_acknowledge(&who, mutation, body).await.map(Reply::Answer)
     })

@@ -33,8 +33,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, alerts_list).add(&CLOSE, alert_close)
 }
 
-async fn alerts_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn alerts_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let AuthorizedRequest { mut query, .. } = entered;
         let codes = query.list("code")?;
         let mut status: Vec<AlertStatus> = query.list("status")?;
@@ -47,8 +47,8 @@ async fn alerts_list(State(roots): State<AppState>, request: Request) -> Respons
     .await
 }
 
-async fn alert_close(State(roots): State<AppState>, alert: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn alert_close(State(state): State<AppState>, alert: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.alert_close(mutation, parsed(alert, AlertId::parse), body).await.map(Reply::Answer)
     })

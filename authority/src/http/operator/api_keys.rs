@@ -53,8 +53,8 @@ pub(super) fn routes() -> Routes {
         .add(&REVOKE, api_key_revoke)
 }
 
-async fn api_keys_list(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn api_keys_list(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let merchant = parsed(merchant, MerchantId::parse);
         let list = list_request_within(entered.query, ROWS, merchant.as_ref().map(MerchantId::as_str))?;
         app.api_keys_list(&list, merchant).await.map(Reply::List)
@@ -62,8 +62,8 @@ async fn api_keys_list(State(roots): State<AppState>, merchant: Segment, request
     .await
 }
 
-async fn api_key_issue(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn api_key_issue(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let merchant = parsed(merchant, MerchantId::parse);
         app.api_key_issue(mutation, merchant, body).await.map(Reply::Answer)
@@ -71,16 +71,16 @@ async fn api_key_issue(State(roots): State<AppState>, merchant: Segment, request
     .await
 }
 
-async fn api_key_rotate(State(roots): State<AppState>, key: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn api_key_rotate(State(state): State<AppState>, key: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.api_key_rotate(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn api_key_revoke(State(roots): State<AppState>, key: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn api_key_revoke(State(state): State<AppState>, key: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.api_key_revoke(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
     })

@@ -27,8 +27,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, audit_log_list)
 }
 
-async fn audit_log_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn audit_log_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AuditFilter {
             author: query.parsed("key_id", "an operator key's id or cli", Author::parse)?,

@@ -67,41 +67,41 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn checkout_open(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     segments: TenantSegments,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn checkout_get(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn checkout_get(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.checkout_get(parsed(checkout, CheckoutId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn checkout_cancel(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
+async fn checkout_cancel(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Cancelled);
-    end(roots, action, checkout, request).await
+    end(state, action, checkout, request).await
 }
 
-async fn checkout_expire(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
+async fn checkout_expire(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
     let action = CheckoutAction::End(CheckoutEnd::Expired);
-    end(roots, action, checkout, request).await
+    end(state, action, checkout, request).await
 }
 
-async fn checkout_complete(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
-    end(roots, CheckoutAction::Complete, checkout, request).await
+async fn checkout_complete(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
+    end(state, CheckoutAction::Complete, checkout, request).await
 }
 
-async fn end(roots: AppState, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn end(state: AppState, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let checkout = parsed(checkout, CheckoutId::parse);
         app.checkout_end(mutation, checkout, action, body).await.map(Reply::Answer)

@@ -50,8 +50,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
 }
 
-async fn deliveries_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn deliveries_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AllDeliveriesFilter {
             merchant_id: query.parsed("merchant", "a merchant's id", MerchantId::parse)?,
@@ -66,16 +66,16 @@ async fn deliveries_list(State(roots): State<AppState>, request: Request) -> Res
     .await
 }
 
-async fn delivery_get(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn delivery_get(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.delivery_find(parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn delivery_retry(State(roots): State<AppState>, delivery: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn delivery_retry(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.delivery_retry(mutation, parsed(delivery, DeliveryId::parse), body).await.map(Reply::Answer)
     })

@@ -114,24 +114,24 @@ pub(super) fn routes() -> Routes {
         .add(&OUTBOX, outbox)
 }
 
-async fn endpoint_get(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn endpoint_get(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.endpoint_find(parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn endpoint_update(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn endpoint_update(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.endpoint_limit(mutation, parsed(endpoint, EndpointId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn endpoint_disable(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn endpoint_disable(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_switch(mutation, id, EndpointStatus::Disabled, body).await.map(Reply::Answer)
@@ -139,8 +139,8 @@ async fn endpoint_disable(State(roots): State<AppState>, endpoint: Segment, requ
     .await
 }
 
-async fn endpoint_enable(State(roots): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn endpoint_enable(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
         app.endpoint_switch(mutation, id, EndpointStatus::Enabled, body).await.map(Reply::Answer)
@@ -148,48 +148,48 @@ async fn endpoint_enable(State(roots): State<AppState>, endpoint: Segment, reque
     .await
 }
 
-async fn sink_get(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn sink_get(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.sink_get().await.map(Reply::Answer)
     })
     .await
 }
 
-async fn sink_create(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn sink_create(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_create(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn sink_change(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn sink_change(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_change(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn sink_delete(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn sink_delete(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, _) = entered.write()?;
         app.sink_delete(mutation).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn sink_rotate_secret(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn sink_rotate_secret(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.sink_rotate_secret(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn outbox(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn outbox(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.outbox().await.map(Reply::Answer)
     })

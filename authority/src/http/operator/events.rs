@@ -44,8 +44,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&LIST, events_list).add(&GET, event_get)
 }
 
-async fn events_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn events_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let mut query = entered.query;
         let merchant = query.parsed("merchant", "a merchant's id", MerchantId::parse)?;
         let livemode = mode_filter(&mut query)?;
@@ -74,8 +74,8 @@ fn of_one_stream(missing: &'static str) -> Refusal {
     Refusal::new(ErrorCode::InvalidParameter, detail).param(missing)
 }
 
-async fn event_get(State(roots): State<AppState>, event: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn event_get(State(state): State<AppState>, event: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.event_find(parsed(event, EventId::parse)).await.map(Reply::Answer)
     })

@@ -58,8 +58,8 @@ pub(super) fn routes() -> Routes {
         .add(&UPDATE, merchant_update)
 }
 
-async fn merchants_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn merchants_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let mut query = entered.query;
         let filter = MerchantFilter {
             status: words::<MerchantStatus>(&mut query, "status")?,
@@ -71,24 +71,24 @@ async fn merchants_list(State(roots): State<AppState>, request: Request) -> Resp
     .await
 }
 
-async fn merchant_create(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn merchant_create(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.merchant_create(mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn merchant_get(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn merchant_get(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.merchant_get(parsed(merchant, MerchantId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn merchant_update(State(roots): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn merchant_update(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.merchant_update(mutation, parsed(merchant, MerchantId::parse), body).await.map(Reply::Answer)
     })

@@ -43,16 +43,16 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&METRICS, metrics)
 }
 
-async fn metrics(State(roots): State<AppState>) -> Response {
+async fn metrics(State(state): State<AppState>) -> Response {
     let mut registry = Registry::with_prefix("authority");
-    let figures = roots.figures.get(&roots.app).await;
+    let figures = state.figures.get(&state.app).await;
     register_build(&mut registry);
-    register_service(&mut registry, &roots.app);
+    register_service(&mut registry, &state.app);
     register_database(&mut registry, figures.as_ref());
     let mut process = Registry::default();
     register_process(&mut process);
     // Writing to memory does not fail.
-    let text = roots.metrics.write(&[&registry, &process]).unwrap_or_default();
+    let text = state.metrics.write(&[&registry, &process]).unwrap_or_default();
     ([(CONTENT_TYPE, OPEN_METRICS)], text).into_response()
 }
 

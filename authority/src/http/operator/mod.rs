@@ -102,8 +102,8 @@ fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
 }
 
 /// Ready means that the service can do its work ([`crate::app::App::ready`]).
-async fn readyz(State(roots): State<AppState>) -> Response {
-    match roots.app.ready().await {
+async fn readyz(State(state): State<AppState>) -> Response {
+    match state.app.ready().await {
         Ok(()) => (StatusCode::OK, "ready\n").into_response(),
         Err(refusal) => Problem(refusal).into_response(),
     }

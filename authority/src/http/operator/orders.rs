@@ -72,16 +72,16 @@ pub(super) fn routes() -> Routes {
         .add(&CANCEL, order_cancel)
 }
 
-async fn order_ingest(State(roots): State<AppState>, segments: TenantSegments, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn order_ingest(State(state): State<AppState>, segments: TenantSegments, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.order_ingest(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn order_get(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn order_get(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.order_read(tenant, number).await.map(Reply::Answer)
@@ -89,29 +89,29 @@ async fn order_get(State(roots): State<AppState>, segments: RecordSegments, requ
     .await
 }
 
-async fn order_edit(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    change(roots, OrderAction::Edit, segments, request).await
+async fn order_edit(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
+    change(state, OrderAction::Edit, segments, request).await
 }
 
 async fn order_confirm(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     segments: RecordSegments,
     request: Request,
 ) -> Response {
-    change(roots, OrderAction::Confirm, segments, request).await
+    change(state, OrderAction::Confirm, segments, request).await
 }
 
-async fn order_cancel(State(roots): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    change(roots, OrderAction::Cancel, segments, request).await
+async fn order_cancel(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
+    change(state, OrderAction::Cancel, segments, request).await
 }
 
 async fn change(
-    roots: AppState,
+    state: AppState,
     action: OrderAction,
     segments: RecordSegments,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.order_change(mutation, tenant, number, action, body).await.map(Reply::Answer)

@@ -86,8 +86,8 @@ pub(super) fn routes() -> Routes {
         .add(&REFUND, payment_refund)
 }
 
-async fn payments_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn payments_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let AuthorizedRequest { mut query, .. } = entered;
         let filter = AllPaymentsFilter {
             status: words::<PaymentStatus>(&mut query, "status")?,
@@ -99,16 +99,16 @@ async fn payments_list(State(roots): State<AppState>, request: Request) -> Respo
     .await
 }
 
-async fn payment_find(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn payment_find(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.payment_find(parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn payment_refund(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn payment_refund(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let payment = parsed(payment, PaymentId::parse);
         app.refund_request_of_payment(mutation, payment, body).await.map(Reply::Answer)
@@ -117,19 +117,19 @@ async fn payment_refund(State(roots): State<AppState>, payment: Segment, request
 }
 
 async fn payment_start(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     segments: TenantSegments,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.payment_start(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn payment_report(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn payment_report(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let payment = parsed(payment, PaymentId::parse);
         app.payment_report(mutation, payment, body).await.map(Reply::Answer)

@@ -67,11 +67,11 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn refund_request(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     segments: RecordSegments,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let (tenant, number) = tenant_and(segments, OrderNumber::parse);
         app.refund_request_for(mutation, tenant, number, body).await.map(Reply::Answer)
@@ -79,16 +79,16 @@ async fn refund_request(
     .await
 }
 
-async fn refund_report(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn refund_report(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.refund_report(mutation, parsed(refund, RefundId::parse), body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn refunds_list(State(roots): State<AppState>, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn refunds_list(State(state): State<AppState>, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let AuthorizedRequest { mut query, .. } = entered;
         let status = query.list("status")?;
         let list = list_request(query, ROWS)?;
@@ -97,8 +97,8 @@ async fn refunds_list(State(roots): State<AppState>, request: Request) -> Respon
     .await
 }
 
-async fn refund_find(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn refund_find(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.refund_find(parsed(refund, RefundId::parse)).await.map(Reply::Answer)
     })

@@ -27,8 +27,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&REPORT, shipment_report)
 }
 
-async fn shipment_report(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
-    operator(roots, request, async |app, entered| {
+async fn shipment_report(State(state): State<AppState>, shipment: Segment, request: Request) -> Response {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let shipment = parsed(shipment, ShipmentId::parse);
         app.shipment_report(mutation, shipment, body).await.map(Reply::Answer)

@@ -44,11 +44,11 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn subscription_open(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     segments: TenantSegments,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         app.subscription_open(mutation, tenant(segments), body).await.map(Reply::Answer)
     })
@@ -56,11 +56,11 @@ async fn subscription_open(
 }
 
 async fn subscription_report(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         let (_, mutation, body) = entered.write()?;
         let id = parsed(subscription, SubscriptionId::parse);
         app.subscription_report(mutation, id, body).await.map(Reply::Answer)
@@ -69,11 +69,11 @@ async fn subscription_report(
 }
 
 async fn subscription_get(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
-    operator(roots, request, async |app, entered| {
+    operator(state, request, async |app, entered| {
         entered.query.finish()?;
         app.subscription_find(parsed(subscription, SubscriptionId::parse)).await.map(Reply::Answer)
     })

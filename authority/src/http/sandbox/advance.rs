@@ -75,8 +75,8 @@ pub(super) fn routes() -> Routes {
         .add(&SUBSCRIPTION, subscription_advance)
 }
 
-async fn payment_advance(State(roots): State<AppState>, payment: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn payment_advance(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(payment, PaymentId::parse);
         app.sandbox_payment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
@@ -84,8 +84,8 @@ async fn payment_advance(State(roots): State<AppState>, payment: Segment, reques
     .await
 }
 
-async fn refund_advance(State(roots): State<AppState>, refund: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn refund_advance(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(refund, RefundId::parse);
         app.sandbox_refund_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
@@ -93,8 +93,8 @@ async fn refund_advance(State(roots): State<AppState>, refund: Segment, request:
     .await
 }
 
-async fn shipment_advance(State(roots): State<AppState>, shipment: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn shipment_advance(State(state): State<AppState>, shipment: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(shipment, ShipmentId::parse);
         app.sandbox_shipment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
@@ -102,8 +102,8 @@ async fn shipment_advance(State(roots): State<AppState>, shipment: Segment, requ
     .await
 }
 
-async fn subscription_open(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn subscription_open(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.sandbox_subscription_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
@@ -111,11 +111,11 @@ async fn subscription_open(State(roots): State<AppState>, request: Request) -> R
 }
 
 async fn subscription_advance(
-    State(roots): State<AppState>,
+    State(state): State<AppState>,
     subscription: Segment,
     request: Request,
 ) -> Response {
-    merchant(roots, request, async |app, entered| {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(subscription, SubscriptionId::parse);
         app.sandbox_subscription_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)

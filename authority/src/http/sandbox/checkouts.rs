@@ -56,16 +56,16 @@ pub(super) fn routes() -> Routes {
         .add(&EXPIRE, checkout_expire)
 }
 
-async fn checkout_open(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn checkout_open(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.sandbox_checkout_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn checkout_pay(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn checkout_pay(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
         app.sandbox_checkout_pay(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
@@ -73,16 +73,16 @@ async fn checkout_pay(State(roots): State<AppState>, checkout: Segment, request:
     .await
 }
 
-async fn checkout_cancel(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
-    checkout_end(roots, checkout, CheckoutEnd::Cancelled, request).await
+async fn checkout_cancel(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
+    checkout_end(state, checkout, CheckoutEnd::Cancelled, request).await
 }
 
-async fn checkout_expire(State(roots): State<AppState>, checkout: Segment, request: Request) -> Response {
-    checkout_end(roots, checkout, CheckoutEnd::Expired, request).await
+async fn checkout_expire(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
+    checkout_end(state, checkout, CheckoutEnd::Expired, request).await
 }
 
-async fn checkout_end(roots: AppState, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn checkout_end(state: AppState, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(checkout, CheckoutId::parse);
         app.sandbox_checkout_end(Owner::of(&who), mutation, id, how, body).await.map(Reply::Answer)

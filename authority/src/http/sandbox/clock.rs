@@ -30,16 +30,16 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&GET, get).add(&ADVANCE, advance)
 }
 
-async fn get(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn get(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         entered.query.finish()?;
         app.sandbox_clock_get(Owner::of(&entered.who)).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn advance(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn advance(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.sandbox_clock_advance(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })

@@ -59,16 +59,16 @@ pub(super) fn routes() -> Routes {
         .add(&SHARE, order_share)
 }
 
-async fn order_ingest(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_ingest(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.sandbox_order_ingest(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })
     .await
 }
 
-async fn order_pay(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_pay(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_pay(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
@@ -76,8 +76,8 @@ async fn order_pay(State(roots): State<AppState>, order: Segment, request: Reque
     .await
 }
 
-async fn order_cancel(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_cancel(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_cancel(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
@@ -85,8 +85,8 @@ async fn order_cancel(State(roots): State<AppState>, order: Segment, request: Re
     .await
 }
 
-async fn order_share(State(roots): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn order_share(State(state): State<AppState>, order: Segment, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let number = parsed(order, OrderNumber::parse);
         app.sandbox_order_share(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)

@@ -21,8 +21,8 @@ pub(super) fn routes() -> Routes {
     Routes::new().add(&SEED, seed)
 }
 
-async fn seed(State(roots): State<AppState>, request: Request) -> Response {
-    merchant(roots, request, async |app, entered| {
+async fn seed(State(state): State<AppState>, request: Request) -> Response {
+    merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         app.sandbox_seed(Owner::of(&who), mutation, body).await.map(Reply::Answer)
     })

@@ -11,10 +11,10 @@ use crate::hand_off::{DispatchHandle, HandedOff};
 /// The connection of a job to the dispatcher.
 pub trait HandOff {
     /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
-    fn desk(&self) -> Option<Arc<DispatchHandle>>;
+    fn dispatch(&self) -> Option<Arc<DispatchHandle>>;
 
     /// Sets the dispatch handle of the job, before it runs.
-    fn set_desk(&mut self, desk: Option<Arc<DispatchHandle>>);
+    fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>);
 
     /// Hands off a delivery whose row this job has leased: after the commit, and not at all when the job is undone.
     fn hand_off(&mut self, delivery: HandedOff);

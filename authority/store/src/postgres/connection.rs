@@ -202,13 +202,13 @@ impl WritingConnection for PostgresWriting {
     async fn prefetch(
         &mut self,
         jobs: &[&Prefetch],
-        desk: Option<Arc<DispatchHandle>>,
+        dispatch: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         conn.begin_job(0);
         let looking = async {
             let mut session = Session::new(conn);
-            session.set_desk(desk);
+            session.set_dispatch(dispatch);
             let seen = session.prefetch(jobs).await;
             Ok(conn.end_look(seen).await?)
         };
@@ -216,14 +216,14 @@ impl WritingConnection for PostgresWriting {
         self.in_time(looked)
     }
 
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
+    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
         let Some(conn) = self.conn.as_mut().filter(|conn| conn.is_writing()) else { return Err(gone()) };
-        conn.begin_job(place);
+        conn.begin_job(index);
         let running = async {
             let mut session = Session::new(conn);
             let ran = job.run(&mut session).await;
-            let made = session.made;
-            Ok((conn.end_job(ran).await?, made))
+            let effects = session.effects;
+            Ok((conn.end_job(ran).await?, effects))
         };
         let ran = timeout(ANSWER_WAIT, running).await;
         self.in_time(ran)

@@ -27,8 +27,8 @@ pub(crate) const BATCH_MAX: usize = 128;
 /// A job that is counted until it is answered.
 pub(crate) struct Counted {
     pub(crate) job: Box<dyn Job>,
-    /// Its place in the queue, until it is taken for the first time.
-    place: Option<OwnedSemaphorePermit>,
+    /// What it has of the room in the queue, until it is taken for the first time.
+    permit: Option<OwnedSemaphorePermit>,
     /// How often a transaction waited for its turns in vain.
     pub(crate) waits: u32,
     /// The database has refused its rows once, and it runs again.
@@ -111,14 +111,14 @@ impl Queue {
     /// [`StoreError::Closed`] when the queue is closed.
     pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
         // Counted after it has a place: a caller that hangs up while the queue is full has submitted nothing.
-        let place = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let permit = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let mut state = self.state();
         if state.closing {
             return Err(StoreError::Closed);
         }
         self.unanswered.fetch_add(1, Ordering::Relaxed);
         let count = Count(Arc::clone(&self.unanswered));
-        state.jobs.push_back(Counted { job, place: Some(place), waits: 0, refused: false, _count: count });
+        state.jobs.push_back(Counted { job, permit: Some(permit), waits: 0, refused: false, _count: count });
         drop(state);
         self.changed.notify_one();
         Ok(())
@@ -218,7 +218,7 @@ impl State {
             if runs {
                 batch.wait |= begins_wait;
                 batch.turns = batch.turns.or(free);
-                job.place = None;
+                job.permit = None;
                 batch.jobs.push_back(job);
             } else {
                 if !turns.part {
@@ -263,7 +263,7 @@ impl State {
         while let Some(mut job) = self.jobs.pop_front() {
             let turns = job.job.turns();
             if picked.len() < most && runs(turns, reserved) {
-                job.place = None;
+                job.permit = None;
                 picked.push_back(job);
             } else {
                 if !turns.part {

@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::ports::{Audit, AuditFilter, Written};
 
 static AUDIT_LOG: Table = Table {
-    place: TableOrder::AuditEntry,
+    order: TableOrder::AuditEntry,
     touches: Touches::Any,
     into: "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
         version_before, resource_version, reason)",

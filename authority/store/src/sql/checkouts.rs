@@ -14,7 +14,7 @@ use crate::ports::{Checkouts, DueCheckout, SequenceRange};
 
 /// A version of a checkout.
 static CHECKOUTS: Table = Table {
-    place: TableOrder::Checkout,
+    order: TableOrder::Checkout,
     touches: Touches::Each("checkout"),
     into: "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
         created_sequence)",
@@ -45,7 +45,7 @@ impl Checkouts for Session<'_> {
         tenant: &Tenant,
         id: &CheckoutId,
     ) -> Result<Option<Checkout>, StoreError> {
-        if let Some(found) = self.conn.remembered.checkout(tenant, id.as_str()) {
+        if let Some(found) = self.conn.cache.checkout(tenant, id.as_str()) {
             return Ok(Some(serde_json::from_str(&found.body)?));
         }
         let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
@@ -57,7 +57,7 @@ impl Checkouts for Session<'_> {
         tenant: &Tenant,
         id: &CheckoutId,
     ) -> Result<Option<(Checkout, bool)>, StoreError> {
-        if let Some(known) = self.conn.remembered.payable(id.as_str()) {
+        if let Some(known) = self.conn.cache.payable(id.as_str()) {
             let ours = known.filter(|found| found.tenant == *tenant);
             return ours.map(|found| Ok((serde_json::from_str(&found.body)?, found.under_way))).transpose();
         }

@@ -22,7 +22,7 @@ const SPAN_MS: i64 = 5 * 60 * 1000;
 const ENDPOINTS: &str = "we_";
 
 static FIGURES: Table = Table {
-    place: TableOrder::Figure,
+    order: TableOrder::Figure,
     touches: Touches::Any,
     into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
     columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],

@@ -24,7 +24,7 @@ use crate::unfinished::all_waiting;
 /// own rows. Those of the platform's endpoint have
 /// numbers of their own where transactions of several shards make them at once.
 static DELIVERIES: Table = Table {
-    place: TableOrder::Delivery,
+    order: TableOrder::Delivery,
     touches: Touches::Any,
     into: "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
         status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)",
@@ -60,7 +60,7 @@ const SETTLE: &str = "UPDATE deliveries SET \
 
 /// Attempts that have ended.
 static ATTEMPTS: Table = Table {
-    place: TableOrder::Attempt,
+    order: TableOrder::Attempt,
     touches: Touches::Any,
     into: "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
         response_status, response_excerpt, retry_at)",
@@ -100,10 +100,10 @@ impl Deliveries for Session<'_> {
                 NewDeliveryState::NoRoom | NewDeliveryState::HeldBack | NewDeliveryState::Unasked => None,
             };
             match placed {
-                NewDeliveryState::HandedOff(_) => self.conn.remembered.fill_place(endpoint),
+                NewDeliveryState::HandedOff(_) => self.conn.cache.fill_place(endpoint),
                 NewDeliveryState::HeldBack => {}
                 NewDeliveryState::NoRoom => {
-                    self.conn.remembered.fill_up(endpoint);
+                    self.conn.cache.fill_up(endpoint);
                     self.leave_behind(endpoint);
                 }
                 NewDeliveryState::Unasked => self.ask_for_room(endpoint, now),

@@ -19,7 +19,7 @@ use crate::shards::ShardSet;
 
 /// The counter of a stream, advanced from the value that was read.
 static STREAMS: Table = Table {
-    place: TableOrder::Stream,
+    order: TableOrder::Stream,
     touches: Touches::Each("stream"),
     into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
@@ -32,7 +32,7 @@ static STREAMS: Table = Table {
 };
 
 static EVENTS: Table = Table {
-    place: TableOrder::Event,
+    order: TableOrder::Event,
     touches: Touches::Any,
     into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body, request_id, \
          traceparent)",
@@ -62,14 +62,14 @@ impl Events for Session<'_> {
         now: Timestamp,
     ) -> Result<StreamPosition, StoreError> {
         self.need_turns(ShardSet::of(&tenant.merchant_id))?;
-        let mut found = match self.conn.remembered.stream(tenant) {
+        let mut found = match self.conn.cache.stream(tenant) {
             Some(stream) => stream.clone(),
             None => self.stream(tenant, now).await?,
         };
-        self.conn.remembered.room_as_it_is_now(&mut found.subscribers);
+        self.conn.cache.room_as_it_is_now(&mut found.subscribers);
         let last_sequence: i64 = found.last_sequence + count;
         let created_at = now.as_ms().max(found.last_created_at);
-        self.conn.remembered.move_stream(tenant, last_sequence, created_at);
+        self.conn.cache.move_stream(tenant, last_sequence, created_at);
         self.conn.buffer(
             &STREAMS,
             [waits_under(tenant)],
@@ -92,7 +92,7 @@ impl Events for Session<'_> {
     async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError> {
         self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
-            self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
+            self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
         };
         let unknown: Vec<&Tenant> = tenants.iter().filter(unknown).copied().collect();
         if unknown.len() < 2 {
@@ -123,7 +123,7 @@ impl Events for Session<'_> {
                 ],
             );
         }
-        self.made.events += events.len();
+        self.effects.events += events.len();
         Ok(())
     }
 

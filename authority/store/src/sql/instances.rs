@@ -10,7 +10,7 @@ use crate::ports::Instances;
 
 /// A sign of life.
 static INSTANCES: Table = Table {
-    place: TableOrder::Instance,
+    order: TableOrder::Instance,
     touches: Touches::Each("instance"),
     into: "INSERT INTO instances (id, seen_at)",
     columns: &[Kind::Text],

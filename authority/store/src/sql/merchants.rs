@@ -32,7 +32,7 @@ impl Merchants for Session<'_> {
     }
 
     async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>, StoreError> {
-        if let Some(merchant) = self.conn.remembered.merchant(id) {
+        if let Some(merchant) = self.conn.cache.merchant(id) {
             return Ok(Some(merchant.clone()));
         }
         let body: Option<String> = sqlx::query_scalar("SELECT body FROM merchants WHERE id = $1")

@@ -47,7 +47,7 @@ impl Session<'_> {
         number: &OrderNumber,
     ) -> Result<Arc<OrderSurroundings>, StoreError> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
-        if let Some(known) = self.conn.remembered.order(&key) {
+        if let Some(known) = self.conn.cache.order(&key) {
             return Ok(Arc::clone(known));
         }
         if self.conn.waits(&key) {
@@ -55,7 +55,7 @@ impl Session<'_> {
         }
         let around = self.read_orders(&[(tenant, number)]).await?.remove(&key).unwrap_or_default();
         if self.conn.is_writing() {
-            self.conn.remembered.note_order(key, Arc::clone(&around));
+            self.conn.cache.note_order(key, Arc::clone(&around));
         }
         Ok(around)
     }

@@ -22,7 +22,7 @@ pub(super) const NUMBERS_START_ABOVE: i64 = 100_000;
 
 /// A version of an order.
 static ORDERS: Table = Table {
-    place: TableOrder::Order,
+    order: TableOrder::Order,
     touches: Touches::Each("order"),
     into: "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
         currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
@@ -55,7 +55,7 @@ static ORDERS: Table = Table {
 
 /// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].
 static ORDER_COUNTERS: Table = Table {
-    place: TableOrder::OrderCounter,
+    order: TableOrder::OrderCounter,
     touches: Touches::Each("counter of orders"),
     into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
     columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
@@ -68,7 +68,7 @@ static ORDER_COUNTERS: Table = Table {
 
 /// The progress of an order's line.
 static ORDER_LINES: Table = Table {
-    place: TableOrder::OrderLine,
+    order: TableOrder::OrderLine,
     touches: Touches::Any,
     into: "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
         shipped_quantity, delivered_quantity)",
@@ -113,7 +113,7 @@ impl Session<'_> {
     ) -> Result<bool, StoreError> {
         let number = OrderNumber::generated(prefix, number);
         let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
-        if self.conn.remembered.is_unused(&key) {
+        if self.conn.cache.is_unused(&key) {
             return Ok(false);
         }
         if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
@@ -136,7 +136,7 @@ impl Orders for Session<'_> {
         tenant: &Tenant,
         prefix: &str,
     ) -> Result<OrderNumber, StoreError> {
-        let (from, taken) = match self.conn.remembered.counter(tenant) {
+        let (from, taken) = match self.conn.cache.counter(tenant) {
             Some(from) => (from, None),
             None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
         };
@@ -146,7 +146,7 @@ impl Orders for Session<'_> {
         while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
             number += 1;
         }
-        self.conn.remembered.move_counter(tenant, number);
+        self.conn.cache.move_counter(tenant, number);
         self.conn.buffer(
             &ORDER_COUNTERS,
             [counter_waits_under(tenant)],
@@ -196,7 +196,7 @@ impl Orders for Session<'_> {
         number: &OrderNumber,
     ) -> Result<Option<(String, i64)>, StoreError> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
-        if let Some(known) = self.conn.remembered.order(&key) {
+        if let Some(known) = self.conn.cache.order(&key) {
             return Ok(known.order.clone());
         }
         let statement = "SELECT body, resource_version FROM orders \

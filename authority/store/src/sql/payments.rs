@@ -19,7 +19,7 @@ use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Pag
 
 /// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].
 static PAYMENTS: Table = Table {
-    place: TableOrder::Payment,
+    order: TableOrder::Payment,
     touches: Touches::Each("payment"),
     into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
         amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
@@ -60,7 +60,7 @@ static PAYMENTS: Table = Table {
 /// What open refunds reserve of a payment, computed from their rows: whatever a use case computed, the schema's rule
 /// (I2) checks what is stored. With a body, the payment is stated anew, which must show the same sum.
 static RESERVATIONS: Table = Table {
-    place: TableOrder::RefundReservation,
+    order: TableOrder::RefundReservation,
     touches: Touches::Each("payment of a refund"),
     into: "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
              SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
@@ -78,7 +78,7 @@ static RESERVATIONS: Table = Table {
 
 /// A processor's message that was counted.
 static PROCESSOR_REPORTS: Table = Table {
-    place: TableOrder::ProcessorReport,
+    order: TableOrder::ProcessorReport,
     touches: Touches::Any,
     into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
         said, received_at)",
@@ -136,7 +136,7 @@ impl Session<'_> {
 
     /// Caches the records that were read with a payment.
     pub(super) fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
-        if self.conn.remembered.merchant(&tenant.merchant_id).is_none() {
+        if self.conn.cache.merchant(&tenant.merchant_id).is_none() {
             self.conn.note_merchant(&serde_json::from_str(row.try_get(6)?)?);
         }
         if let (Some(id), Some(body)) = (row.try_get::<Option<String>, _>(3)?, row.try_get(4)?) {
@@ -167,7 +167,7 @@ impl Payments for Session<'_> {
     }
 
     async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
-        if let Some(known) = self.conn.remembered.record(id.as_str()) {
+        if let Some(known) = self.conn.cache.record(id.as_str()) {
             return known
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
@@ -353,7 +353,7 @@ impl Payments for Session<'_> {
         message: &MessageId,
     ) -> Result<Option<KnownMessage>, StoreError> {
         let key = report_key(message);
-        if let Some(known) = self.conn.remembered.message(&key) {
+        if let Some(known) = self.conn.cache.message(&key) {
             return Ok(known.cloned());
         }
         let conn = self.conn.about(&[key]).await?;

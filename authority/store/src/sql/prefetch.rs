@@ -33,7 +33,7 @@ impl Session<'_> {
 
     async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         let unknown = |tenant: &&Tenant| {
-            self.conn.remembered.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
+            self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
         };
         let tenants: HashSet<_> = jobs.iter().filter_map(|job| job.tenant.as_ref()).filter(unknown).collect();
         let tenants: Vec<_> = tenants.into_iter().collect();
@@ -47,7 +47,7 @@ impl Session<'_> {
     }
 
     async fn merchants_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
-        let unknown = |id: &&_| self.conn.remembered.merchant(id).is_none();
+        let unknown = |id: &&_| self.conn.cache.merchant(id).is_none();
         let ids: BTreeSet<_> =
             jobs.iter().filter_map(|job| Some(&job.tenant.as_ref()?.merchant_id)).filter(unknown).collect();
         let ids: Vec<_> = ids.into_iter().collect();

@@ -50,7 +50,7 @@ impl Session<'_> {
         push_list(&mut query, ids);
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for id in ids {
-            self.conn.remembered.note_payable((*id).to_owned(), None);
+            self.conn.cache.note_payable((*id).to_owned(), None);
         }
         for row in rows {
             let found = FoundPayable {
@@ -58,7 +58,7 @@ impl Session<'_> {
                 body: row.try_get(3)?,
                 under_way: row.try_get(4)?,
             };
-            self.conn.remembered.note_payable(row.try_get(2)?, Some(found));
+            self.conn.cache.note_payable(row.try_get(2)?, Some(found));
         }
         Ok(())
     }
@@ -72,13 +72,13 @@ impl Session<'_> {
         push_list(&mut query, ids);
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for id in ids {
-            self.conn.remembered.note_record((*id).to_owned(), None);
+            self.conn.cache.note_record((*id).to_owned(), None);
         }
         for row in rows {
             let tenant: Tenant = bodies::tenant(&row)?;
             self.note_around(&tenant, &row)?;
             let found = FoundRecord { tenant, body: row.try_get(2)? };
-            self.conn.remembered.note_record(row.try_get(8)?, Some(found));
+            self.conn.cache.note_record(row.try_get(8)?, Some(found));
         }
         Ok(())
     }
@@ -93,11 +93,11 @@ impl Session<'_> {
         push_list(&mut query, ids);
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for id in ids {
-            self.conn.remembered.note_record((*id).to_owned(), None);
+            self.conn.cache.note_record((*id).to_owned(), None);
         }
         for row in rows {
             let found = FoundRecord { tenant: bodies::tenant(&row)?, body: row.try_get(2)? };
-            self.conn.remembered.note_record(row.try_get(3)?, Some(found));
+            self.conn.cache.note_record(row.try_get(3)?, Some(found));
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl Session<'_> {
     async fn orders_ahead(&mut self, orders: &[(&Tenant, &OrderNumber)]) -> Result<(), StoreError> {
         if orders.len() >= WORTH_IT {
             for (key, around) in self.read_orders(orders).await? {
-                self.conn.remembered.note_order(key, around);
+                self.conn.cache.note_order(key, around);
             }
         }
         Ok(())
@@ -134,11 +134,11 @@ impl Session<'_> {
         );
         let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
         for key in messages.keys() {
-            self.conn.remembered.note_message(key.clone(), None);
+            self.conn.cache.note_message(key.clone(), None);
         }
         for row in rows {
             let found = KnownMessage { resource_id: row.try_get(1)?, said: row.try_get(2)? };
-            self.conn.remembered.note_message(row.try_get(0)?, Some(found));
+            self.conn.cache.note_message(row.try_get(0)?, Some(found));
         }
         Ok(())
     }

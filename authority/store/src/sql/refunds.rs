@@ -20,7 +20,7 @@ use crate::ports::{FoundRefund, MadeUnderKey, Page, Refunds, SequenceRange};
 
 /// A version of a refund. Its idempotency key stays as it was inserted (contract 4.3).
 static REFUNDS: Table = Table {
-    place: TableOrder::Refund,
+    order: TableOrder::Refund,
     touches: Touches::Each("refund"),
     into: "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, \
         resource_version, created_sequence, created_at, body, requester, idempotency_key, idempotency_fingerprint)",
@@ -60,7 +60,7 @@ const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment 
 #[async_trait]
 impl Refunds for Session<'_> {
     async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>, StoreError> {
-        if let Some(known) = self.conn.remembered.record(id.as_str()) {
+        if let Some(known) = self.conn.cache.record(id.as_str()) {
             let own = known.filter(|found| found.tenant == *tenant);
             return Ok(own.map(|found| serde_json::from_str(&found.body)).transpose()?);
         }
@@ -105,7 +105,7 @@ impl Refunds for Session<'_> {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>, StoreError> {
         let waits_under = refund_key(tenant, requester, key);
-        if self.conn.remembered.is_unused(&waits_under) {
+        if self.conn.cache.is_unused(&waits_under) {
             return Ok(None);
         }
         let row = sqlx::query(

@@ -24,7 +24,7 @@ pub(super) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
 
 /// The answer to a request that has a key. An expired one is replaced.
 static IDEMPOTENCY: Table = Table {
-    place: TableOrder::Idempotency,
+    order: TableOrder::Idempotency,
     touches: Touches::Each("idempotency record"),
     into: "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
         expires_at)",
@@ -67,7 +67,7 @@ impl Requests for Session<'_> {
     ) -> Result<Option<([u8; 32], String)>, StoreError> {
         let (merchant_id, livemode) = columns(scope);
         let waits_under = waits_under(&merchant_id, livemode, key);
-        if let Some(known) = self.conn.remembered.key(&waits_under) {
+        if let Some(known) = self.conn.cache.key(&waits_under) {
             let current = known.filter(|found| found.expires_at > now.as_ms());
             return current
                 .map(|found| Ok((fingerprint(found.fingerprint.clone())?, found.answer.clone())))

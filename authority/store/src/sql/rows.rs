@@ -62,7 +62,7 @@ pub(crate) enum Kind {
 
 /// A table whose rows may be buffered.
 pub(crate) struct Table {
-    pub(super) place: TableOrder,
+    pub(super) order: TableOrder,
     pub(super) touches: Touches,
     /// `INSERT INTO … (…)` or, with [`Form::Update`], `UPDATE … SET …`.
     pub(super) into: &'static str,
@@ -220,7 +220,7 @@ pub(super) fn number(table: &Table, lines: &mut [Line<'_>]) {
 
 /// Sorts rows into steps, to be sent one after the other, each of one group per table in the order of tables.
 pub(super) fn steps(rows: &[Row]) -> Vec<Vec<Group<'_>>> {
-    let (later, first) = rows.iter().partition::<Vec<_>, _>(|row| row.table.place.is_sent_later());
+    let (later, first) = rows.iter().partition::<Vec<_>, _>(|row| row.table.order.is_sent_later());
     [first, later].into_iter().flat_map(steps_of).collect()
 }
 
@@ -243,26 +243,26 @@ fn steps_of(rows: Vec<&Row>) -> Vec<Vec<Group<'_>>> {
 struct Step<'r> {
     groups: BTreeMap<TableOrder, Group<'r>>,
     /// The index in its group of the row with this key.
-    places: HashMap<(TableOrder, &'r str), usize>,
+    indexes: HashMap<(TableOrder, &'r str), usize>,
 }
 
 impl<'r> Step<'r> {
     fn takes(&self, row: &Row) -> bool {
         match (row.table.together, row.keys.first()) {
-            (Together::Apart, Some(key)) => !self.places.contains_key(&(row.table.place, key.as_str())),
+            (Together::Apart, Some(key)) => !self.indexes.contains_key(&(row.table.order, key.as_str())),
             _ => true,
         }
     }
 
     fn add(&mut self, row: &'r Row) {
-        let place = row.table.place;
+        let order = row.table.order;
         let lines = &mut self
             .groups
-            .entry(place)
+            .entry(order)
             .or_insert_with(|| Group { table: row.table, lines: Vec::new() })
             .lines;
         if let Some(key) = row.keys.first() {
-            let at = *self.places.entry((place, key)).or_insert(lines.len());
+            let at = *self.indexes.entry((order, key)).or_insert(lines.len());
             match (row.table.together, lines.get_mut(at)) {
                 (Together::Merged, Some(earlier)) => return earlier.moved_on(&row.values),
                 (Together::Replaced, Some(earlier)) => return *earlier = Line::of(&row.values),

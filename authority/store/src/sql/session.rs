@@ -18,11 +18,11 @@ use crate::shards::ShardSet;
 pub(crate) struct Session<'c> {
     pub(crate) conn: &'c mut DbConnection,
     /// The effects to publish after the commit and not before.
-    pub(crate) made: CommitEffects,
+    pub(crate) effects: CommitEffects,
     /// What the job wrote, for the audit log.
     pub(crate) written: Vec<Written>,
     /// The dispatcher of this instance.
-    pub(super) desk: Option<Arc<DispatchHandle>>,
+    pub(super) dispatch: Option<Arc<DispatchHandle>>,
     /// Endpoints with due deliveries of this job whose capacity has not been checked yet, and the job's time.
     unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
     /// Deliveries that go as probes if their endpoints are held back.
@@ -37,9 +37,9 @@ impl<'c> Session<'c> {
     pub(crate) fn new(conn: &'c mut DbConnection) -> Self {
         Self {
             conn,
-            made: CommitEffects::default(),
+            effects: CommitEffects::default(),
             written: Vec::new(),
-            desk: None,
+            dispatch: None,
             unasked: None,
             probes: Vec::new(),
             kept_key: None,
@@ -49,20 +49,20 @@ impl<'c> Session<'c> {
 }
 
 impl HandOff for Session<'_> {
-    fn desk(&self) -> Option<Arc<DispatchHandle>> {
-        self.desk.clone()
+    fn dispatch(&self) -> Option<Arc<DispatchHandle>> {
+        self.dispatch.clone()
     }
 
-    fn set_desk(&mut self, desk: Option<Arc<DispatchHandle>>) {
-        self.desk = desk;
+    fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>) {
+        self.dispatch = dispatch;
     }
 
     fn hand_off(&mut self, delivery: HandedOff) {
-        self.made.handed_off.push(delivery);
+        self.effects.handed_off.push(delivery);
     }
 
     fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
-        self.made.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
+        self.effects.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
     }
 
     fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {
@@ -108,24 +108,24 @@ impl Session<'_> {
     /// Recalls the deliveries in the dispatcher's queue for this endpoint: they were leased for the endpoint as it
     /// was before the change.
     pub(super) fn recall(&mut self, endpoint: &EndpointId) {
-        if self.desk.is_some() {
-            self.made.recalled.push(endpoint.clone());
+        if self.dispatch.is_some() {
+            self.effects.recalled.push(endpoint.clone());
         }
     }
 
     /// Notes a due delivery to this endpoint that nobody holds, either for lack of capacity or because capacity has
     /// not been checked.
     pub(super) fn leave_behind(&mut self, endpoint: &EndpointId) {
-        if let Some(desk) = &self.desk {
-            desk.slots.leave_behind(endpoint);
-            self.made.left_behind.push(endpoint.clone());
+        if let Some(dispatch) = &self.dispatch {
+            dispatch.slots.leave_behind(endpoint);
+            self.effects.left_behind.push(endpoint.clone());
         }
     }
 
     /// The same where there may be capacity: the delivery is claimed at the end of the job.
     pub(super) fn ask_for_room(&mut self, endpoint: &EndpointId, now: Timestamp) {
         self.leave_behind(endpoint);
-        if self.desk.is_some() {
+        if self.dispatch.is_some() {
             let (endpoints, at) = self.unasked.get_or_insert_with(|| (BTreeSet::new(), now));
             endpoints.insert(endpoint.clone());
             *at = now;

@@ -17,7 +17,7 @@ use crate::ports::{MadeUnderKey, SequenceRange, Shipments};
 
 /// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
 static SHIPMENTS: Table = Table {
-    place: TableOrder::Shipment,
+    order: TableOrder::Shipment,
     touches: Touches::Each("shipment"),
     into: "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
         resource_version, body, created_sequence, idempotency_key, idempotency_fingerprint)",
@@ -46,7 +46,7 @@ static SHIPMENTS: Table = Table {
 
 /// The marks of an order's line.
 static LINE_MARKS: Table = Table {
-    place: TableOrder::LineMark,
+    order: TableOrder::LineMark,
     touches: Touches::Each("order's line"),
     into: "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6",
     columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int],
@@ -73,7 +73,7 @@ impl Shipments for Session<'_> {
     }
 
     async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
-        if let Some(known) = self.conn.remembered.record(id.as_str()) {
+        if let Some(known) = self.conn.cache.record(id.as_str()) {
             return known
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
@@ -127,7 +127,7 @@ impl Shipments for Session<'_> {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError> {
         let waits_under = shipment_key(tenant, key);
-        if self.conn.remembered.is_unused(&waits_under) {
+        if self.conn.cache.is_unused(&waits_under) {
             return Ok(None);
         }
         let row = sqlx::query(

@@ -51,8 +51,8 @@ impl Session<'_> {
         tenants: &[&Tenant],
         now: Timestamp,
     ) -> Result<HashMap<Tenant, Stream>, StoreError> {
-        let desk = self.desk.clone().filter(|desk| desk.slots.has_room());
-        let mut query = question(tenants, desk.as_deref().map(|desk| (desk, now)));
+        let dispatch = self.dispatch.clone().filter(|dispatch| dispatch.slots.has_room());
+        let mut query = question(tenants, dispatch.as_deref().map(|dispatch| (dispatch, now)));
         let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
         let rows = query.build().fetch_all(self.conn.about(&about).await?).await?;
         let mut streams = HashMap::new();
@@ -66,7 +66,7 @@ impl Session<'_> {
                 last_sequence: first.try_get(2)?,
                 last_created_at: first.try_get(3)?,
                 active_shares: first.try_get("active_shares")?,
-                subscribers: subscribers(rows, &tenant, desk.as_deref(), now)?,
+                subscribers: subscribers(rows, &tenant, dispatch.as_deref(), now)?,
             };
             streams.insert(tenant, stream);
         }
@@ -82,10 +82,10 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
         "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
          s.active_shares",
     );
-    if let Some((desk, at)) = reached_by {
+    if let Some((dispatch, at)) = reached_by {
         let now = at.as_ms();
         query.push(", ");
-        push_bounds(&mut query, at, &desk.token);
+        push_bounds(&mut query, at, &dispatch.token);
         query
             .push(", ")
             .push(OPTIONS)
@@ -150,7 +150,7 @@ fn same_stream(a: &DbRow, b: &DbRow) -> bool {
 fn subscribers(
     rows: &[DbRow],
     tenant: &Tenant,
-    desk: Option<&DispatchHandle>,
+    dispatch: Option<&DispatchHandle>,
     now: Timestamp,
 ) -> Result<Vec<Subscriber>, StoreError> {
     let mut subscribers: Vec<Subscriber> = Vec::new();
@@ -169,14 +169,18 @@ fn subscribers(
             endpoint_id: EndpointId::from_store(id.to_owned()),
             enabled_events: serde_json::from_str(row.try_get(5)?)?,
             owner: if theirs { tenant.clone() } else { Tenant::operator() },
-            reach: desk.map(|desk| reach(row, desk, now)).transpose()?.flatten(),
+            reach: dispatch.map(|dispatch| reach(row, dispatch, now)).transpose()?.flatten(),
         });
     }
     Ok(subscribers)
 }
 
 /// How the endpoint of a row is reached; `None` when it has no secret to sign with.
-fn reach(row: &DbRow, desk: &DispatchHandle, now: Timestamp) -> Result<Option<DispatchTarget>, StoreError> {
+fn reach(
+    row: &DbRow,
+    dispatch: &DispatchHandle,
+    now: Timestamp,
+) -> Result<Option<DispatchTarget>, StoreError> {
     if row.try_get::<Option<i64>, _>("version")?.is_none() {
         return Ok(None);
     }
@@ -191,7 +195,7 @@ fn reach(row: &DbRow, desk: &DispatchHandle, now: Timestamp) -> Result<Option<Di
     })?;
     let in_flight: i64 = row.try_get("in_flight")?;
     let cap = cap(&hold, health, now);
-    let bounds = Bounds { capped: cap.is_some(), ..bounds_of(row, desk.max_in_flight)? };
+    let bounds = Bounds { capped: cap.is_some(), ..bounds_of(row, dispatch.max_in_flight)? };
     let room = match row.try_get("behind")? {
         true => 0,
         false => cap.map_or(i64::MAX, |cap| (cap.min(bounds.max_in_flight) - in_flight).max(0)),

@@ -129,7 +129,7 @@ impl Subscriptions for Session<'_> {
         tenant: &Tenant,
         checkout: &CheckoutId,
     ) -> Result<Option<SubscriptionTerms>, StoreError> {
-        if let Some(found) = self.conn.remembered.checkout(tenant, checkout.as_str()) {
+        if let Some(found) = self.conn.cache.checkout(tenant, checkout.as_str()) {
             return Ok(found.terms.as_deref().map(serde_json::from_str).transpose()?);
         }
         let statement = "SELECT subscription_terms FROM checkouts \

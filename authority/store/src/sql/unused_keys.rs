@@ -41,8 +41,7 @@ impl Session<'_> {
         self.counters_ahead(&Vec::from_iter(tenants.keys().copied())).await?;
         let mut numbers = BTreeMap::new();
         for (tenant, count) in tenants {
-            let known =
-                (self.conn.remembered.counter(tenant), self.conn.remembered.merchant(&tenant.merchant_id));
+            let known = (self.conn.cache.counter(tenant), self.conn.cache.merchant(&tenant.merchant_id));
             let (Some(last), Some(merchant)) = known else { continue };
             for next in (last + 1..).take(*count) {
                 let number = OrderNumber::generated(&merchant.settings.order_number_prefix, next);
@@ -58,7 +57,7 @@ impl Session<'_> {
     /// The counters of generated numbers of these tenants, unless they are known.
     async fn counters_ahead(&mut self, tenants: &[&Tenant]) -> Result<(), StoreError> {
         let unknown = |tenant: &&Tenant| {
-            self.conn.remembered.counter(tenant).is_none() && !self.conn.waits(&counter_waits_under(tenant))
+            self.conn.cache.counter(tenant).is_none() && !self.conn.waits(&counter_waits_under(tenant))
         };
         let tenants: Vec<&Tenant> = tenants.iter().copied().filter(unknown).collect();
         if tenants.len() < WORTH_IT {
@@ -109,7 +108,7 @@ impl Session<'_> {
         let used: Vec<String> = query.build_query_scalar().fetch_all(self.conn.about(&[]).await?).await?;
         let used = BTreeSet::from_iter(used);
         for key in keys.keys().filter(|key| !used.contains(*key)) {
-            self.conn.remembered.note_unused(key.clone());
+            self.conn.cache.note_unused(key.clone());
         }
         Ok(())
     }

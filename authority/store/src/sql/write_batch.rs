@@ -57,44 +57,44 @@ impl Connection {
     /// A transaction has begun, with these turns and a savepoint `job`.
     pub(crate) fn begun(&mut self, held: ShardSet) {
         self.ended();
-        self.turn = Some(WriteBatch { held, ..WriteBatch::default() });
+        self.batch = Some(WriteBatch { held, ..WriteBatch::default() });
     }
 
     /// The transaction has taken more turns; nothing was sent since it has begun.
     pub(crate) fn holds_also(&mut self, also: ShardSet) {
-        if let Some(turn) = &mut self.turn {
-            turn.held = turn.held.or(also);
+        if let Some(batch) = &mut self.batch {
+            batch.held = batch.held.or(also);
         }
     }
 
     /// Whether a transaction is open. Outside of one, what a job buffers would be lost.
     pub(crate) fn is_writing(&self) -> bool {
-        self.turn.is_some()
+        self.batch.is_some()
     }
 
     /// The turns that the transaction holds; all of them where nothing is written.
     pub(super) fn held(&self) -> ShardSet {
-        self.turn.as_ref().map_or(ShardSet::ALL, |turn| turn.held)
+        self.batch.as_ref().map_or(ShardSet::ALL, |batch| batch.held)
     }
 
     /// The transaction is over.
     pub(crate) fn ended(&mut self) {
-        self.waiting.truncate(0);
-        self.remembered.clear();
-        self.turn = None;
+        self.buffered.truncate(0);
+        self.cache.clear();
+        self.batch = None;
     }
 
     /// Begins the job with index `job` in the transaction.
     pub(crate) fn begin_job(&mut self, job: usize) {
-        let ended = self.waiting.rows.len();
-        if let Some(turn) = &mut self.turn {
-            *turn = WriteBatch {
+        let ended = self.buffered.rows.len();
+        if let Some(batch) = &mut self.batch {
+            *batch = WriteBatch {
                 job,
                 ended,
                 asked: false,
                 wrote: false,
-                failed: std::mem::take(&mut turn.failed),
-                ..*turn
+                failed: std::mem::take(&mut batch.failed),
+                ..*batch
             };
         }
     }
@@ -118,13 +118,13 @@ impl Connection {
             }
             Ran::Abort => Ran::Abort,
         };
-        let lost = self.turn.as_ref().is_none_or(|turn| turn.lost);
+        let lost = self.batch.as_ref().is_none_or(|batch| batch.lost);
         Ok(if lost { Ran::Abort } else { ran })
     }
 
     /// Keeps a job. If one of its writes was sent, sends the rest too, while the whole job can still be undone.
     async fn keep(&mut self) -> Result<Ran, StoreError> {
-        if self.turn.as_ref().is_some_and(|turn| turn.wrote)
+        if self.batch.as_ref().is_some_and(|batch| batch.wrote)
             && let Err(error) = self.settle().await
         {
             let error = StoreError::from(error);
@@ -135,23 +135,23 @@ impl Connection {
             self.fail(error);
             return Ok(Ran::Undo);
         }
-        if let Some(turn) = &mut self.turn {
-            turn.kept |= turn.wrote;
+        if let Some(batch) = &mut self.batch {
+            batch.kept |= batch.wrote;
         }
-        self.remembered.keep();
-        if self.waiting.rows.len() > WAITING_MAX {
+        self.cache.keep();
+        if self.buffered.rows.len() > WAITING_MAX {
             self.send_ended().await?;
         }
         Ok(Ran::Keep)
     }
 
     async fn undo(&mut self) -> Result<(), Error> {
-        let Some(turn) = &self.turn else { return Ok(()) };
-        let (ended, asked, wrote) = (turn.ended, turn.asked, turn.wrote);
-        self.waiting.truncate(ended);
-        self.remembered.undo();
+        let Some(batch) = &self.batch else { return Ok(()) };
+        let (ended, asked, wrote) = (batch.ended, batch.asked, batch.wrote);
+        self.buffered.truncate(ended);
+        self.cache.undo();
         if wrote {
-            self.remembered.clear();
+            self.cache.clear();
         }
         if asked {
             batch::control(self.raw(), UNDO).await?;
@@ -161,9 +161,9 @@ impl Connection {
 
     /// Records that the running job ends with this error, whatever its result was.
     fn fail(&mut self, error: StoreError) {
-        if let Some(turn) = &mut self.turn {
-            let job = turn.job;
-            turn.failed.push((job, error));
+        if let Some(batch) = &mut self.batch {
+            let job = batch.job;
+            batch.failed.push((job, error));
         }
     }
 
@@ -171,40 +171,40 @@ impl Connection {
     /// in the transaction.
     pub(crate) async fn finish(&mut self) -> Result<Vec<(usize, StoreError)>, StoreError> {
         self.send_ended().await?;
-        Ok(self.turn.as_mut().map(|turn| std::mem::take(&mut turn.failed)).unwrap_or_default())
+        Ok(self.batch.as_mut().map(|batch| std::mem::take(&mut batch.failed)).unwrap_or_default())
     }
 
     /// Notes that the next statement of the running job may change anything.
     pub(super) fn writes(&mut self) {
-        if let Some(turn) = &mut self.turn {
-            turn.wrote = true;
-            self.remembered.clear();
+        if let Some(batch) = &mut self.batch {
+            batch.wrote = true;
+            self.cache.clear();
         }
     }
 
     /// Sets the savepoint where necessary, so that whatever the running job sends now can be undone alone.
     pub(super) async fn ready(&mut self) -> Result<(), Error> {
-        if self.turn.as_ref().is_some_and(|turn| turn.kept) {
+        if self.batch.as_ref().is_some_and(|batch| batch.kept) {
             batch::control(self.raw(), NEXT).await?;
         }
-        if let Some(turn) = &mut self.turn {
-            turn.kept = false;
-            turn.asked = true;
+        if let Some(batch) = &mut self.batch {
+            batch.kept = false;
+            batch.asked = true;
         }
         Ok(())
     }
 
     /// Sends all buffered rows, those of the running job behind the savepoint.
     pub(super) async fn settle(&mut self) -> Result<(), Error> {
-        let Some(ended) = self.turn.as_ref().map(|turn| turn.ended) else { return Ok(()) };
+        let Some(ended) = self.batch.as_ref().map(|batch| batch.ended) else { return Ok(()) };
         if ended > 0 {
             self.send(ended).await?;
         }
         self.ready().await?;
-        let own = self.waiting.take(usize::MAX);
+        let own = self.buffered.take(usize::MAX);
         if !own.is_empty() {
-            if let Some(turn) = &mut self.turn {
-                turn.wrote = true;
+            if let Some(batch) = &mut self.batch {
+                batch.wrote = true;
             }
             self.send_rows(&own).await?;
         }
@@ -212,8 +212,8 @@ impl Connection {
     }
 
     async fn send_ended(&mut self) -> Result<(), StoreError> {
-        let count = self.waiting.rows.len();
-        if self.turn.is_some() && count > 0 {
+        let count = self.buffered.rows.len();
+        if self.batch.is_some() && count > 0 {
             self.send(count).await?;
         }
         Ok(())
@@ -221,8 +221,8 @@ impl Connection {
 
     /// Sends the first `count` buffered rows, which belong to jobs that have ended.
     async fn send(&mut self, count: usize) -> Result<(), Error> {
-        let rows = self.waiting.take(count);
-        if self.turn.as_ref().is_some_and(|turn| turn.kept) {
+        let rows = self.buffered.take(count);
+        if self.batch.as_ref().is_some_and(|batch| batch.kept) {
             batch::control(self.raw(), NEXT).await?;
         }
         let mut sent = self.send_rows(&rows).await;
@@ -230,17 +230,17 @@ impl Connection {
             tracing::warn!(error = %error, "rows of several jobs were refused together; they are sent job by job");
             sent = self.send_each(rows, error).await;
         }
-        if let Some(turn) = &mut self.turn {
-            turn.ended = 0;
-            turn.kept = true;
-            turn.lost |= sent.is_err();
+        if let Some(batch) = &mut self.batch {
+            batch.ended = 0;
+            batch.kept = true;
+            batch.lost |= sent.is_err();
         }
         sent
     }
 
     /// Sends refused rows again, one job at a time.
     async fn send_each(&mut self, rows: Vec<Row>, refused: Error) -> Result<(), Error> {
-        self.remembered.clear();
+        self.cache.clear();
         batch::control(self.raw(), UNDO).await?;
         let mut refused = Some(refused);
         for job in rows.chunk_by(|a, b| a.job == b.job) {
@@ -258,12 +258,12 @@ impl Connection {
                 return Err(Error::Protocol(error.to_string()));
             }
             batch::control(self.raw(), UNDO).await?;
-            if let (Some(turn), Some(row)) = (&mut self.turn, job.first()) {
-                if matches!(error, StoreError::Broken(_)) && !turn.failed.is_empty() {
+            if let (Some(batch), Some(row)) = (&mut self.batch, job.first()) {
+                if matches!(error, StoreError::Broken(_)) && !batch.failed.is_empty() {
                     let story = "it went on from a request of the same transaction that failed";
                     error = StoreError::Unavailable(story.to_owned());
                 }
-                turn.failed.push((row.job, error));
+                batch.failed.push((row.job, error));
             }
         }
         Ok(())

@@ -29,11 +29,11 @@ use super::{Db, RawConnection};
 /// One connection and its buffered writes.
 pub(crate) struct Connection {
     raw: Raw,
-    pub(super) waiting: WriteBuffer,
+    pub(super) buffered: WriteBuffer,
     /// The open transaction, on a connection that writes.
-    pub(super) turn: Option<WriteBatch>,
+    pub(super) batch: Option<WriteBatch>,
     /// What this transaction has read and need not read again.
-    pub(super) remembered: TransactionCache,
+    pub(super) cache: TransactionCache,
 }
 
 /// Buffered rows, in the order of jobs.
@@ -91,7 +91,7 @@ impl From<PoolConnection<Db>> for Connection {
 
 impl Connection {
     fn new(raw: Raw) -> Self {
-        Self { raw, waiting: WriteBuffer::default(), turn: None, remembered: TransactionCache::default() }
+        Self { raw, buffered: WriteBuffer::default(), batch: None, cache: TransactionCache::default() }
     }
 
     /// The connection itself, without regard to buffered rows.
@@ -118,52 +118,52 @@ impl Connection {
         keys: impl IntoIterator<Item = String>,
         values: [Value; N],
     ) {
-        let job = self.turn.as_ref().map_or(0, WriteBatch::job);
+        let job = self.batch.as_ref().map_or(0, WriteBatch::job);
         let keys: Vec<String> = keys.into_iter().collect();
         for key in &keys {
-            self.remembered.forget(key);
+            self.cache.forget(key);
         }
-        self.waiting.push(Row { job, table, keys, values: values.into() });
+        self.buffered.push(Row { job, table, keys, values: values.into() });
     }
 
     /// Caches a merchant, in a transaction that writes. Elsewhere the next read may find another version.
     pub(super) fn note_merchant(&mut self, merchant: &Merchant) {
-        if self.turn.is_some() {
-            self.remembered.note_merchant(merchant);
+        if self.batch.is_some() {
+            self.cache.note_merchant(merchant);
         }
     }
 
     /// Caches a stream, likewise.
     pub(super) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
-        if self.turn.is_some() {
-            self.remembered.note_stream(tenant, stream);
+        if self.batch.is_some() {
+            self.cache.note_stream(tenant, stream);
         }
     }
 
     /// Caches a checkout, unless a newer version of it is buffered.
     pub(super) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
-        if self.turn.is_some() && !self.waits(&id) {
-            self.remembered.note_checkout(id, found);
+        if self.batch.is_some() && !self.waits(&id) {
+            self.cache.note_checkout(id, found);
         }
     }
 
     /// Caches what is stored under an idempotency key.
     pub(super) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
-        if self.turn.is_some() && !self.waits(&key) {
-            self.remembered.note_key(key, found);
+        if self.batch.is_some() && !self.waits(&key) {
+            self.cache.note_key(key, found);
         }
     }
 
     /// Caches a counter of order numbers. After an increment the counter's row is buffered under `key`.
     pub(super) fn note_counter(&mut self, tenant: &Tenant, key: &str, last_number: i64) {
-        if self.turn.is_some() && !self.waits(key) {
-            self.remembered.note_counter(tenant, last_number);
+        if self.batch.is_some() && !self.waits(key) {
+            self.cache.note_counter(tenant, last_number);
         }
     }
 
     /// Whether a row is buffered under this key.
     pub(super) fn waits(&self, key: &str) -> bool {
-        self.waiting.keys.contains(key)
+        self.buffered.keys.contains(key)
     }
 
     /// The connection, for a read that sees only rows with these keys and rows that are never buffered.
@@ -196,7 +196,7 @@ impl<'s> Executor<'s> for &'s mut Connection {
         's: 'e,
         E: 'q + Execute<'q, Db>,
     {
-        if self.turn.is_none() {
+        if self.batch.is_none() {
             return self.raw().fetch_many(query);
         }
         async move {
@@ -220,7 +220,7 @@ impl<'s> Executor<'s> for &'s mut Connection {
         's: 'e,
         E: 'q + Execute<'q, Db>,
     {
-        if self.turn.is_none() {
+        if self.batch.is_none() {
             return self.raw().fetch_optional(query);
         }
         async move {

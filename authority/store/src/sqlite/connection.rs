@@ -63,26 +63,26 @@ impl WritingConnection for SqliteWriting {
     async fn prefetch(
         &mut self,
         jobs: &[&Prefetch],
-        desk: Option<Arc<DispatchHandle>>,
+        dispatch: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError> {
         let conn = self.conn()?;
         conn.begin_job(0);
         let mut session = Session::new(conn);
-        session.set_desk(desk);
+        session.set_dispatch(dispatch);
         let seen = session.prefetch(jobs).await;
         Ok(conn.end_look(seen).await?)
     }
 
-    async fn run(&mut self, place: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
+    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
         let conn = self.conn()?;
         if !conn.is_writing() {
             return Err(StoreError::Unavailable("no transaction is open".to_owned()));
         }
-        conn.begin_job(place);
+        conn.begin_job(index);
         let mut session = Session::new(conn);
         let ran = job.run(&mut session).await;
-        let made = session.made;
-        Ok((conn.end_job(ran).await?, made))
+        let effects = session.effects;
+        Ok((conn.end_job(ran).await?, effects))
     }
 
     async fn commit(&mut self) -> Result<Failed, StoreError> {

@@ -60,7 +60,7 @@ async fn a_500_is_found_by_its_request_id(database: Database) {
     let request_id = failed.header(&section.code("Service-Request-Id").to_lowercase()).unwrap();
     let log = authority.log();
     let line = section.code("a request could not be served");
-    let line = log.lines().find(|found| found.contains(line) && found.contains(request_id)).expect("a line");
+    let line = log.lines().find(|found| found.contains(line) && found.contains(request_id)).unwrap();
     for part in ["route=\"/v1/merchant/orders/{order}/fulfillment\"", "status=500"] {
         assert!(line.contains(part), "{line}");
     }

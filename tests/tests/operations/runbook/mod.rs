@@ -41,7 +41,7 @@ struct Section {
 impl Section {
     fn of(alert: &'static str) -> Self {
         assert!(FOLLOWED.contains(&alert), "{alert}");
-        let (_, after) = RUNBOOK.split_once(&format!("\n## {alert}\n")).expect("a section");
+        let (_, after) = RUNBOOK.split_once(&format!("\n## {alert}\n")).unwrap();
         let text = after.split("\n## ").next().unwrap();
         Self { alert, text: text.split_whitespace().collect::<Vec<_>>().join(" ") }
     }

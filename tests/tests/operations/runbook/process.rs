@@ -92,7 +92,7 @@ async fn open_sockets_are_counted() {
         let pipe = pipe.replace("PID", &authority.pid().to_string());
         let counted = Command::new("sh").args(["-c", &pipe]).output().await.unwrap();
         let counted = String::from_utf8(counted.stdout).unwrap();
-        let line = counted.lines().find(|line| line.ends_with(" socket")).expect(&counted).to_owned();
+        let line = counted.lines().find(|line| line.ends_with(" socket")).unwrap().to_owned();
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
     };
     let before = sockets().await;

@@ -148,7 +148,7 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
         expected
     );
     // Handed off as it is made.
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
     let given = counter.given().into_iter().map(|given| given.delivery);
     assert_eq!(sorted(given.map(|given| (given.endpoint_id, given.signature_profile)).collect()), expected);
@@ -160,7 +160,7 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
 async fn options_of(shop: &Shop, token: &str, s: i64) -> [BTreeMap<EndpointId, DeliveryOptions>; 2] {
     shop.open_checkout().await;
     let leased = shop.lease(token, at(s), 99, 99).await.into_iter();
-    let counter = Counter::put_up(&shop.store, 99, 99);
+    let counter = Counter::registered(&shop.store, 99, 99);
     shop.open_checkout().await;
     let given = counter.given().into_iter().map(|given| given.delivery);
     [

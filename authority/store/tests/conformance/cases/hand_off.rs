@@ -6,7 +6,7 @@ use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
-use authority_store::hand_off::{DispatchHandle, HandedOff, OpenDesk};
+use authority_store::hand_off::{DispatchHandle, DispatchRegistration, HandedOff};
 use authority_store::ports::{NewDelivery, SettledAs, Trigger, Tx};
 use authority_store::slots::{Capacity, Moment, Slots};
 use authority_store::{Store, StoreError};
@@ -23,7 +23,7 @@ pub(crate) struct Counter {
     pub(crate) slots: Arc<Slots>,
     given: Arc<Mutex<Vec<HandedOff>>>,
     recalled: Arc<Mutex<Vec<EndpointId>>>,
-    open: Option<OpenDesk>,
+    open: Option<DispatchRegistration>,
 }
 
 /// What begins all tokens of a [`Counter`].
@@ -50,11 +50,11 @@ pub(crate) fn moment(s: i64) -> Moment {
 impl Counter {
     /// With so many places of each kind, of which a merchant has a quarter, and so many requests at a time for an
     /// endpoint.
-    pub(crate) fn put_up(store: &Store, places: usize, max_in_flight: i64) -> Self {
+    pub(crate) fn registered(store: &Store, places: usize, max_in_flight: i64) -> Self {
         let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
         let recalled = Arc::new(Mutex::new(Vec::new()));
         let (taking, recalling, count) = (Arc::clone(&given), Arc::clone(&recalled), Mutex::new(0));
-        let desk = DispatchHandle {
+        let dispatch = DispatchHandle {
             slots: Arc::clone(&slots),
             token: FRESH.to_owned(),
             lease_ms: 60_000,
@@ -67,7 +67,7 @@ impl Counter {
             begin: Box::new(move |handed_off| taking.lock().unwrap().push(handed_off)),
             recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
         };
-        Self { slots, given, recalled, open: Some(store.put_up(Arc::new(desk))) }
+        Self { slots, given, recalled, open: Some(store.register_dispatch(Arc::new(dispatch))) }
     }
 
     /// The endpoints that were changed since it was asked last.
@@ -112,7 +112,7 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
          SELECT '{endpoint}', version + 1, sealed, NULL FROM endpoint_secrets WHERE endpoint_id = '{endpoint}'"
     );
     database.execute(&secret).await.unwrap();
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     let committed = shop.open_checkout().await;
     let given = counter.given();
     assert_eq!(given.len(), 1);
@@ -145,7 +145,7 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
         let sql = format!("UPDATE webhook_endpoints SET {sql} WHERE id = '{id}'");
         assert_eq!(database.execute(&sql).await.unwrap(), 1);
     }
-    let counter = Counter::put_up(&shop.store, 99, 2);
+    let counter = Counter::registered(&shop.store, 99, 2);
     let taken = |given: &[HandedOff]| -> Vec<usize> {
         let of = |id: &EndpointId| given.iter().filter(|given| given.delivery.endpoint_id == *id).count();
         [&cap, &held, &probed, &failing].map(of).to_vec()
@@ -176,7 +176,7 @@ pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
     shop.open_checkout().await;
     shop.open_checkout().await;
     assert_eq!(database.execute(&up_to(3)).await.unwrap(), 2);
-    let counter = Counter::put_up(&shop.store, 99, 3);
+    let counter = Counter::registered(&shop.store, 99, 3);
     shop.open_checkout().await;
     let given = counter.given();
     assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [4], "they leave one");
@@ -192,7 +192,7 @@ pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
     let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), Vec::<i64>::new(), "an older one waits");
     assert!(counter.slots.wanted().now_or_never().is_some(), "and somebody has to come for both");
@@ -222,7 +222,7 @@ pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
 pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
     let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 1, 1);
+    let counter = Counter::registered(&shop.store, 1, 1);
     let (refused, change) = (shop.clone(), shop.opened().1);
     let undone: Result<(), Refusal> = shop
         .store
@@ -243,7 +243,7 @@ pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
 pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) {
     let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 1, 1);
+    let counter = Counter::registered(&shop.store, 1, 1);
     let (open, holding) = hold(&shop.store).await;
     let (seller, change) = (shop.clone(), shop.opened().1);
     let committed =
@@ -268,7 +268,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
     let shop = Shop::open(database).await;
     let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
     let sink = platform.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     let endpoints = |given: Vec<HandedOff>| -> Vec<EndpointId> {
         given.into_iter().map(|given| given.delivery.endpoint_id).collect()
     };
@@ -305,8 +305,8 @@ async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
     made.unwrap();
 }
 
-fn has_desk(tx: &mut dyn Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
-    let has = tx.desk().is_some();
+fn has_dispatch(tx: &mut dyn Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
+    let has = tx.dispatch().is_some();
     Box::pin(async move { Ok(has) })
 }
 
@@ -317,20 +317,20 @@ pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Databas
     replay(&shop, event, &endpoint).await;
     assert_eq!((database.number(HELD).await, database.number(WAITING).await), (0, 2));
     // A job that only reads has no dispatcher either.
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     let store = &shop.store;
-    let desk: Result<bool, StoreError> = store.read(has_desk).await;
-    assert!(!desk.unwrap());
+    let dispatch: Result<bool, StoreError> = store.read(has_dispatch).await;
+    assert!(!dispatch.unwrap());
     drop(counter);
-    let desk: Result<bool, StoreError> = store.write(has_desk).await;
-    assert!(!desk.unwrap(), "it has gone");
+    let dispatch: Result<bool, StoreError> = store.write(has_dispatch).await;
+    assert!(!dispatch.unwrap(), "it has gone");
 }
 
 /// A service that stops gives back what it was to send: it has to be told.
-pub(crate) async fn a_closed_desk_is_given_what_was_leased_before(database: &dyn Database) {
+pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(database: &dyn Database) {
     let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
-    let mut counter = Counter::put_up(&shop.store, 99, 9);
+    let mut counter = Counter::registered(&shop.store, 99, 9);
     let (seller, change) = (shop.clone(), shop.opened().1);
     let (open, gate) = tokio::sync::oneshot::channel::<()>();
     let (entered, inside) = tokio::sync::oneshot::channel::<()>();

@@ -58,7 +58,7 @@ fn succeeded(given: &mut [HandedOff]) -> Vec<Settlement> {
 pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 99, 2);
+    let counter = Counter::registered(&shop.store, 99, 2);
     for _ in 0..10 {
         shop.open_checkout().await;
     }
@@ -107,7 +107,7 @@ pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
         shop.endpoint(&["*"]).await;
     }
     // Of each kind one merchant has two: of an unknown endpoint the first request is quick, the others are slow.
-    let counter = Counter::put_up(&big.store, 8, 9);
+    let counter = Counter::registered(&big.store, 8, 9);
     for shop in [&big, &test, &big, &small, &small, &small] {
         shop.open_checkout().await;
     }
@@ -138,7 +138,7 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
         at(3_600).as_ms()
     );
     database.execute(&hold).await.unwrap();
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     let mut ids = Vec::new();
     for _ in 0..3 {
         ids.push(shop.open_checkout().await.deliveries[0].id.clone());
@@ -181,7 +181,7 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
 pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
     assert_eq!(counter.recalled(), []);
     let (tenant, endpoint, store) = (shop.tenant.clone(), id.clone(), &shop.store);
@@ -221,7 +221,7 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &d
         slow.commit_at(vec![slow.opened().1, slow.opened().1], Audience::Subscribers, at(1)).await.unwrap();
     }
     quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(5)).await.unwrap();
-    let counter = Counter::put_up(&quick.store, 4, 9);
+    let counter = Counter::registered(&quick.store, 4, 9);
     settle_and_claim(&quick, Vec::new(), None, at(2)).await;
     let is_quick = |given: &HandedOff| given.delivery.merchant_id == quick.tenant.merchant_id;
     let (mut first, mut slow): (Vec<_>, Vec<_>) = counter.given().into_iter().partition(is_quick);
@@ -270,7 +270,7 @@ pub(crate) async fn merchants_and_endpoints_take_turns(database: &dyn Database) 
 pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 99, 1);
+    let counter = Counter::registered(&shop.store, 99, 1);
     shop.open_checkout().await;
     shop.open_checkout().await;
     let mut mine = counter.given();
@@ -286,7 +286,7 @@ pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Databas
 pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
-    let counter = Counter::put_up(&shop.store, 99, 9);
+    let counter = Counter::registered(&shop.store, 99, 9);
     for _ in 0..3 {
         shop.open_checkout().await;
     }

@@ -104,7 +104,7 @@ macro_rules! conformance {
             hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
                 the_sink_tests_and_replays_are_handed_off, without_a_dispatcher_everything_waits,
-                a_closed_desk_is_given_what_was_leased_before;
+                a_closed_dispatch_handle_is_given_what_was_leased_before;
             hand_off_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
                 a_claim_leaves_others_their_slots, what_is_asked_for_goes_as_the_probe,
                 a_changed_endpoint_is_recalled, merchants_and_endpoints_take_turns,

@@ -154,7 +154,7 @@ fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
 /// Jobs that wait together have their streams read by one statement. Each finds its own: counter, endpoints and room.
 pub(crate) async fn streams_that_are_read_together_are_each_their_own(database: &dyn Database) {
     let live = Shop::open(database).await;
-    let counter = Counter::put_up(&live.store, 64, 8);
+    let counter = Counter::registered(&live.store, 64, 8);
     let (test, other, quiet) =
         (live.in_test_mode(), Shop::new(&live.store, "other").await, Shop::new(&live.store, "quiet").await);
     let new = Shop::new(&live.store, "new").await;
