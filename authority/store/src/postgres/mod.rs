@@ -14,6 +14,7 @@
 mod batch;
 mod connection;
 pub(crate) mod failure;
+mod indexes;
 mod open;
 #[cfg(test)]
 mod plans;

@@ -8,8 +8,8 @@ use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use super::NOW_MS;
 use super::connection::{PostgresWriting, connect};
+use super::{NOW_MS, indexes};
 use crate::StoreError;
 use crate::migrations::{self, FOUND, Found};
 use crate::store::ServerUrl;
@@ -106,7 +106,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
 /// once: the first migrates, the others wait and find it done.
 ///
 /// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants
-/// the table waits behind it.
+/// the table waits behind it. Then indexes are built that nobody waits for.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
     let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
     schema(&mut conn).await?.refuse_breaking(known_version())?;
@@ -120,6 +120,7 @@ pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
         }
         tokio::time::sleep(MIGRATION_PAUSE).await;
     }
+    indexes::build(&mut conn).await?;
     conn.close().await?;
     Ok(())
 }
