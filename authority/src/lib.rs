@@ -3,6 +3,7 @@
 //! The library holds everything; the binary `authority` only calls [`cli`].
 
 pub mod app;
+pub mod background;
 pub mod cli;
 mod client_certificate;
 pub mod clock;
@@ -11,18 +12,11 @@ mod dev;
 pub mod dice;
 pub mod dispatch;
 mod documentation;
-mod endpoint_upkeep;
-pub mod housekeeping;
 pub mod http;
-pub mod instances;
 pub mod metrics;
 pub mod names;
-pub mod recovery_worker;
 pub mod reload;
-pub mod retention;
-pub mod scheduler;
 pub mod secret_box;
 pub mod service;
-pub mod share_worker;
 pub mod telemetry;
 pub mod traces;

@@ -6,7 +6,7 @@ mod platform;
 
 use std::time::Duration;
 
-use authority::scheduler;
+use authority::background::scheduler;
 use authority::service::Service;
 use serde_json::{Value, json};
 use tokio::sync::watch;

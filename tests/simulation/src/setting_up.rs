@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use authority::app::App;
 use authority::app::access::Caller;
+use authority::background::housekeeping::keep_house;
 use authority::config::Keys;
-use authority::housekeeping::keep_house;
 use authority::secret_box::Kek;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::private_receivers::PrivateReceivers;

@@ -1,25 +1,20 @@
 //! When keys were last used (contract 2.11), recorded without a write during the request.
 //!
-//! A request notes its key in memory. A task writes the noted uses once a minute, and once more when the service
-//! stops, so that a key's `last_used_at` is written at most once a minute. A process that crashes loses what it
-//! had noted: the time only helps people find keys that are no longer used.
+//! A request notes its key in memory. A task ([`crate::background::key_use`]) writes the noted uses once a minute, and
+//! once more when the service stops, so that a key's `last_used_at` is written at most once a minute. A process that
+//! crashes loses what it had noted: the time only helps people find keys that are no longer used.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use authority_domain::id::KeyId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::Tx;
 use authority_store::shards::Turns;
-use tokio::sync::watch;
 
 use crate::app::App;
-
-/// Time between two writes.
-const ROUND: Duration = Duration::from_secs(60);
 
 /// Keys per transaction.
 const KEYS_MAX: usize = 256;
@@ -54,17 +49,6 @@ impl KeyUse {
 }
 
 impl App {
-    /// Writes the noted uses, now and once a minute, until `stop` turns true.
-    pub async fn write_key_use(self, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            self.flush_key_use().await;
-            tokio::select! {
-                () = tokio::time::sleep(ROUND) => {}
-                changed = stop.changed() => if changed.is_err() { break },
-            }
-        }
-    }
-
     /// Writes the noted uses.
     pub async fn flush_key_use(&self) {
         for used in self.key_use.take().chunks(KEYS_MAX) {

@@ -1,5 +1,6 @@
 //! Sending an endpoint the events it missed, as a durable job (contract 15.2). The use cases that create, show and
-//! cancel a recovery are here, and so is one step of it, which the worker runs ([`crate::recovery_worker`]).
+//! cancel a recovery are here, and so is one step of it, which the worker runs
+//! ([`crate::background::recovery_worker`]).
 //!
 //! A recovery first counts the missed events, then creates deliveries. Both phases walk the stream outside the
 //! writer, a bounded range per step, and write their result in one short transaction. A recovery has only a few

@@ -3,8 +3,8 @@
 //! Ending a connection ends all its shares at the same time: from then on the partner can read nothing and gets no
 //! events through them. What remains is to record this in the rows and in the two streams, with one
 //! `order.share_revoked` per share. The first hundred are written in the transaction that ends the connection; the
-//! worker (`crate::share_worker`) writes the rest, a hundred at a time, so that no transaction grows with the
-//! number of shares. If the worker is interrupted, the connection's record still says that it is not done.
+//! worker (`crate::background::share_worker`) writes the rest, a hundred at a time, so that no transaction grows with
+//! the number of shares. If the worker is interrupted, the connection's record still says that it is not done.
 //!
 //! An order may have changed by the time its late event is written, and the partner must not see that change. A
 //! late copy therefore shows the order as the partner last saw it, read from the partner's own stream.

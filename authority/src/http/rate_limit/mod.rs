@@ -9,7 +9,7 @@
 //! seconds until its bucket is full again.
 //!
 //! Deliberately absent: the buckets of merchants (`merchant_rates`), and buckets shared between instances;
-//! merchants' buckets are divided by the number of instances ([`crate::instances`]).
+//! merchants' buckets are divided by the number of instances ([`crate::background::instances`]).
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};

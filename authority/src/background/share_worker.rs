@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::goes_on;
 use crate::app::App;
 
 /// The pause between steps: other writes come first.
@@ -19,8 +20,9 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// Works until `stop` turns true.
 pub async fn tell_of_ended_shares(app: App, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
-        let pause = match app.end_shares_step().await {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
+        pause = match app.end_shares_step().await {
             Ok(true) => BUSY,
             Ok(false) => IDLE,
             Err(error) => {
@@ -28,9 +30,5 @@ pub async fn tell_of_ended_shares(app: App, mut stop: watch::Receiver<bool>) {
                 IDLE
             }
         };
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
     }
 }

@@ -4,41 +4,41 @@
 //! where there can be only one process, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease
 //! nothing, let the attempts in flight end and their outcomes be written, close the database.
 
+mod delivery;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::{Access, Store, StoreError, StoreUrl};
-use rustls::ClientConfig;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use url::Url;
 
+use self::delivery::{delivery_client, dispatcher, extra_roots, target_judge, tls_config, url_rules};
 use crate::app::App;
+use crate::background::Tasks;
+use crate::background::housekeeping::keep_house;
+use crate::background::instances::Presence;
+use crate::background::key_use::write_key_use;
+use crate::background::recovery_worker::carry_out_recoveries;
+use crate::background::retention::retain;
+use crate::background::scheduler::keep_time;
+use crate::background::share_worker::tell_of_ended_shares;
 use crate::clock::Clock;
-use crate::config::{Config, DatabaseUrl, Delivery, Sandbox};
+use crate::config::{Config, DatabaseUrl, Sandbox};
 use crate::dice::Dice;
-use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
-use crate::dispatch::engine::Dispatcher;
-use crate::dispatch::tls;
-use crate::housekeeping::keep_house;
+use crate::dispatch::client::DeliveryClientError;
 use crate::http::answer::{Door, Tls, dress};
 use crate::http::entry::AppState;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{documents, merchant, operator, sandbox};
-use crate::instances::Presence;
 use crate::metrics::Metrics;
-use crate::names::{Resolve, SystemResolver, TargetJudge};
-use crate::recovery_worker::carry_out_recoveries;
+use crate::names::{Resolve, SystemResolver};
 use crate::reload::{Reloadable, check_keys};
-use crate::retention::retain;
-use crate::scheduler::keep_time;
-use crate::share_worker::tell_of_ended_shares;
 use crate::traces::{Traces, TracesError};
 
 /// Why the service did not start.
@@ -73,7 +73,7 @@ pub enum StartError {
     Traces(#[from] TracesError),
     /// TLS cannot be set up for deliveries.
     #[error("deliveries cannot be sent: {0}")]
-    Client(#[from] crate::dispatch::client::DeliveryClientError),
+    Client(#[from] DeliveryClientError),
 }
 
 /// A running service.
@@ -89,14 +89,7 @@ pub struct Service {
     pub reloadable: Reloadable,
     stop: watch::Sender<bool>,
     servers: Vec<JoinHandle<Stopped>>,
-    dispatcher: JoinHandle<()>,
-    housekeeping: JoinHandle<()>,
-    scheduler: JoinHandle<()>,
-    recoveries: JoinHandle<()>,
-    shares: JoinHandle<()>,
-    retention: Option<JoinHandle<()>>,
-    presence: Option<JoinHandle<()>>,
-    key_use: JoinHandle<()>,
+    tasks: Tasks,
     traces: Traces,
 }
 
@@ -196,39 +189,22 @@ impl Service {
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
         ];
-        let housekeeping = tokio::spawn(keep_house(
-            app.store.clone(),
-            Arc::clone(&clock),
-            Arc::clone(&dice),
-            config.delivery.disable,
-            stopped.clone(),
-        ));
-        let key_use = tokio::spawn(app.clone().write_key_use(stopped.clone()));
-        let scheduler = tokio::spawn(keep_time(app.clone(), config.sandbox, stopped.clone()));
-        let retention = config
-            .event_retention
-            .map(|kept| tokio::spawn(retain(app.store.clone(), Arc::clone(&clock), kept, stopped.clone())));
-        let presence = presence.map(|presence| tokio::spawn(presence.keep(stopped.clone())));
-        let recoveries = tokio::spawn(carry_out_recoveries(app.clone(), stopped.clone()));
-        let shares = tokio::spawn(tell_of_ended_shares(app.clone(), stopped.clone()));
-        let dispatcher = tokio::spawn(dispatcher.run(stopped));
-        Ok(Self {
-            merchant_address,
-            operator_address,
-            app,
-            reloadable,
-            stop,
-            servers,
-            dispatcher,
-            housekeeping,
-            scheduler,
-            recoveries,
-            shares,
-            retention,
-            presence,
-            key_use,
-            traces,
-        })
+        let mut tasks = Tasks::default();
+        let house =
+            keep_house(app.store.clone(), Arc::clone(&clock), dice, config.delivery.disable, stopped.clone());
+        tasks.spawn("housekeeping", house);
+        tasks.spawn("key use", write_key_use(app.clone(), stopped.clone()));
+        tasks.spawn("scheduler", keep_time(app.clone(), config.sandbox, stopped.clone()));
+        if let Some(kept) = config.event_retention {
+            tasks.spawn("retention", retain(app.store.clone(), clock, kept, stopped.clone()));
+        }
+        if let Some(presence) = presence {
+            tasks.spawn("presence", presence.keep(stopped.clone()));
+        }
+        tasks.spawn("recoveries", carry_out_recoveries(app.clone(), stopped.clone()));
+        tasks.spawn("ended shares", tell_of_ended_shares(app.clone(), stopped.clone()));
+        tasks.spawn("dispatcher", dispatcher.run(stopped));
+        Ok(Self { merchant_address, operator_address, app, reloadable, stop, servers, tasks, traces })
     }
 
     /// Stops in order (T8); returns when everything that was begun is written to the database.
@@ -241,34 +217,7 @@ impl Service {
                 tracing::warn!(connections = cut_off, "cut off after the grace period");
             }
         }
-        if self.dispatcher.await.is_err() {
-            tracing::error!("the dispatcher panicked; what it held is sent again after the next start");
-        }
-        if self.housekeeping.await.is_err() {
-            tracing::error!("housekeeping panicked");
-        }
-        if self.scheduler.await.is_err() {
-            tracing::error!("the scheduler panicked; what is due is done after the next start");
-        }
-        if let Some(retention) = self.retention
-            && retention.await.is_err()
-        {
-            tracing::error!("the retention panicked; it goes on after the next start");
-        }
-        if let Some(presence) = self.presence
-            && presence.await.is_err()
-        {
-            tracing::error!("the task that announces this instance panicked");
-        }
-        if self.recoveries.await.is_err() {
-            tracing::error!("the worker of recoveries panicked; they go on after the next start");
-        }
-        if self.shares.await.is_err() {
-            tracing::error!("the worker of ended shares panicked; it goes on after the next start");
-        }
-        if self.key_use.await.is_err() {
-            tracing::error!("the task that writes the last use of keys panicked");
-        }
+        self.tasks.ended().await;
         self.app.flush_key_use().await;
         self.app.store.close().await;
         self.traces.stop().await;
@@ -305,21 +254,6 @@ pub async fn open_app(
     })
 }
 
-fn target_judge(config: &Config, names: Arc<dyn Resolve>) -> Arc<TargetJudge> {
-    let Delivery { private, egress_proxy, .. } = &config.delivery;
-    Arc::new(TargetJudge::new(names, private.clone(), egress_proxy.is_some()))
-}
-
-/// Events are not sent to this service's own public name.
-fn url_rules(config: &Config) -> UrlRulesByOwner {
-    let rules = UrlRulesByOwner::new(config.url_policy, &config.delivery.private);
-    let own = config.base_url.as_deref().and_then(|url| Url::parse(url).ok());
-    match own.as_ref().and_then(Url::host_str) {
-        Some(host) => rules.deny_host(host),
-        None => rules,
-    }
-}
-
 /// Opens the database behind an address that the configuration has accepted.
 ///
 /// # Errors
@@ -351,66 +285,6 @@ pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
                 .to_owned(),
         )
     })
-}
-
-/// The text of the file whose certificates are trusted besides the public authorities.
-fn extra_roots(delivery: &Delivery) -> Result<Option<Vec<u8>>, StartError> {
-    delivery.extra_roots.as_deref().map(std::fs::read).transpose().map_err(|error| {
-        StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: the file cannot be read: {error}"))
-    })
-}
-
-fn delivery_client(
-    app: &App,
-    delivery: &Delivery,
-    extra_roots_pem: Option<&[u8]>,
-    names: Arc<dyn Resolve>,
-) -> Result<DeliveryClient, StartError> {
-    let limits = DeliveryLimits {
-        connect_timeout: delivery.connect_timeout,
-        deadline: delivery.timeout,
-        ..DeliveryLimits::default()
-    };
-    let (proxy, private) = (delivery.egress_proxy.as_ref(), Some(&delivery.private));
-    let egress = Egress { proxy, extra_roots_pem, private };
-    DeliveryClient::new(limits, egress, names, Arc::clone(&app.clock)).map_err(without_tls)
-}
-
-/// Trusts the same authorities as deliveries do.
-fn tls_config(extra_roots_pem: Option<&[u8]>) -> Result<ClientConfig, StartError> {
-    tls::client_config(extra_roots_pem).map_err(without_tls)
-}
-
-fn without_tls(error: DeliveryClientError) -> StartError {
-    match error {
-        DeliveryClientError::ExtraRoots => {
-            StartError::Configuration(format!("AUTHORITY_EXTRA_ROOTS: {error}"))
-        }
-        error @ DeliveryClientError::Tls => StartError::Client(error),
-    }
-}
-
-fn dispatcher(
-    app: &App,
-    delivery: &Delivery,
-    client: DeliveryClient,
-    metrics: Arc<Metrics>,
-    traces: Traces,
-) -> Dispatcher {
-    Dispatcher {
-        store: app.store.clone(),
-        clock: Arc::clone(&app.clock),
-        dice: Arc::clone(&app.dice),
-        secrets: Arc::clone(&app.secrets),
-        transport: Arc::new(client),
-        retry: delivery.retry.clone(),
-        disable: delivery.disable,
-        urls: app.urls.clone(),
-        concurrency: delivery.concurrency.get(),
-        max_in_flight: delivery.concurrency_per_endpoint.get(),
-        metrics,
-        traces,
-    }
 }
 
 async fn listen(variable: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {

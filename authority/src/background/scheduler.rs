@@ -21,6 +21,7 @@ use authority_store::StoreError;
 use authority_store::ports::PendingLimit;
 use tokio::sync::watch;
 
+use super::goes_on;
 use crate::app::App;
 use crate::config::Sandbox;
 
@@ -48,27 +49,23 @@ pub async fn keep_time(app: App, sandbox: Sandbox, stop: watch::Receiver<bool>) 
 
 /// Moves refunds of test mode where their merchants let them move by themselves (contract 6.3).
 async fn keep_sandbox(app: &App, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
         if let Err(error) = sandbox_round(app, &stop).await {
             tracing::warn!(%error, "refunds of the sandbox could not be read; the next round tries again");
         }
-        tokio::select! {
-            () = tokio::time::sleep(SANDBOX_POLL) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
+        pause = SANDBOX_POLL;
     }
 }
 
 /// Does what the advanced clocks of test merchants have made due, at the start and every minute.
 async fn keep_clocks(app: &App, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
         if let Err(error) = app.sandbox_clocks_settle(&stop).await {
             tracing::warn!(%error, "what is due by the sandbox's clocks could not be read; the next round tries again");
         }
-        tokio::select! {
-            () = tokio::time::sleep(WAIT_MAX) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
+        pause = WAIT_MAX;
     }
 }
 
@@ -93,15 +90,12 @@ async fn sandbox_round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), St
 }
 
 async fn keep_rounds(app: &App, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
         if let Err(error) = round(app, &stop).await {
             tracing::warn!(%error, "what is due could not be read; the next round tries again");
         }
-        let wait = wait(app).await;
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
+        pause = wait(app).await;
     }
 }
 

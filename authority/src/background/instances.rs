@@ -16,6 +16,7 @@ use authority_store::shards::Turns;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 
+use super::goes_on;
 use crate::dice::Dice;
 use crate::http::rate_limit::RateLimiter;
 
@@ -55,16 +56,7 @@ impl Presence {
 
     /// Keeps announcing it until `stop` turns true.
     pub async fn keep(self, mut stop: watch::Receiver<bool>) {
-        while !*stop.borrow() {
-            tokio::select! {
-                () = tokio::time::sleep(BEAT) => {}
-                changed = stop.changed() => {
-                    if changed.is_err() {
-                        break;
-                    }
-                    continue;
-                }
-            }
+        while goes_on(&mut stop, BEAT).await {
             if let Err(error) = self.beat().await {
                 tracing::warn!(%error, "this instance could not be announced to the others");
             }

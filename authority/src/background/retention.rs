@@ -15,6 +15,7 @@ use authority_store::shards::Turns;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 
+use super::goes_on;
 use crate::clock::Clock;
 
 /// Time between rounds.
@@ -35,17 +36,15 @@ const STREAMS: i64 = 100;
 /// Keeps events for `kept`, until `stop` turns true.
 pub async fn retain(store: Store, clock: Arc<dyn Clock>, kept: Duration, mut stop: watch::Receiver<bool>) {
     let kept_ms = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
-    while !*stop.borrow() {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
         let before = Timestamp::from_ms(clock.now_ms().saturating_sub(kept_ms));
         match round(&store, before, &stop).await {
             Ok(0) => {}
             Ok(removed) => tracing::info!(events = removed, "removed what is past its retention"),
             Err(error) => tracing::warn!(%error, "what is past its retention could not be removed"),
         }
-        tokio::select! {
-            () = tokio::time::sleep(ROUND) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
+        pause = ROUND;
     }
 }
 

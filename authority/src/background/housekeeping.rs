@@ -3,7 +3,7 @@
 //!
 //! A round runs once a minute. When a round reaches its limit, the next follows at once. Each round is a transaction
 //! of its own, so that no request waits behind a long one. Deliberately absent: removing anything that merchants
-//! read; that is the job of [`crate::retention`], where a retention is set.
+//! read; that is the job of [`super::retention`], where a retention is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,10 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::watch;
 
+use super::endpoint_upkeep::{judge_overdue, upkeep};
+use super::goes_on;
 use crate::clock::Clock;
 use crate::dice::Dice;
-use crate::endpoint_upkeep::{judge_overdue, upkeep};
 
 /// Time between rounds.
 const ROUND: Duration = Duration::from_secs(60);
@@ -38,22 +39,22 @@ pub async fn keep_house(
     disable: DisablePolicy,
     mut stop: watch::Receiver<bool>,
 ) {
-    while !*stop.borrow() {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
         let now = Timestamp::from_ms(clock.now_ms());
         let mut seed = [0; 32];
         dice.fill(&mut seed);
         let more: Result<bool, StoreError> = store
             .write(move |tx: &mut dyn Tx| Box::pin(async move { round(tx, disable, now, seed).await }))
             .await;
-        match more {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => tracing::warn!(error = %error, "housekeeping round failed"),
-        }
-        tokio::select! {
-            () = tokio::time::sleep(ROUND) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
+        pause = match more {
+            Ok(true) => Duration::ZERO,
+            Ok(false) => ROUND,
+            Err(error) => {
+                tracing::warn!(error = %error, "housekeeping round failed");
+                ROUND
+            }
+        };
     }
 }
 

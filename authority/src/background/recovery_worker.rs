@@ -15,6 +15,7 @@ use authority_domain::id::RecoveryId;
 use authority_domain::refusal::Refusal;
 use tokio::sync::watch;
 
+use super::goes_on;
 use crate::app::App;
 use crate::app::delivery::recovery::{Advanced, DUE};
 
@@ -66,8 +67,9 @@ impl Pace {
 pub async fn carry_out_recoveries(app: App, mut stop: watch::Receiver<bool>) {
     let mut wait = WAITING;
     let mut paces = BTreeMap::new();
-    while !*stop.borrow() {
-        let pause = match round(&app, &stop, &mut paces).await {
+    let mut pause = Duration::ZERO;
+    while goes_on(&mut stop, pause).await {
+        pause = match round(&app, &stop, &mut paces).await {
             Ok(Round::Worked) => {
                 wait = WAITING;
                 BUSY
@@ -83,10 +85,6 @@ pub async fn carry_out_recoveries(app: App, mut stop: watch::Receiver<bool>) {
                 IDLE
             }
         };
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            changed = stop.changed() => if changed.is_err() { break },
-        }
     }
 }
 

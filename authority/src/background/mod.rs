@@ -1,0 +1,57 @@
+//! What runs beside the listeners and the dispatcher: rounds that are repeated until the service stops.
+//!
+//! [`Tasks`] starts each under its name, and waits for all of them when the service stops. Each repeats its round while
+//! [`goes_on`] says so. What a round leaves undone is in the database: the next round, the next start or another
+//! instance finds it there. Deliberately absent: the dispatcher's own loops, which wait for more than time.
+
+mod endpoint_upkeep;
+pub mod housekeeping;
+pub mod instances;
+pub mod key_use;
+pub mod recovery_worker;
+pub mod retention;
+pub mod scheduler;
+pub mod share_worker;
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The tasks that are running.
+#[derive(Debug, Default)]
+pub struct Tasks(Vec<(&'static str, JoinHandle<()>)>);
+
+impl Tasks {
+    /// Starts one, which ends by itself when the service stops.
+    pub fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
+        self.0.push((name, tokio::spawn(task)));
+    }
+
+    /// Waits for the end of all of them.
+    pub async fn ended(self) {
+        for (task, handle) in self.0 {
+            if handle.await.is_err() {
+                tracing::error!(
+                    task,
+                    "a background task panicked; what it left is done after the next start"
+                );
+            }
+        }
+    }
+}
+
+/// Waits for the next round: false when `stop` has turned true or its sender is gone.
+pub(crate) async fn goes_on(stop: &mut watch::Receiver<bool>, pause: Duration) -> bool {
+    if *stop.borrow() {
+        return false;
+    }
+    if !pause.is_zero() {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            // A dropped sender means that the service is gone.
+            _ = stop.wait_for(|stop| *stop) => return false,
+        }
+    }
+    true
+}
