@@ -54,6 +54,7 @@ migrations! {
     25 "0025_expand_causes",
     26 "0026_expand_endpoint_options",
     27 "0027_expand_client_certificate",
+    29 "0029_expand_console",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

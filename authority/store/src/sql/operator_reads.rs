@@ -24,7 +24,7 @@ use crate::ports::{
 };
 
 /// What [`found`] reads, from deliveries `d` and their events `v`.
-const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
+pub(super) const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
      d.status, d.attempt_count, d.next_attempt_at, d.last_outcome, d.last_response_status, d.failure_reason, \
      d.succeeded_at, d.failed_at, d.created_at, d.updated_at, d.sequence, v.merchant_id, d.merchant_id AS owner_id, \
      d.livemode AS owner_livemode FROM ";
@@ -183,7 +183,7 @@ impl OperatorReads for Session<'_> {
     }
 }
 
-fn found(row: &DbRow) -> Result<FoundDelivery, StoreError> {
+pub(super) fn found(row: &DbRow) -> Result<FoundDelivery, StoreError> {
     Ok(FoundDelivery {
         delivery: delivery(row)?,
         merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
