@@ -16,3 +16,7 @@ CREATE INDEX external_references_by_id ON external_references (id);
 CREATE INDEX shipments_by_tracking_number ON shipments (tracking_number) WHERE tracking_number IS NOT NULL;
 CREATE INDEX payments_by_processor_reference ON payments ((body::jsonb #>> '{processor,reference}'))
     WHERE (body::jsonb #>> '{processor,reference}') IS NOT NULL;
+
+-- Endpoints that the service or the operator disabled: its first page shows them.
+CREATE INDEX webhook_endpoints_given_up ON webhook_endpoints (disabled_at)
+    WHERE status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL;
