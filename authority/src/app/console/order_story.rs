@@ -84,6 +84,26 @@ impl App {
             .await
     }
 
+    /// One delivery of any merchant, with its attempts and where it goes.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn delivery_story(&self, id: Option<DeliveryId>) -> Result<DeliveryStory, Refusal> {
+        let missing = || Refusal::not_found("delivery");
+        let id = id.ok_or_else(missing)?;
+        self.store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let found = tx.delivery_find(&id).await?.ok_or_else(missing)?;
+                    let attempts = tx.delivery_attempts_find(&id).await?;
+                    let endpoint = tx.endpoint_find(&found.delivery.endpoint_id).await?;
+                    let url = endpoint.map_or(String::new(), |endpoint| endpoint.endpoint.url);
+                    Ok(DeliveryStory { found, attempts, url })
+                })
+            })
+            .await
+    }
+
     /// What became of one event of any merchant.
     ///
     /// # Errors
@@ -100,6 +120,17 @@ impl App {
             })
             .await
     }
+}
+
+/// One delivery of any merchant.
+#[derive(Clone, Debug)]
+pub struct DeliveryStory {
+    /// The delivery.
+    pub found: FoundDelivery,
+    /// Its attempts, the first one first.
+    pub attempts: Vec<Attempt>,
+    /// Where it goes.
+    pub url: String,
 }
 
 async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderStory, Refusal> {

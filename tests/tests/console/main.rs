@@ -1,0 +1,7 @@
+//! The operator's console over HTTP, as a browser without JavaScript asks it (contract 20). What a browser makes of the
+//! pages is asked in Chromium (`tests/openapi/console.test.mjs`).
+
+mod actions;
+mod browser;
+mod pages;
+mod sessions;

@@ -1,0 +1,313 @@
+//! What pages say, and that nothing anybody writes acts on them.
+
+use serde_json::json;
+use tests::authority::{Authority, Database};
+use tests::merchant::{Merchant, payment_body, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
+
+use crate::browser::{Browser, encoded};
+
+on_both_databases!(
+    the_first_page_says_what_is_wrong,
+    a_record_is_found_by_anything_it_is_called,
+    the_story_of_an_order_has_everything,
+    texts_of_others_are_texts,
+    what_is_not_there_is_a_page_that_says_so,
+    long_lists_go_on_behind_a_link,
+);
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+async fn the_first_page_says_what_is_wrong(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
+    let browser = Browser::signed_in(&authority).await;
+    let fine = browser.page("/console").await;
+    assert!(fine.contains("Nothing is wrong"), "{fine}");
+    assert!(fine.contains("Nothing was sent in the last 24 hours."));
+    let merchant = Merchant::create(&authority, "acme").await;
+    let receiver = Receiver::start(|_| Answer::status(500)).await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    // Money that comes when the checkout has ended.
+    let checkout = merchant.checkout().await;
+    let payment = merchant.payment(&checkout, "automatic").await;
+    let cancel = format!("/checkouts/{}/cancel", text(&checkout, "id"));
+    merchant.operator.post(&cancel, &json!({})).await.expect(200);
+    merchant.report(&payment, "succeeded").await;
+    authority.nothing_pending().await;
+    let page = browser.page("/console").await;
+    for said in [
+        format!("The endpoint {} fails", receiver.url("/hook")),
+        format!("href=\"/console/endpoints/{}\"", endpoint.id),
+        format!("href=\"/console/records/{}\"", text(&payment, "id")),
+        "Give the money back, then close the alert.".to_owned(),
+        "Attempts by hour in the last 24 hours:".to_owned(),
+        "<rect class=\"bad\"".to_owned(),
+    ] {
+        assert!(page.contains(&said), "{said}: {page}");
+    }
+    // One that an operator disabled stands there too, until it is well.
+    let disable = format!("/webhook-endpoints/{}/disable", endpoint.id);
+    merchant.operator.post(&disable, &json!({ "reason": "answers 500" })).await.expect(200);
+    assert!(browser.page("/console").await.contains("is disabled (operator)"));
+}
+
+async fn a_record_is_found_by_anything_it_is_called(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
+    let mut body = tests::merchant::checkout_body();
+    body["customer"] = json!({ "reference": "c 77/ä" });
+    let path = merchant.platform_path("checkouts");
+    let checkout = merchant.operator.post(&path, &body).await.expect(201);
+    let mut body = payment_body(&checkout, "automatic", "start");
+    body["processor"]["reference"] = json!("ch_1");
+    let payment = merchant.operator.post(&merchant.platform_path("payments"), &body).await.expect(201);
+    let report = merchant.report(&payment, "succeeded").await;
+    let number = text(&report["payment"], "order_number");
+    let parcel = json!({ "carrier": "dhl", "tracking_number": "JD 0146" });
+    let parcel = merchant.api.post(&format!("/orders/{number}/shipments"), &parcel).await.expect(201);
+    let reference = format!("/orders/{number}/external-references/erp");
+    let put = merchant.api.call(http::Method::PUT, &reference).json(&json!({ "id": "SO-4711" })).send().await;
+    put.expect(200);
+    let refund = json!({ "amount": 100, "reason": "other" });
+    let refund = merchant.api.post(&format!("/orders/{number}/refunds"), &refund).await.expect(201);
+    let browser = Browser::signed_in(&authority).await;
+    let order = format!("/console/orders/{}/test/{number}", merchant.id);
+    let deliveries = merchant.operator.get("/deliveries").await.expect(200);
+    let delivery = &deliveries["data"][0];
+    let event = text(delivery, "event_id");
+    for (name, page) in [
+        (number.as_str(), order.as_str()),
+        (&text(&checkout, "id"), &order),
+        (&text(&payment, "id"), &order),
+        (&text(&parcel, "id"), &order),
+        (&text(&refund, "id"), &order),
+        ("c 77/ä", &order),
+        ("SO-4711", &order),
+        ("JD 0146", &order),
+        ("ch_1", &order),
+        ("acme", &format!("/console/merchants/{}", merchant.id)),
+        (&merchant.id, &format!("/console/merchants/{}", merchant.id)),
+        (&endpoint.id, &format!("/console/endpoints/{}", endpoint.id)),
+        (&text(delivery, "id"), &format!("/console/deliveries/{}", text(delivery, "id"))),
+        (&event, &format!("/console/events/{event}")),
+    ] {
+        let found = browser.get(&format!("/console/search?q=%20{}%20", encoded(name))).await;
+        assert_eq!((found.status, found.header("location")), (303, Some(page)), "{name}: {}", found.text());
+        browser.page(page).await;
+    }
+    // What several have is listed; what nobody has is said so.
+    let other = Merchant::create(&authority, "other").await;
+    assert_eq!(other.paid_order().await, number);
+    let both = browser.page(&format!("/console/search?q={number}")).await;
+    for id in [&merchant.id, &other.id] {
+        assert!(both.contains(&format!("href=\"/console/orders/{id}/test/{number}\"")), "{both}");
+    }
+    let long = "x".repeat(513);
+    for nothing in ["JD 0147", "evt_01k3zqa7t0e9h8w8r1v0c2n5xk", "%", "'", "\u{0}", &long] {
+        let page = browser.page(&format!("/console/search?q={}", encoded(nothing))).await;
+        assert!(page.contains("Nothing has this number, id or reference."), "{page}");
+    }
+    for id in [text(&payment, "id"), text(&checkout, "id"), text(&parcel, "id"), text(&refund, "id")] {
+        let page = browser.page(&format!("/console/records/{id}")).await;
+        assert!(page.contains(&format!("href=\"{order}\"")), "{page}");
+    }
+}
+
+async fn the_story_of_an_order_has_everything(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let answer =
+        |status: u16| move |_: &tests::receiver::Arrival| Answer::status(status).with_body("out of order");
+    let (bad, good) = (Receiver::start(answer(503)).await, Receiver::start(answer(200)).await);
+    merchant.endpoint(&bad.url("/bad"), &["order.*"]).await;
+    merchant.endpoint(&good.url("/good"), &["*"]).await;
+    let number = merchant.paid_order().await;
+    merchant.api.post(&format!("/orders/{number}/shipments"), &json!({ "carrier": "dhl" })).await.expect(201);
+    authority.nothing_pending().await;
+    let browser = Browser::signed_in(&authority).await;
+    let page = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;
+    let events = [
+        "checkout.created",
+        "payment.created",
+        "payment.succeeded",
+        "checkout.completed",
+        "order.created",
+        "order.confirmed",
+        "shipment.created",
+        "order.shipped",
+    ];
+    let place = |event: &str| page.find(&format!("<bdi>{event}</bdi>")).unwrap_or_else(|| panic!("{event}"));
+    assert!(place("checkout.created") < place("order.created"), "oldest first");
+    assert!(place("order.created") < place("order.shipped"));
+    for event in events {
+        place(event);
+    }
+    let table = page.matches("The receiver answered 503: its log says why.").count();
+    assert_eq!(
+        table,
+        merchant.events().await.iter().filter(|event| text(event, "type").starts_with("order.")).count()
+    );
+    assert!(page.contains("<bdi>out of order</bdi>"));
+    assert!(page.contains("<bdi>53.00 USD</bdi>"), "{page}");
+}
+
+async fn texts_of_others_are_texts(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
+    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
+    let body = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
+    let made = authority.operator().post("/merchants", &body).await.expect(201);
+    let mut merchant = Merchant::create(&authority, "other").await;
+    merchant.id = text(&made, "id");
+    merchant.key = merchant
+        .issue_key(
+            "test",
+            &[
+                "orders:read",
+                "orders:write",
+                "shipments:write",
+                "webhooks:manage",
+                "payments:read",
+                "refunds:write",
+            ],
+        )
+        .await;
+    merchant.api = authority.merchant(&merchant.key);
+    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
+    let endpoint = merchant
+        .endpoint_with(
+            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
+        )
+        .await;
+    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
+    let checkout = json!({ "currency": "USD", "line_items": [line],
+        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
+    let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    let mut body = payment_body(&checkout, "automatic", "start");
+    body["processor"] = json!({ "name": "acme-pay", "reference": hostile });
+    let payment = merchant.operator.post(&merchant.platform_path("payments"), &body).await.expect(201);
+    let number = text(&merchant.report(&payment, "succeeded").await["payment"], "order_number");
+    merchant.note(&number, hostile).await;
+    let parcel = json!({ "carrier": "dhl", "tracking_number": "x\"><b>" });
+    merchant.api.post(&format!("/orders/{number}/shipments"), &parcel).await.expect(201);
+    authority.nothing_pending().await;
+    let browser = Browser::signed_in(&authority).await;
+    let deliveries =
+        merchant.operator.get(&format!("/deliveries?endpoint_id={}", endpoint.id)).await.expect(200);
+    let delivery = &deliveries["data"][0];
+    for path in [
+        "/console".to_owned(),
+        format!("/console/search?q={}", encoded(hostile)),
+        format!("/console/search?q={}x", encoded(hostile)),
+        format!("/console/orders/{}/test/{number}", merchant.id),
+        format!("/console/merchants/{}?mode=test", merchant.id),
+        "/console/merchants".to_owned(),
+        format!("/console/endpoints/{}", endpoint.id),
+        format!("/console/events/{}", text(delivery, "event_id")),
+        format!("/console/deliveries/{}", text(delivery, "id")),
+        format!("/console/records/{}", text(&payment, "id")),
+        format!("/console/records/{}", text(&checkout, "id")),
+        format!("/console/audit-log?author={0}&resource={0}", encoded(hostile)),
+        format!("/console/alerts?status={}", encoded(hostile)),
+        format!("/console/deliveries?status={0}&endpoint={0}", encoded(hostile)),
+        format!("/console/sign-in?to={}", encoded(hostile)),
+        format!("/console?done={}", encoded(hostile)),
+    ] {
+        let reply = browser.get(&path).await;
+        let html = reply.text();
+        for acting in ["<script", "</bdi><", "<b>", "\u{2066}"] {
+            assert!(!html.contains(acting), "{path} has {acting}: {html}");
+        }
+        let typed = html.contains("value=\"</bdi>")
+            || html.matches('\u{202e}').count() > html.matches("value=").count();
+        assert!(!typed, "{path}: {html}");
+        assert!(!html.contains("<bdi></bdi>"));
+    }
+    let order = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;
+    assert!(order.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{order}");
+    assert!(order.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    // No secret is on any of these pages.
+    let page = browser.page(&format!("/console/endpoints/{}", endpoint.id)).await;
+    assert!(!page.contains(&endpoint.secret) && !page.contains("whsec_"), "{page}");
+}
+
+async fn what_is_not_there_is_a_page_that_says_so(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let number = merchant.paid_order().await;
+    let browser = Browser::signed_in(&authority).await;
+    let mer = &merchant.id;
+    for path in [
+        format!("/console/orders/{mer}/live/{number}"),
+        format!("/console/orders/{mer}/test/{number}x"),
+        format!("/console/orders/{mer}/nonsense/{number}"),
+        "/console/orders/mer_01k3zqa7t0e9h8w8r1v0c2n5xk/test/1".to_owned(),
+        "/console/orders/operator/test/1".to_owned(),
+        "/console/events/evt_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/events/%FF".to_owned(),
+        "/console/deliveries/dlv_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/endpoints/we_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/endpoints/nonsense".to_owned(),
+        "/console/merchants/nonsense".to_owned(),
+        "/console/records/pay_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        format!("/console/records/{mer}"),
+        "/console/nothing/here".to_owned(),
+    ] {
+        let reply = browser.get(&path).await;
+        let missing = matches!(reply.status, 404) || (path.contains("%FF") && reply.status == 400);
+        assert!(missing, "{path}: {} {}", reply.status, reply.text());
+    }
+    let wrong = browser.get("/console/merchants?cursor=nonsense").await;
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.text().contains("<code>invalid_cursor</code>"), "{}", wrong.text());
+    // Every answer has the headers, whoever asks.
+    let nobody = Browser::new(&authority);
+    for reply in [
+        browser.get("/console").await,
+        browser.get("/console/nothing/here").await,
+        browser.get("/console/style.css").await,
+        nobody.get("/console").await,
+        nobody.get("/console/sign-in").await,
+        nobody.sign_in("nonsense", "").await,
+        browser.post("/console/sign-out", &[], &[]).await,
+        browser.get("/console/sign-out").await,
+    ] {
+        for (name, line) in [
+            ("content-security-policy", POLICY),
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("x-content-type-options", "nosniff"),
+            ("cache-control", "no-store"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
+        }
+        assert!(reply.header("service-request-id").is_some());
+    }
+}
+
+async fn long_lists_go_on_behind_a_link(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
+    for _ in 0..27 {
+        merchant.paid_order().await;
+    }
+    let browser = Browser::signed_in(&authority).await;
+    for (path, first, rest) in [
+        (format!("/console/merchants/{}?mode=test", merchant.id), 25, 2),
+        ("/console/deliveries".to_owned(), 25, 2),
+        ("/console/audit-log".to_owned(), 25, 25),
+    ] {
+        let rows = |html: &str| html.matches("<th scope=\"row\">").count();
+        let page = browser.page(&path).await;
+        let endpoints = usize::from(path.contains("merchants"));
+        assert_eq!(rows(&page), first + endpoints, "{path}");
+        let (_, link) = page.split_once("rel=\"next\" href=\"").unwrap();
+        let next = link.split_once('"').unwrap().0.replace("&#38;", "&").replace("&amp;", "&");
+        assert_eq!(rows(&browser.page(&next).await), rest + endpoints, "{next}");
+    }
+}
