@@ -61,7 +61,7 @@ pub fn routes() -> Router<AppState> {
         .merge(audit_log::routes())
         .route("/console/style.css", get(style))
         .route("/console/{*rest}", get(visit::nowhere));
-    pages.layer(map_response(headers::add))
+    pages.method_not_allowed_fallback(visit::wrong_method).layer(map_response(headers::add))
 }
 
 async fn style() -> ([(http::HeaderName, HeaderValue); 1], &'static str) {

@@ -126,6 +126,13 @@ pub(super) async fn nowhere(State(roots): State<AppState>, request: Request) -> 
     show(roots, request, async |_| Err(Refusal::not_found("page"))).await
 }
 
+/// A path of the console, asked with a method that it does not have.
+pub(super) async fn wrong_method(request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
+    refused(&refusal, &request_id_of(&parts))
+}
+
 /// The answer to a form that no page of this session has made.
 pub(super) fn foreign_form(id: &RequestId) -> Response {
     let detail = "This form was not made by a page of your session, so nothing was done. Go back, load the page again \

@@ -36,6 +36,11 @@ impl Browser {
         browser
     }
 
+    /// The same browser with another cookie.
+    pub(crate) fn holding(&self, cookie: &str) -> Self {
+        Self { cookie: Some(cookie.to_owned()), ..self.clone() }
+    }
+
     /// Sends the form of the sign-in page.
     pub(crate) async fn sign_in(&self, key: &str, to: &str) -> Reply {
         self.post("/console/sign-in", &[("key", key), ("to", to)], &[]).await
@@ -127,7 +132,6 @@ pub(crate) async fn audit(authority: &impl ServiceUrls) -> Vec<(String, String)>
     let entry = |entry: &Value| (text(entry, "operation"), text(entry, "created_by"));
     entries["data"].as_array().unwrap().iter().map(entry).collect()
 }
-
 
 pub(crate) fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()

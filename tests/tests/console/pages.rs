@@ -154,6 +154,13 @@ async fn the_story_of_an_order_has_everything(database: Database) {
     assert!(page.contains("<bdi>53.00 USD</bdi>"), "{page}");
 }
 
+/// A page without what its inputs hold, which acts on nothing but the input.
+fn without_values(html: &str) -> String {
+    let mut parts = html.split(" value=\"");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |rest, part| rest + part.split_once('"').unwrap().1)
+}
+
 async fn texts_of_others_are_texts(database: Database) {
     let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
     let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
@@ -216,13 +223,10 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/console?done={}", encoded(hostile)),
     ] {
         let reply = browser.get(&path).await;
-        let html = reply.text();
-        for acting in ["<script", "</bdi><", "<b>", "\u{2066}"] {
-            assert!(!html.contains(acting), "{path} has {acting}: {html}");
+        let html = without_values(reply.text());
+        for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}"] {
+            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
         }
-        let typed = html.contains("value=\"</bdi>")
-            || html.matches('\u{202e}').count() > html.matches("value=").count();
-        assert!(!typed, "{path}: {html}");
         assert!(!html.contains("<bdi></bdi>"));
     }
     let order = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;

@@ -123,7 +123,7 @@ impl App {
     }
 
     /// Looks up an operator's key that is not revoked.
-    async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
+    pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
@@ -199,7 +199,7 @@ impl Operator {
     }
 }
 
-fn unknown_key() -> Refusal {
+pub(super) fn unknown_key() -> Refusal {
     Refusal::new(ErrorCode::InvalidApiKey, "The API key is not valid.")
 }
 

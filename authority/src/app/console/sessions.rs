@@ -11,7 +11,7 @@
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, KeyId, RequestId};
-use authority_domain::merchant::api_key::ApiKey;
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::app::App;
-use crate::app::access::Operator;
+use crate::app::access::{Operator, unknown_key};
 
 /// How long a session lasts at most.
 const LIFE_MS: i64 = 12 * 60 * 60 * 1000;
@@ -55,7 +55,11 @@ impl App {
         key: &ApiKey,
         request_id: RequestId,
     ) -> Result<Zeroizing<String>, Refusal> {
-        let operator = self.operator_of(key).await?;
+        if key.kind() != KeyKind::Operator {
+            return Err(unknown_key());
+        }
+        // Not from the cache: a key that was revoked a moment ago begins no session.
+        let operator = self.operator_key(key.hash()).await?;
         let mut secret = Zeroizing::new([0; 32]);
         self.dice.fill(&mut *secret);
         let now = self.now();
