@@ -8,6 +8,7 @@ use axum::body::Body;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt as _, Limited};
+use serde_json::Value;
 use url::form_urlencoded;
 
 use crate::app::IdempotencyKey;
@@ -22,6 +23,12 @@ const TOKEN: &str = "_token";
 const ONCE: &str = "_once";
 /// The version of the record that the form was made for.
 const VERSION: &str = "_version";
+
+/// The body of the API's request: what was left empty is left out.
+pub(super) fn body<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(given.collect())
+}
 
 /// What was typed. Has no `Debug`: it may hold a key.
 #[derive(Clone)]
@@ -47,6 +54,11 @@ impl Form {
     /// What was typed, without the blanks around it; empty when there is no such member.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |text| text.trim())
+    }
+
+    /// A text for the body of a request; `None` when nothing was typed.
+    pub(super) fn given(&self, name: &str) -> Option<Value> {
+        Some(self.text(name)).filter(|text| !text.is_empty()).map(Value::from)
     }
 
     /// The token of the session.

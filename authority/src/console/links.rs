@@ -1,4 +1,5 @@
-//! Where pages are. Ids come from the service's own store or from a path that was parsed; they are encoded all the same.
+//! Where pages are. Ids come from the service's own store or from a path that was parsed; they are encoded all the
+//! same.
 
 use authority_domain::tenant::Tenant;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -10,10 +10,10 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::event::{Telling, tellings};
-use super::form::Form;
+use super::form::{self, Form};
 use super::records::REFUNDS;
 use super::shell::Shell;
 use super::view::{Cell, Fact, Table, fact};
@@ -78,20 +78,17 @@ async fn refund(State(roots): State<AppState>, Path(named): Segments, request: R
 
 /// The body of the API's request: an empty amount asks for all that is left.
 pub(super) fn refund_body(form: &Form, currency: &str) -> Result<Value, Refusal> {
-    let mut body = json!({ "reason": "other" });
-    let (typed, note) = (form.text("amount"), form.text("note"));
-    if !typed.is_empty() {
-        let minor = amount::read(typed, currency).ok_or_else(|| {
+    let typed = form.text("amount");
+    let read = |typed: &str| {
+        amount::read(typed, currency).ok_or_else(|| {
             let detail =
                 format!("Must be an amount of {currency} such as {}.", amount::plain(1250, currency));
             Refusal::member("/amount", MemberCode::InvalidValue, detail)
-        })?;
-        body["amount"] = minor.into();
-    }
-    if !note.is_empty() {
-        body["note"] = note.into();
-    }
-    Ok(body)
+        })
+    };
+    let minor = if typed.is_empty() { None } else { Some(read(typed)?) };
+    let (amount, note) = (minor.map(Value::from), form.given("note"));
+    Ok(form::body([("reason", Some("other".into())), ("amount", amount), ("note", note)]))
 }
 
 fn parsed((merchant, mode, number): &(String, String, String)) -> (Option<Tenant>, Option<OrderNumber>) {

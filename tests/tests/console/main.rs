@@ -3,5 +3,6 @@
 
 mod actions;
 mod browser;
+mod hostile;
 mod pages;
 mod sessions;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Shown, find, page};
 use crate::app::console::endpoints_of;
 use crate::console::event::MANAGES;
-use crate::console::form::Form;
+use crate::console::form::{self, Form};
 use crate::console::shell::Shell;
 use crate::console::view::{Cell, Fact, fact, member, time_of};
 use crate::console::visit::{Visit, done, submit};
@@ -53,12 +53,8 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 fn body(form: &Form, dry_run: bool) -> Value {
-    let mut body = json!({ "since": form.text("since"), "dry_run": dry_run });
-    let until = form.text("until");
-    if !until.is_empty() {
-        body["until"] = until.into();
-    }
-    body
+    let since = Some(form.text("since").into());
+    form::body([("since", since), ("until", form.given("until")), ("dry_run", Some(dry_run.into()))])
 }
 
 async fn count(State(roots): State<AppState>, Path(id): Path<String>, request: Request) -> Response {

@@ -120,8 +120,8 @@ pub trait OperatorReads {
     /// One endpoint, of any owner, deleted ones too.
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError>;
 
-    /// Up to `limit` endpoints that are not deleted and that fail, those that began to fail first before the others; and
-    /// as many that the service or the operator disabled, the last one first.
+    /// Up to `limit` enabled endpoints that fail, those that began to fail first before the others; and as many that
+    /// the service or the operator disabled and nobody deleted, the last one first.
     async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>, StoreError>;
 
     /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already.
