@@ -1,13 +1,12 @@
 //! The operator's console: pages on the operator listener, below `/console` (contract 20).
 //!
-//! A browser signs in with an operator key ([`sign_in`]) and gets a session ([`crate::app::console::sessions`]). Every
+//! A browser signs in with an operator key (`sign_in`) and gets a session ([`crate::app::console::sessions`]). Every
 //! page is rendered here from what the use cases of the API answer, and works without JavaScript, of which there is
-//! none. A page that reads goes through [`visit::show`], a form through [`visit::submit`]: both find the session and
-//! check the scope; the second also checks that the form was made for this session and sent from this origin. A form
-//! that succeeded answers with a redirect, one that was refused with its page, the refusal in words, and what was
-//! typed.
+//! none. A page that reads goes through `visit::show`, a form through `visit::submit`: both find the session and check
+//! the scope; the second also checks that the form was made for this session and sent from this origin. A form that
+//! succeeded answers with a redirect, one that was refused with its page, the refusal in words, and what was typed.
 //!
-//! Texts that merchants, customers, receivers or processors wrote are shown by the filter [`filters::bdi`] alone.
+//! Texts that merchants, customers, receivers or processors wrote are shown by the filter `bdi` (`filters`) alone.
 //! Deliberately absent: anything of its own that changes records, direct access to the store, and secrets, but for a
 //! rotated one at the moment it is made.
 
