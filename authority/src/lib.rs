@@ -8,6 +8,7 @@ pub mod cli;
 mod client_certificate;
 pub mod clock;
 pub mod config;
+pub mod console;
 mod dev;
 pub mod dice;
 pub mod dispatch;

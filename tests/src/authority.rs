@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use crate::binary::binary;
 use crate::eventually::{eventually, within};
 use crate::http::{Api, Reply};
-use crate::merchant::ServiceUrls;
+use crate::merchant::{ConsoleUrls, ServiceUrls};
 use crate::prepared::Prepared;
 use crate::terminal::Terminal;
 
@@ -454,6 +454,16 @@ impl ServiceUrls for Authority {
 
     fn merchant(&self, key: &str) -> Api {
         self.merchant(key)
+    }
+}
+
+impl ConsoleUrls for Authority {
+    fn operator_listener(&self) -> Api {
+        Api::new(self.operator_api.subscribe(), "", "").with_key(None)
+    }
+
+    fn operators_key(&self) -> &str {
+        self.operator_key()
     }
 }
 

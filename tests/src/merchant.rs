@@ -33,6 +33,14 @@ pub trait ServiceUrls {
     fn merchant(&self, key: &str) -> Api;
 }
 
+/// Where an authority's operator signs in.
+pub trait ConsoleUrls: ServiceUrls {
+    /// The operator's listener, asked without a key.
+    fn operator_listener(&self) -> Api;
+    /// An operator key with every scope.
+    fn operators_key(&self) -> &str;
+}
+
 /// A merchant and its test-mode key.
 #[derive(Clone, Debug)]
 pub struct Merchant {

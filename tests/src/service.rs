@@ -22,7 +22,7 @@ use crate::authority::{Database, KEK};
 use crate::clock::HandClock;
 use crate::eventually::eventually;
 use crate::http::{Address, Api, Reply};
-use crate::merchant::ServiceUrls;
+use crate::merchant::{ConsoleUrls, ServiceUrls};
 use crate::prepared::Prepared;
 
 /// What names lead to, as the test says; an address leads to itself.
@@ -161,6 +161,16 @@ impl ServiceUrls for InProcess {
     fn merchant(&self, key: &str) -> Api {
         let address = watch::Sender::new(Some(format!("http://{}", self.service.merchant_address)));
         Api::new(address.subscribe(), "/v1/merchant", key)
+    }
+}
+
+impl ConsoleUrls for InProcess {
+    fn operator_listener(&self) -> Api {
+        Api::new(self.operator_address(), "", "").with_key(None)
+    }
+
+    fn operators_key(&self) -> &str {
+        &self.operator_key
     }
 }
 

@@ -9,6 +9,7 @@ pub mod alerts;
 mod answer;
 pub mod audit_log;
 pub mod checkout;
+pub mod console;
 pub mod delivery;
 pub mod due;
 pub mod endpoint;

@@ -48,6 +48,11 @@ pub(crate) const LISTED: &[Listed] = &[
         "receiving webhooks in Python, Node, Go, PHP, Ruby and Java, with the standard library alone",
     ),
     document("operations", "docs/operations.md", "running the authority, its commands, and the operator API"),
+    document(
+        "console",
+        "docs/console.md",
+        "the operator's pages: what they show and do, signing in, sessions",
+    ),
     document("runbook", "docs/runbook.md", "what to do at each alert of the monitoring"),
     document(
         "deploy-edge",

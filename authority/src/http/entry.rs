@@ -309,7 +309,7 @@ async fn authenticate(
 }
 
 /// The refusal for failed authentication; `rate_limited` once its address has failed too often.
-fn failed(state: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
+pub(crate) fn failed(state: &AppState, parts: &Parts, refusal: Refusal) -> Refusal {
     let failure = match refusal.code {
         ErrorCode::MissingCredential => Failure::NoCredential,
         code if code.status() == 401 => Failure::WrongCredential,

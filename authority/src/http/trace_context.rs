@@ -10,7 +10,7 @@ use crate::traces::TRACEPARENT;
 
 /// What goes on from a request; in its extensions while it is handled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RequestTrace(pub(super) Option<TraceParent>);
+pub(crate) struct RequestTrace(pub(crate) Option<TraceParent>);
 
 /// The span that these headers name; two lines name none.
 pub(super) fn read(headers: &HeaderMap) -> Option<TraceParent> {

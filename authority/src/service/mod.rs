@@ -28,6 +28,7 @@ use crate::background::scheduler::keep_time;
 use crate::background::share_worker::tell_of_ended_shares;
 use crate::clock::Clock;
 use crate::config::{Config, DatabaseUrl, Sandbox};
+use crate::console;
 use crate::dice::Dice;
 use crate::dispatch::client::DeliveryClientError;
 use crate::http::answer::{Door, Tls, dress};
@@ -183,8 +184,11 @@ impl Service {
         }
         .merge(documents::of_merchants());
         let merchant = dress(public.into_router(), door("merchant-api", tls)).with_state(roots.clone());
-        let operator =
-            dress(operator::routes().into_router(), door("operator-api", Tls::Absent)).with_state(roots);
+        let operator = dress(
+            operator::routes().into_router().merge(console::routes()),
+            door("operator-api", Tls::Absent),
+        )
+        .with_state(roots);
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),

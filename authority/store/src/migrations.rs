@@ -55,6 +55,7 @@ migrations! {
     26 "0026_expand_endpoint_options",
     27 "0027_expand_client_certificate",
     28 "0028_expand_retry_asked",
+    29 "0029_expand_console",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

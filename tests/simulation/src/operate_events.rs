@@ -148,7 +148,10 @@ impl World {
         self.compare_endpoints(&BTreeSet::from([endpoint.clone()])).await?;
         let enabled = self.model.endpoints.get(&endpoint).is_some_and(|endpoint| endpoint.enabled());
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_test(&caller, mutation, EndpointId::parse(&endpoint), None).await;
+        let answered = self
+            .app
+            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::parse(&endpoint), None)
+            .await;
         let refused = (!enabled).then_some("endpoint_disabled");
         let Some(asked) = self.as_expected("test", &endpoint, answered, refused)? else { return Ok(()) };
         let events = self.new_events(merchant, Some(&endpoint)).await?;

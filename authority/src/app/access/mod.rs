@@ -16,7 +16,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::ports::{OperatorKeyRecord, Tx};
 
 use super::App;
 use crate::app::access::key_cache::KeyCache;
@@ -123,17 +123,15 @@ impl App {
     }
 
     /// Looks up an operator's key that is not revoked.
-    async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
+    pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         match found {
-            Some(record) if record.revoked_at.is_none() => {
-                Ok(Operator { key_id: record.id, scopes: record.scopes })
-            }
-            _ => Err(unknown_key()),
+            Some(record) => Operator::of_record(record).ok_or_else(unknown_key),
+            None => Err(unknown_key()),
         }
     }
 }
@@ -178,19 +176,30 @@ impl Caller {
 }
 
 impl Operator {
+    /// The holder of a key; `None` when the key was revoked.
+    pub(in crate::app) fn of_record(record: OperatorKeyRecord) -> Option<Self> {
+        record.revoked_at.is_none().then_some(Self { key_id: record.id, scopes: record.scopes })
+    }
+
+    /// Whether the key has any of these scopes.
+    #[must_use]
+    pub fn may(&self, any_of: &[OperatorScope]) -> bool {
+        any_of.iter().any(|scope| self.scopes.contains(scope))
+    }
+
     /// Refuses a key that has none of `any_of`.
     ///
     /// # Errors
     /// `insufficient_scope`.
     pub fn check_scope(&self, any_of: &[OperatorScope]) -> Result<(), Refusal> {
-        if any_of.iter().any(|scope| self.scopes.contains(scope)) {
+        if self.may(any_of) {
             return Ok(());
         }
         Err(missing_scope(any_of.iter().map(|scope| scope.as_str()).collect()))
     }
 }
 
-fn unknown_key() -> Refusal {
+pub(super) fn unknown_key() -> Refusal {
     Refusal::new(ErrorCode::InvalidApiKey, "The API key is not valid.")
 }
 

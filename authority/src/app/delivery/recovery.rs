@@ -22,7 +22,6 @@ use authority_store::shards::Turns;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::access::Caller;
 use crate::app::delivery::undelivered::{WINDOW, range};
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::Holder;
@@ -119,9 +118,13 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
-    pub async fn recovery_get(&self, caller: &Caller, id: Option<RecoveryId>) -> Result<Answer, Refusal> {
+    pub async fn recovery_get(
+        &self,
+        holder: impl Into<Holder>,
+        id: Option<RecoveryId>,
+    ) -> Result<Answer, Refusal> {
         let missing = || Refusal::not_found("recovery");
-        let (id, tenant) = (id.ok_or_else(missing)?, caller.tenant.clone());
+        let (id, tenant) = (id.ok_or_else(missing)?, holder.into().tenant);
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await }))
@@ -136,12 +139,12 @@ impl App {
     /// `not_found`; `recovery_finished`; 422 for a body with members.
     pub async fn recovery_cancel(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<RecoveryId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let holder = Holder::from(caller);
+        let holder = holder.into();
         let tenant = holder.tenant;
         mutation
             .run(self, holder.scope, move |work| {

@@ -10,12 +10,12 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
-use authority_store::ports::{EventHead, KeyScope, NewDelivery};
+use authority_store::ports::{EventHead, NewDelivery};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use crate::app::access::Caller;
+use crate::app::endpoint::merchant::Holder;
 use crate::app::{Answer, App, Mutation};
 
 /// An event that is sent again.
@@ -51,14 +51,14 @@ impl App {
     /// is disabled; `no_eligible_endpoint`.
     pub async fn event_replay(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<EventId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
+        let Holder { tenant, scope, .. } = holder.into();
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("event");
                     let id = id.ok_or_else(missing)?;
@@ -86,7 +86,8 @@ impl App {
                         status: DeliveryStatus::Pending,
                     });
                     let livemode = tenant.livemode;
-                    Answer::record(202, &Replayed { event_id: &id, livemode, deliveries: made.collect() })
+                    let replayed = Replayed { event_id: &id, livemode, deliveries: made.collect() };
+                    Ok(Answer::record(202, &replayed)?.about(id.as_str()))
                 })
             })
             .await

@@ -9,7 +9,7 @@ use authority_domain::endpoint::headers::RequestHeaders;
 use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, KeyId};
 use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -254,21 +254,23 @@ impl App {
     /// `not_found`; 422 for wrong members; `endpoint_disabled`.
     pub async fn endpoint_test(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
+        requested_by: &KeyId,
         id: Option<EndpointId>,
         body: Option<Value>,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.context();
-        let requested_by = caller.key_id.to_string();
+        let Holder { tenant, scope, .. } = holder.into();
+        let requested_by = requested_by.to_string();
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("webhook endpoint");
                     let id = id.ok_or_else(missing)?;
                     let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
                     let request = EndpointTestRequest::read(body.as_ref())?;
+                    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
+                    let merchant = merchant.ok_or_else(missing)?.context();
                     if endpoint.status == EndpointStatus::Disabled {
                         return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
                     }
@@ -294,7 +296,7 @@ impl App {
                         endpoint_id: &id,
                         livemode: tenant.livemode,
                     };
-                    Answer::record(202, &requested)
+                    Ok(Answer::record(202, &requested)?.about(id.as_str()))
                 })
             })
             .await

@@ -11,10 +11,9 @@ use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{KeyScope, SealedSecret};
+use authority_store::ports::SealedSecret;
 use serde_json::Value;
 
-use crate::app::access::Caller;
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::{Holder, WithSecret, shown};
 use crate::app::merchant::keys::random;
@@ -67,14 +66,14 @@ impl App {
     /// `not_found`; 422 for any member.
     pub async fn endpoint_retire_secret(
         &self,
-        caller: &Caller,
+        holder: impl Into<Holder>,
         mutation: Mutation,
         id: Option<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
+        let Holder { tenant, scope, .. } = holder.into();
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .run(self, scope, move |work| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
                     no_members(&body)?;

@@ -48,11 +48,11 @@ impl App {
     /// `invalid_cursor`.
     pub async fn orders_list(
         &self,
-        caller: &Caller,
+        tenant: &Tenant,
         request: &ListRequest,
         filter: OrderFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Orders, &caller.tenant, request, Ok, move |tx, of| {
+        self.list(ListKind::Orders, tenant, request, Ok, move |tx, of| {
             Box::pin(async move { Ok(tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?) })
         })
         .await

@@ -136,7 +136,7 @@ async fn endpoint_test(State(state): State<AppState>, endpoint: Segment, request
     merchant(state, request, async |app, entered| {
         let (who, mutation, body) = entered.write()?;
         let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_test(&who, mutation, id, Some(body)).await.map(Reply::Answer)
+        app.endpoint_test(&who, mutation, &who.key_id, id, Some(body)).await.map(Reply::Answer)
     })
     .await
 }

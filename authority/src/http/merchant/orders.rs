@@ -58,7 +58,7 @@ async fn orders_list(State(state): State<AppState>, request: Request) -> Respons
             external_name: external_name(&mut query)?,
         };
         let list = list_request(query, ROWS)?;
-        app.orders_list(&who, &list, filter).await.map(Reply::List)
+        app.orders_list(&who.tenant, &list, filter).await.map(Reply::List)
     })
     .await
 }

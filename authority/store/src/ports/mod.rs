@@ -13,6 +13,7 @@ mod audit;
 mod checkouts;
 mod checkpoints;
 mod connections;
+mod console_sessions;
 mod deliveries;
 mod delivery_history;
 mod endpoint_health;
@@ -26,6 +27,7 @@ mod inspect;
 mod instances;
 mod merchants;
 mod operator_reads;
+mod order_story;
 mod orders;
 mod owners;
 mod payments;
@@ -36,6 +38,7 @@ mod requests;
 mod retention;
 mod sandbox_clock;
 mod sealed;
+mod search;
 mod shares;
 mod shipments;
 mod signing_secrets;
@@ -52,6 +55,7 @@ pub use audit::{Audit, AuditFilter, Written};
 pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
 pub use connections::Connections;
+pub use console_sessions::{ConsoleSession, ConsoleSessions};
 pub use deliveries::{
     Bounds, Deliveries, HeldBy, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled, SettledAs,
     Settlement, instance_of,
@@ -70,6 +74,7 @@ pub use merchants::{MerchantFilter, Merchants};
 pub use operator_reads::{
     AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
 };
+pub use order_story::{HourFigures, OrderStory};
 pub use orders::{Orders, PendingLimit, PendingOrder};
 pub use owners::{OwnedRecord, Owners};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
@@ -80,6 +85,7 @@ pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
 pub use retention::{OldEvent, Retention};
 pub use sandbox_clock::SandboxClocks;
 pub use sealed::{AnswerPosition, Sealed, SealedOption, SecretPosition};
+pub use search::{FoundRecord, MatchedName, NamedRecord, Search};
 pub use shares::{SeenOrder, SharePositions, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
@@ -128,6 +134,7 @@ pub trait Tx:
     + Checkouts
     + Checkpoints
     + Connections
+    + ConsoleSessions
     + Deliveries
     + DeliveryHistory
     + EndpointHealth
@@ -140,6 +147,7 @@ pub trait Tx:
     + Instances
     + Merchants
     + OperatorReads
+    + OrderStory
     + Orders
     + Owners
     + Payments
@@ -149,6 +157,7 @@ pub trait Tx:
     + Retention
     + SandboxClocks
     + Sealed
+    + Search
     + Shares
     + Shipments
     + SigningSecrets
@@ -167,6 +176,7 @@ impl<T> Tx for T where
         + Checkouts
         + Checkpoints
         + Connections
+        + ConsoleSessions
         + Deliveries
         + DeliveryHistory
         + EndpointHealth
@@ -179,6 +189,7 @@ impl<T> Tx for T where
         + Instances
         + Merchants
         + OperatorReads
+        + OrderStory
         + Orders
         + Owners
         + Payments
@@ -188,6 +199,7 @@ impl<T> Tx for T where
         + Retention
         + SandboxClocks
         + Sealed
+        + Search
         + Shares
         + Shipments
         + SigningSecrets

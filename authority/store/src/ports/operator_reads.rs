@@ -120,6 +120,10 @@ pub trait OperatorReads {
     /// One endpoint, of any owner, deleted ones too.
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError>;
 
+    /// Up to `limit` enabled endpoints that fail, those that began to fail first before the others; and as many that
+    /// the service or the operator disabled and nobody deleted, the last one first.
+    async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>, StoreError>;
+
     /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
     /// an attempt is in flight, the next one follows at once when it fails.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;

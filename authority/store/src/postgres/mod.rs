@@ -27,6 +27,9 @@ use session::{one_row, push_in};
 
 use crate::unfinished::all_waiting;
 
+/// The processor's name for a payment, as the index `payments_by_processor_reference` has it.
+const PROCESSOR_REFERENCE: &str = "(body::jsonb #>> '{processor,reference}')";
+
 pub(crate) type Db = sqlx::Postgres;
 pub(crate) type DbConnection = write_buffer::Connection;
 pub(crate) type RawConnection = PgConnection;
@@ -50,6 +53,8 @@ mod checkouts;
 mod checkpoints;
 #[path = "../sql/connections.rs"]
 mod connections;
+#[path = "../sql/console_sessions.rs"]
+mod console_sessions;
 #[path = "../sql/day_figures.rs"]
 mod day_figures;
 #[path = "../sql/deliveries.rs"]
@@ -84,6 +89,8 @@ mod look_ahead;
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
+#[path = "../sql/order_story.rs"]
+mod order_story;
 #[path = "../sql/order_surroundings.rs"]
 mod order_surroundings;
 #[path = "../sql/orders.rs"]
@@ -112,6 +119,8 @@ mod rows;
 mod sandbox_clock;
 #[path = "../sql/sealed.rs"]
 mod sealed;
+#[path = "../sql/search.rs"]
+mod search;
 #[path = "../sql/session.rs"]
 mod session;
 #[path = "../sql/shares.rs"]

@@ -81,7 +81,7 @@ impl Access for Session<'_> {
     }
 }
 
-fn operator_key(row: &DbRow) -> Result<OperatorKeyRecord, StoreError> {
+pub(super) fn operator_key(row: &DbRow) -> Result<OperatorKeyRecord, StoreError> {
     let scopes: String = row.try_get("scopes")?;
     let hash: Vec<u8> = row.try_get("hash")?;
     Ok(OperatorKeyRecord {

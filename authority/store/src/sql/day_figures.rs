@@ -19,7 +19,7 @@ use crate::StoreError;
 const SPAN_MS: i64 = 5 * 60 * 1000;
 
 /// Ids of endpoints begin with this; the keys of the rows for all endpoints sort before it.
-const ENDPOINTS: &str = "we_";
+pub(super) const ENDPOINTS: &str = "we_";
 
 static FIGURES: Table = Table {
     order: TableOrder::Figure,

@@ -24,7 +24,7 @@ use crate::ports::{
 };
 
 /// What [`found`] reads, from deliveries `d` and their events `v`.
-const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
+pub(super) const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
      d.status, d.attempt_count, d.next_attempt_at, d.last_outcome, d.last_response_status, d.failure_reason, \
      d.succeeded_at, d.failed_at, d.created_at, d.updated_at, d.sequence, v.merchant_id, d.merchant_id AS owner_id, \
      d.livemode AS owner_livemode FROM ";
@@ -115,12 +115,24 @@ impl OperatorReads for Session<'_> {
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError> {
         let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, deleted_at, ");
         query.push(endpoints::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
-        let Some(row) = query.build().fetch_optional(&mut *self.conn).await? else { return Ok(None) };
-        let endpoint = endpoint(&row)?;
-        let merchant_id = MerchantId::from_store(row.try_get("merchant_id")?);
-        let owner = Tenant { merchant_id, livemode: endpoint.livemode };
-        let deleted_at = row.try_get::<Option<i64>, _>("deleted_at")?.map(Timestamp::from_ms);
-        Ok(Some(FoundEndpoint { endpoint, owner, deleted_at }))
+        let row = query.build().fetch_optional(&mut *self.conn).await?;
+        row.map(|row| found_endpoint(&row)).transpose()
+    }
+
+    async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>, StoreError> {
+        let mut endpoints = Vec::new();
+        for condition in [
+            "status = 'enabled' AND first_failure_at IS NOT NULL ORDER BY first_failure_at",
+            "status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL ORDER BY disabled_at DESC",
+        ] {
+            let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, deleted_at, ");
+            query.push(endpoints::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
+            query.push(" LIMIT ").push_bind(limit);
+            for row in query.build().fetch_all(&mut *self.conn).await? {
+                endpoints.push(found_endpoint(&row)?);
+            }
+        }
+        Ok(endpoints)
     }
 
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
@@ -186,7 +198,15 @@ impl OperatorReads for Session<'_> {
     }
 }
 
-fn found(row: &DbRow) -> Result<FoundDelivery, StoreError> {
+fn found_endpoint(row: &DbRow) -> Result<FoundEndpoint, StoreError> {
+    let endpoint = endpoint(row)?;
+    let merchant_id = MerchantId::from_store(row.try_get("merchant_id")?);
+    let owner = Tenant { merchant_id, livemode: endpoint.livemode };
+    let deleted_at = row.try_get::<Option<i64>, _>("deleted_at")?.map(Timestamp::from_ms);
+    Ok(FoundEndpoint { endpoint, owner, deleted_at })
+}
+
+pub(super) fn found(row: &DbRow) -> Result<FoundDelivery, StoreError> {
     Ok(FoundDelivery {
         delivery: delivery(row)?,
         merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),

@@ -22,6 +22,9 @@ use session::{one_row, push_in};
 
 use crate::unfinished::all_waiting;
 
+/// The processor's name for a payment, as the index `payments_by_processor_reference` has it.
+const PROCESSOR_REFERENCE: &str = "json_extract(body, '$.processor.reference')";
+
 pub(crate) type Db = sqlx::Sqlite;
 pub(crate) type DbConnection = write_buffer::Connection;
 pub(crate) type RawConnection = SqliteConnection;
@@ -45,6 +48,8 @@ mod checkouts;
 mod checkpoints;
 #[path = "../sql/connections.rs"]
 mod connections;
+#[path = "../sql/console_sessions.rs"]
+mod console_sessions;
 #[path = "../sql/day_figures.rs"]
 mod day_figures;
 #[path = "../sql/deliveries.rs"]
@@ -79,6 +84,8 @@ mod look_ahead;
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
+#[path = "../sql/order_story.rs"]
+mod order_story;
 #[path = "../sql/order_surroundings.rs"]
 mod order_surroundings;
 #[path = "../sql/orders.rs"]
@@ -107,6 +114,8 @@ mod rows;
 mod sandbox_clock;
 #[path = "../sql/sealed.rs"]
 mod sealed;
+#[path = "../sql/search.rs"]
+mod search;
 #[path = "../sql/session.rs"]
 mod session;
 #[path = "../sql/shares.rs"]

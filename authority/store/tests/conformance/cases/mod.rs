@@ -7,6 +7,7 @@
 pub(crate) mod audit;
 pub(crate) mod commits;
 pub(crate) mod conditions;
+pub(crate) mod console;
 pub(crate) mod constraints;
 pub(crate) mod due;
 pub(crate) mod endpoints;
@@ -87,6 +88,8 @@ macro_rules! conformance {
                 payments_and_parcels_of_an_order_come_oldest_first;
             conditions: a_condition_comes_back_as_it_was_put, a_changed_endpoint_begins_anew,
                 endpoints_that_time_has_changed_are_found;
+            console: a_session_is_there_until_it_is_ended, a_record_is_found_by_each_of_its_names,
+                the_story_of_an_order_is_read_whole, endpoints_in_trouble_are_named;
             constraints: one_delivery_per_event_and_endpoint, a_report_counts_once_for_ever,
                 one_open_payment_per_checkout, one_shipment_per_idempotency_key, one_parcel_per_tracking_number,
                 slugs_and_keys_are_unique, rows_that_break_an_invariant_are_refused;

@@ -1,0 +1,188 @@
+//! The story of an order: everything that happened to it, what was told of it, and what became of each telling.
+//!
+//! Read in one transaction and in a bounded number of statements. Of an order with very much history the newest part
+//! is read.
+
+use std::collections::BTreeMap;
+
+use authority_domain::checkout::Checkout;
+use authority_domain::delivery::Attempt;
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::list_filter::RefundFilter;
+use authority_domain::order::Order;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
+use authority_domain::refusal::Refusal;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{FoundDelivery, Tx};
+use serde_json::Value;
+
+use crate::app::App;
+
+/// Events on the page.
+pub const EVENTS_MAX: i64 = 100;
+const DELIVERIES_MAX: i64 = 400;
+const ATTEMPTS_MAX: i64 = 600;
+const REFUNDS_MAX: i64 = 100;
+
+/// Everything about an order.
+#[derive(Clone, Debug)]
+pub struct OrderStory {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// The order as it is now.
+    pub order: Order,
+    /// The checkout that it came from.
+    pub checkout: Option<Checkout>,
+    /// Its payments, oldest first.
+    pub payments: Vec<Payment>,
+    /// Its refunds, newest first.
+    pub refunds: Vec<Refund>,
+    /// Its parcels, oldest first.
+    pub shipments: Vec<Shipment>,
+    /// What was told.
+    pub told: Told,
+}
+
+/// Events and what became of them.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// The events, newest first.
+    pub events: Vec<Value>,
+    /// There are older ones.
+    pub truncated: bool,
+    /// Their deliveries, newest first.
+    pub deliveries: Vec<FoundDelivery>,
+    /// The attempts of these, newest first.
+    pub attempts: Vec<Attempt>,
+    /// Where the deliveries go.
+    pub urls: BTreeMap<EndpointId, String>,
+}
+
+impl App {
+    /// The story of an order; `None` is a malformed path.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn order_story(
+        &self,
+        tenant: Option<Tenant>,
+        number: Option<OrderNumber>,
+    ) -> Result<OrderStory, Refusal> {
+        let missing = || Refusal::not_found("order");
+        let (tenant, number) = tenant.zip(number).ok_or_else(missing)?;
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let order = tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
+                    gather(tx, tenant, order).await
+                })
+            })
+            .await
+    }
+
+    /// One delivery of any merchant, with its attempts and where it goes.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn delivery_story(&self, id: Option<DeliveryId>) -> Result<DeliveryStory, Refusal> {
+        let missing = || Refusal::not_found("delivery");
+        let id = id.ok_or_else(missing)?;
+        self.store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let found = tx.delivery_find(&id).await?.ok_or_else(missing)?;
+                    let attempts = tx.delivery_attempts_find(&id).await?;
+                    let endpoint = tx.endpoint_find(&found.delivery.endpoint_id).await?;
+                    let url = endpoint.map_or(String::new(), |endpoint| endpoint.endpoint.url);
+                    Ok(DeliveryStory { found, attempts, url })
+                })
+            })
+            .await
+    }
+
+    /// What became of one event of any merchant.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn event_story(&self, id: Option<EventId>) -> Result<Told, Refusal> {
+        let missing = || Refusal::not_found("event");
+        let id = id.ok_or_else(missing)?;
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let body = tx.event_find(&id).await?.ok_or_else(missing)?;
+                    fates(tx, vec![body]).await
+                })
+            })
+            .await
+    }
+}
+
+/// One delivery of any merchant.
+#[derive(Clone, Debug)]
+pub struct DeliveryStory {
+    /// The delivery.
+    pub found: FoundDelivery,
+    /// Its attempts, the first one first.
+    pub attempts: Vec<Attempt>,
+    /// Where it goes.
+    pub url: String,
+}
+
+async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderStory, Refusal> {
+    let number = order.order_number.clone();
+    let checkout = match &order.checkout_id {
+        Some(id) => tx.checkout_get(&tenant, id).await?,
+        None => None,
+    };
+    let payments = tx.payments_of_order(&tenant, &number).await?;
+    let shipments = tx.shipments_of_order(&tenant, &number).await?;
+    let filter = RefundFilter { order_number: Some(number.to_string()), ..RefundFilter::default() };
+    let refunds = tx.refunds_page(&tenant, &filter, None, REFUNDS_MAX).await?;
+    let refunds: Vec<Refund> = refunds
+        .rows
+        .iter()
+        .map(|(_, text)| serde_json::from_str(text))
+        .collect::<Result<_, _>>()
+        .map_err(|_| Refusal::internal())?;
+    let records: Vec<String> = [number.to_string()]
+        .into_iter()
+        .chain(checkout.iter().map(|checkout| checkout.id.to_string()))
+        .chain(payments.iter().map(|payment| payment.id.to_string()))
+        .chain(refunds.iter().map(|refund| refund.id.to_string()))
+        .chain(shipments.iter().map(|shipment| shipment.id.to_string()))
+        .collect();
+    let bodies = tx.events_about(&tenant, &records, EVENTS_MAX + 1).await?;
+    let told = fates(tx, bodies).await?;
+    Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, told })
+}
+
+async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<Told, Refusal> {
+    let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
+    let truncated = bodies.len() > most;
+    bodies.truncate(most);
+    let events: Vec<Value> = bodies
+        .iter()
+        .map(|body| serde_json::from_str(body))
+        .collect::<Result<_, _>>()
+        .map_err(|_| Refusal::internal())?;
+    let ids: Vec<EventId> =
+        events.iter().filter_map(|event| EventId::parse(event.get("id")?.as_str()?)).collect();
+    let deliveries = tx.deliveries_of_events(&ids, DELIVERIES_MAX).await?;
+    let tried: Vec<DeliveryId> = deliveries.iter().map(|found| found.delivery.id.clone()).collect();
+    let attempts = tx.attempts_of_deliveries(&tried, ATTEMPTS_MAX).await?;
+    let mut urls = BTreeMap::new();
+    for found in &deliveries {
+        let id = &found.delivery.endpoint_id;
+        if !urls.contains_key(id)
+            && let Some(endpoint) = tx.endpoint_find(id).await?
+        {
+            urls.insert(id.clone(), endpoint.endpoint.url);
+        }
+    }
+    Ok::<_, StoreError>(Told { events, truncated, deliveries, attempts, urls }).map_err(Refusal::from)
+}

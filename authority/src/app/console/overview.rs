@@ -1,0 +1,81 @@
+//! What is wrong now: one read for the console's first page, and the figures of one endpoint.
+
+use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{Backlog, FoundEndpoint, HourFigures, OutboxFigures, Tx};
+
+use crate::app::App;
+
+/// Endpoints of each kind of trouble, and endpoints with a backlog.
+const NAMED: i64 = 10;
+
+/// The service as a whole.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// The backlog of all merchants.
+    pub outbox: OutboxFigures,
+    /// The endpoints with the largest backlogs.
+    pub backlogs: Vec<Backlog>,
+    /// Endpoints that fail or were disabled.
+    pub troubled: Vec<FoundEndpoint>,
+    /// What was sent in the last day, hour by hour.
+    pub hours: Vec<HourFigures>,
+}
+
+/// One endpoint's last day.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointDay {
+    /// Backlog, attempts and latencies.
+    pub figures: EndpointFigures,
+    /// What was sent to it, hour by hour.
+    pub hours: Vec<HourFigures>,
+}
+
+impl App {
+    /// What the first page shows beside the open alerts.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn overview(&self) -> Result<Overview, Refusal> {
+        let now = self.now();
+        let since = now.plus_ms(-RECENT_MS);
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    Ok(Overview {
+                        outbox: tx.outbox_figures(now, since).await?,
+                        backlogs: tx.backlogs(now, NAMED).await?,
+                        troubled: tx.endpoints_in_trouble(NAMED).await?,
+                        hours: tx.hours_since(None, since).await?,
+                    })
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))
+    }
+
+    /// The last day of an endpoint.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay, Refusal> {
+        let now = self.now();
+        let (owner, id) = (owner.clone(), id.clone());
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let since = now.plus_ms(-RECENT_MS);
+                    let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
+                    Ok(EndpointDay {
+                        figures: figures.remove(&id).unwrap_or_default(),
+                        hours: tx.hours_since(Some(&id), since).await?,
+                    })
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))
+    }
+}

@@ -1,0 +1,177 @@
+//! Search by anything that an operator is told on the phone: an order number, the id of any record, a merchant's slug,
+//! an external reference, a customer reference, a tracking number, a processor's reference.
+
+use authority_domain::id::{
+    AttemptId, CheckoutId, DeliveryId, EndpointId, EventId, MerchantId, PaymentId, RecoveryId, RefundId,
+    ShipmentId, SubscriptionId,
+};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::{MatchedName, MerchantFilter, NamedRecord, Tx};
+use serde_json::Value;
+
+use crate::app::App;
+
+/// Records of each kind of name.
+const FOUND_MAX: i64 = 20;
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// An order, or a record that belongs to one.
+    OfOrder {
+        /// Whose it is.
+        tenant: Tenant,
+        /// The order's number.
+        number: String,
+        /// The record that was looked for; the number again when it was the order.
+        id: String,
+        /// The name that matched; `None` when it was the id.
+        by: Option<MatchedName>,
+    },
+    /// A record without an order.
+    Record {
+        /// Its id.
+        id: String,
+        /// The name that matched; `None` when it was the id.
+        by: Option<MatchedName>,
+    },
+    /// An event.
+    Event(EventId),
+    /// A delivery.
+    Delivery(DeliveryId),
+    /// A webhook endpoint.
+    Endpoint(EndpointId),
+    /// A merchant.
+    Merchant(MerchantId),
+}
+
+/// A record of any merchant that has no page of its own.
+#[derive(Clone, Debug)]
+pub struct ShownRecord {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// As it is stored.
+    pub record: Value,
+}
+
+impl App {
+    /// Everything that has this id or name, exactly.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn search(&self, text: &str) -> Result<Vec<Found>, Refusal> {
+        let text = text.trim().to_owned();
+        if let Some(found) = self.found_by_id(&text).await? {
+            return Ok(vec![found]);
+        }
+        let slug = MerchantFilter { slug: Some(text.clone()), ..MerchantFilter::default() };
+        let (merchants, named) = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let merchants = tx.merchants_page(&slug, None, 1).await?;
+                    Ok::<_, StoreError>((merchants, tx.records_named(&text, FOUND_MAX).await?))
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let merchants = merchants.into_iter().map(|merchant| Found::Merchant(merchant.id));
+        let records = named.into_iter().map(|found| match found.order_number {
+            Some(number) => Found::OfOrder { tenant: found.tenant, number, id: found.id, by: Some(found.by) },
+            None => Found::Record { id: found.id, by: Some(found.by) },
+        });
+        Ok(merchants.chain(records).collect())
+    }
+
+    async fn found_by_id(&self, text: &str) -> Result<Option<Found>, Refusal> {
+        if let Some(id) = EventId::parse(text) {
+            return Ok(exists(self.event_find(Some(id.clone())).await)?.map(|()| Found::Event(id)));
+        }
+        if let Some(id) = DeliveryId::parse(text) {
+            return Ok(exists(self.delivery_find(Some(id.clone())).await)?.map(|()| Found::Delivery(id)));
+        }
+        if let Some(id) = EndpointId::parse(text) {
+            return Ok(exists(self.endpoint_find(Some(id.clone())).await)?.map(|()| Found::Endpoint(id)));
+        }
+        if let Some(id) = MerchantId::parse(text) {
+            return Ok(exists(self.merchant_get(Some(id.clone())).await)?.map(|()| Found::Merchant(id)));
+        }
+        if let Some(id) = AttemptId::parse(text) {
+            return self.delivery_of_attempt(id).await.map(|found| found.map(Found::Delivery));
+        }
+        if let Some(id) = RecoveryId::parse(text) {
+            return self.endpoint_of_recovery(id).await.map(|found| found.map(Found::Endpoint));
+        }
+        let Some(ShownRecord { tenant, record }) = self.record_find(text).await? else { return Ok(None) };
+        let id = text.to_owned();
+        let number = record.get("order_number").or_else(|| record.get("latest_order_number"));
+        Ok(Some(match number.and_then(Value::as_str) {
+            Some(number) => Found::OfOrder { tenant, number: number.to_owned(), id, by: None },
+            None => Found::Record { id, by: None },
+        }))
+    }
+
+    /// A checkout, payment, refund, shipment or subscription of any merchant.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn record_find(&self, id: &str) -> Result<Option<ShownRecord>, Refusal> {
+        let named = CheckoutId::parse(id)
+            .map(NamedRecord::Checkout)
+            .or_else(|| SubscriptionId::parse(id).map(NamedRecord::Subscription))
+            .or_else(|| ShipmentId::parse(id).map(NamedRecord::Shipment));
+        let (payment, refund) = (PaymentId::parse(id), RefundId::parse(id));
+        let found: Option<(Tenant, String)> = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    if let Some(record) = named {
+                        return tx.record_find(&record).await;
+                    }
+                    if let Some(id) = payment {
+                        let found = tx.payment_find(&id).await?;
+                        return found.map(|(tenant, payment)| text_of(tenant, &payment)).transpose();
+                    }
+                    let Some(id) = refund else { return Ok(None) };
+                    let found = tx.refund_find(&id).await?;
+                    found.map(|found| text_of(found.tenant, &found.refund)).transpose()
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let Some((tenant, text)) = found else { return Ok(None) };
+        let record = serde_json::from_str(&text).map_err(|_| Refusal::internal())?;
+        Ok(Some(ShownRecord { tenant, record }))
+    }
+
+    async fn delivery_of_attempt(&self, id: AttemptId) -> Result<Option<DeliveryId>, Refusal> {
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }))
+            .await;
+        found.map_err(|error: StoreError| Refusal::from(error))
+    }
+
+    async fn endpoint_of_recovery(&self, id: RecoveryId) -> Result<Option<EndpointId>, Refusal> {
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }))
+            .await;
+        found.map_err(|error: StoreError| Refusal::from(error))
+    }
+}
+
+fn text_of(tenant: Tenant, record: &impl serde::Serialize) -> Result<(Tenant, String), StoreError> {
+    Ok((tenant, serde_json::to_string(record)?))
+}
+
+/// Whether a record was found; any other refusal is passed on.
+fn exists<T>(found: Result<T, Refusal>) -> Result<Option<()>, Refusal> {
+    match found {
+        Ok(_) => Ok(Some(())),
+        Err(refusal) if refusal.code == authority_domain::error_code::ErrorCode::NotFound => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}

@@ -1,0 +1,181 @@
+//! Sessions of the operator's console (contract 20).
+//!
+//! An operator signs in with an operator key and gets a session: 256 random bits, which the cookie holds and of which
+//! the database knows the hash. Every request looks the session up together with its key, in the database and not in
+//! the cache of keys. So a session ends on every instance at once: by signing out, which removes it; with its key,
+//! when that is revoked; and by time, twelve hours after it began or one hour after it was last used. Housekeeping
+//! removes those that time has ended.
+//!
+//! The token of a session's forms is derived from the same bits under another label: whoever reads the database
+//! learns neither.
+
+use authority_domain::audit_log::{AuditEntry, Author};
+use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::refusal::Refusal;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{ConsoleSession, Tx};
+use authority_store::shards::Turns;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::app::access::{Operator, unknown_key};
+
+/// How long a session lasts at most.
+const LIFE_MS: i64 = 12 * 60 * 60 * 1000;
+
+/// How long it lasts without being used.
+pub const IDLE_MS: i64 = 60 * 60 * 1000;
+
+/// How often its use is recorded at most.
+const USE_RECORDED_MS: i64 = 60 * 1000;
+
+/// A running session. Has no `Debug`: it holds the token of its forms.
+#[derive(Clone)]
+pub struct SignedIn {
+    /// Whoever signed in.
+    pub operator: Operator,
+    /// The name of the operator key.
+    pub key_name: String,
+    /// What every form of this session carries.
+    pub form_token: String,
+}
+
+impl App {
+    /// Signs in with an operator key; what the cookie is to hold.
+    ///
+    /// # Errors
+    /// `invalid_api_key`.
+    pub async fn console_sign_in(
+        &self,
+        key: &ApiKey,
+        request_id: RequestId,
+    ) -> Result<Zeroizing<String>, Refusal> {
+        if key.kind() != KeyKind::Operator {
+            return Err(unknown_key());
+        }
+        // Not from the cache: a key that was revoked a moment ago begins no session.
+        let operator = self.operator_key(key.hash()).await?;
+        let mut secret = Zeroizing::new([0; 32]);
+        self.dice.fill(&mut *secret);
+        let now = self.now();
+        let session = ConsoleSession {
+            hash: stored_hash(&secret),
+            key_id: operator.key_id.clone(),
+            created_at: now,
+            used_at: now,
+        };
+        let entry = self.session_entry("console.sign_in", &operator.key_id, request_id);
+        let written: Result<(), StoreError> = self
+            .store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    tx.console_session_insert(&session).await?;
+                    tx.audit_insert(&entry).await
+                })
+            })
+            .await;
+        written.map_err(Refusal::from)?;
+        Ok(Zeroizing::new(hex::encode(*secret)))
+    }
+
+    /// The session that a cookie names, if it is running; notes that it was used.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn console_session(&self, cookie: &str) -> Result<Option<SignedIn>, Refusal> {
+        let Some(secret) = read(cookie) else { return Ok(None) };
+        let (hash, now) = (stored_hash(&secret), self.now());
+        let found = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.console_session(&hash).await }))
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let Some((session, key)) = found.filter(|(session, _)| is_running(session, now)) else {
+            return Ok(None);
+        };
+        let key_name = key.name.clone();
+        let Some(operator) = Operator::of_record(key) else { return Ok(None) };
+        if now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
+            let written: Result<(), StoreError> = self
+                .store
+                .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                    Box::pin(async move { tx.console_session_used(&hash, now).await })
+                })
+                .await;
+            written.map_err(Refusal::from)?;
+        }
+        Ok(Some(SignedIn { operator, key_name, form_token: form_token(&secret) }))
+    }
+
+    /// Ends the session that a cookie names.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn console_sign_out(
+        &self,
+        cookie: &str,
+        key: &KeyId,
+        request_id: RequestId,
+    ) -> Result<(), Refusal> {
+        let Some(secret) = read(cookie) else { return Ok(()) };
+        let hash = stored_hash(&secret);
+        let entry = self.session_entry("console.sign_out", key, request_id);
+        let ended: Result<(), StoreError> = self
+            .store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    tx.console_session_end(&hash).await?;
+                    tx.audit_insert(&entry).await
+                })
+            })
+            .await;
+        ended.map_err(Refusal::from)
+    }
+
+    fn session_entry(&self, operation: &str, key: &KeyId, request_id: RequestId) -> AuditEntry {
+        let mut seed = [0; 32];
+        self.dice.fill(&mut seed);
+        let now = self.now();
+        AuditEntry {
+            id: AuditId::generate(now, &mut StdRng::from_seed(seed)),
+            created_by: Author::Operator(key.clone()),
+            request_id,
+            operation: operation.to_owned(),
+            merchant_id: None,
+            livemode: None,
+            resource_id: Some(key.to_string()),
+            version_before: None,
+            version_after: None,
+            reason: None,
+            created_at: now,
+        }
+    }
+}
+
+/// Whether neither limit has passed. A clock that was set back ends nothing.
+fn is_running(session: &ConsoleSession, now: Timestamp) -> bool {
+    now.as_ms() - session.created_at.as_ms() < LIFE_MS && now.as_ms() - session.used_at.as_ms() < IDLE_MS
+}
+
+fn read(cookie: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let mut secret = Zeroizing::new([0; 32]);
+    hex::decode_to_slice(cookie, &mut *secret).ok()?;
+    Some(secret)
+}
+
+fn stored_hash(secret: &[u8; 32]) -> [u8; 32] {
+    labelled("authority console session", secret)
+}
+
+fn form_token(secret: &[u8; 32]) -> String {
+    hex::encode(labelled("authority console forms", secret))
+}
+
+fn labelled(label: &str, secret: &[u8; 32]) -> [u8; 32] {
+    Sha256::new().chain_update(label).chain_update(secret).finalize().into()
+}

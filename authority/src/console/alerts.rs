@@ -1,0 +1,95 @@
+//! The platform's alerts: the list, and closing one that was looked into.
+
+use askama::Template;
+use authority_domain::alert::AlertStatus;
+use authority_domain::id::AlertId;
+use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::shell::Shell;
+use super::view::{Cell, member, time_of};
+use super::visit::{Outcome, Visit, done, show, submit};
+use super::{filters, links};
+use crate::app::alerts::AlertFilter;
+use crate::http::entry::AppState;
+
+const PATH: &str = "/console/alerts";
+const CLOSES: &[OperatorScope] = &[OperatorScope::OperatorWrite];
+
+#[derive(Template)]
+#[template(path = "alerts.html")]
+struct Page {
+    shell: Shell,
+    status: AlertStatus,
+    alerts: Vec<Shown>,
+    may_close: bool,
+    next: Option<String>,
+}
+
+struct Shown {
+    id: String,
+    severity: String,
+    code: String,
+    message: String,
+    subject: Cell,
+    count: String,
+    first: Cell,
+    last: Cell,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new().route(PATH, get(list)).route("/console/alerts/{alert}/close", post(close))
+}
+
+async fn list(State(state): State<AppState>, request: Request) -> Response {
+    show(state, request, async |visit| page(&visit).await).await
+}
+
+async fn close(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    submit(state, request, CLOSES, async |mut visit, form| {
+        let mutation = visit.mutation("alerts.close", &form);
+        match visit.app.alert_close(mutation, AlertId::parse(&id), json!({})).await {
+            Ok(_) => Ok(done(PATH, "closed")),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit).await
+            }
+        }
+    })
+    .await
+}
+
+async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+    let status = AlertStatus::parse(visit.asked("status")).unwrap_or(AlertStatus::Open);
+    let filter = AlertFilter { status: vec![status], ..AlertFilter::default() };
+    let found = visit.app.alerts_list(&visit.list_request(status.as_str()), filter).await?;
+    let shown = |item: &String| {
+        let alert: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
+        let text = |name: &str| member(&alert, name);
+        Ok(Shown {
+            id: text("id"),
+            severity: text("severity"),
+            code: text("code").replace('_', " "),
+            message: text("message"),
+            subject: Cell::id(text("subject")),
+            count: text("count"),
+            first: time_of(&alert, "first_seen_at"),
+            last: time_of(&alert, "last_seen_at"),
+        })
+    };
+    let next =
+        found.next_cursor.map(|cursor| format!("{PATH}?status={status}&cursor={}", links::encoded(&cursor)));
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        status,
+        alerts: found.items.iter().map(shown).collect::<Result<_, Refusal>>()?,
+        may_close: status == AlertStatus::Open && visit.may(CLOSES),
+        next,
+    })
+}

@@ -1,0 +1,238 @@
+//! The story of an order on one page: its money, parcels and refunds, then everything that was told of it in time
+//! order, with what became of each event at each endpoint.
+
+use askama::Template;
+use authority_domain::id::MerchantId;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::tenant::{Mode, Tenant};
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::Value;
+
+use super::event::{Telling, tellings};
+use super::form::{self, Form};
+use super::records::REFUNDS;
+use super::shell::Shell;
+use super::view::{Cell, Fact, Table, fact};
+use super::visit::{Outcome, Visit, done, show, submit};
+use super::{amount, filters, links};
+use crate::app::console::order_story::OrderStory;
+use crate::http::entry::AppState;
+
+#[derive(Template)]
+#[template(path = "order.html")]
+struct Page {
+    shell: Shell,
+    number: String,
+    path: String,
+    facts: Vec<Fact>,
+    lines: Table,
+    payments: Table,
+    shipments: Table,
+    refunds: Table,
+    /// Oldest first.
+    tellings: Vec<Telling>,
+    truncated: bool,
+    /// What can be given back, when this key may ask for it.
+    refundable: Option<String>,
+    currency: String,
+    typed_amount: String,
+    typed_note: String,
+}
+
+type Segments = Path<(String, String, String)>;
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/console/orders/{merchant}/{mode}/{order}", get(order))
+        .route("/console/orders/{merchant}/{mode}/{order}/refund", post(refund))
+}
+
+async fn order(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
+    show(state, request, async |visit| page(&visit, &named, None).await).await
+}
+
+async fn refund(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
+    submit(state, request, REFUNDS, async |mut visit, form| {
+        let (tenant, number) = parsed(&named);
+        let story = visit.app.order_story(tenant.clone(), number.clone()).await?;
+        let mutation = visit.mutation("refunds.request", &form);
+        let refunded = match refund_body(&form, &story.order.currency) {
+            Ok(body) => visit.app.refund_request_for(mutation, tenant, number, body).await,
+            Err(refusal) => Err(refusal),
+        };
+        match refunded {
+            Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit, &named, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+/// The body of the API's request: an empty amount asks for all that is left.
+pub(super) fn refund_body(form: &Form, currency: &str) -> Result<Value, Refusal> {
+    let typed = form.text("amount");
+    let read = |typed: &str| {
+        amount::read(typed, currency).ok_or_else(|| {
+            let detail =
+                format!("Must be an amount of {currency} such as {}.", amount::plain(1250, currency));
+            Refusal::member("/amount", MemberCode::InvalidValue, detail)
+        })
+    };
+    let minor = if typed.is_empty() { None } else { Some(read(typed)?) };
+    let (amount, note) = (minor.map(Value::from), form.given("note"));
+    Ok(form::body([("reason", Some("other".into())), ("amount", amount), ("note", note)]))
+}
+
+fn parsed((merchant, mode, number): &(String, String, String)) -> (Option<Tenant>, Option<OrderNumber>) {
+    let tenant = Mode::parse(mode).and_then(|mode| {
+        Some(Tenant { merchant_id: MerchantId::parse(merchant)?, livemode: mode == Mode::Live })
+    });
+    (tenant, OrderNumber::parse(number))
+}
+
+async fn page(
+    visit: &Visit,
+    named: &(String, String, String),
+    typed: Option<&Form>,
+) -> Result<Outcome, Refusal> {
+    let (tenant, number) = parsed(named);
+    let story = visit.app.order_story(tenant, number).await?;
+    let order = &story.order;
+    let refundable = order.payment_summary.refundable;
+    let currency = order.currency.clone();
+    let may_refund = refundable > 0 && visit.may(REFUNDS);
+    let mut tellings = tellings(&story.told, &story.tenant, visit)?;
+    tellings.reverse();
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        number: order.order_number.to_string(),
+        path: links::order(&story.tenant, order.order_number.as_str()),
+        facts: facts(&story),
+        lines: lines(&story),
+        payments: payments(&story),
+        shipments: shipments(&story),
+        refunds: refunds(&story),
+        tellings,
+        truncated: story.told.truncated,
+        refundable: may_refund.then(|| amount::plain(refundable, &currency)),
+        currency,
+        typed_amount: typed.map_or("", |form| form.text("amount")).to_owned(),
+        typed_note: typed.map_or("", |form| form.text("note")).to_owned(),
+    })
+}
+
+fn facts(story: &OrderStory) -> Vec<Fact> {
+    let order = &story.order;
+    let money = |minor| Cell::text(amount::written(minor, &order.currency));
+    let customer = order.customer.as_ref();
+    let references: Vec<String> = order
+        .external_references
+        .iter()
+        .map(|reference| format!("{}: {}", reference.system, reference.id))
+        .collect();
+    vec![
+        fact("Status", Cell::state(order.status)),
+        fact("Payment", Cell::state(order.payment_status)),
+        fact("Fulfilment", Cell::state(order.fulfillment_status)),
+        fact("Merchant", Cell::id(&story.tenant.merchant_id)),
+        fact("Mode", Cell::text(links::mode(order.livemode))),
+        fact("Total", money(order.amounts.total)),
+        fact("Captured", money(order.payment_summary.captured)),
+        fact("Refunded", money(order.payment_summary.refunded)),
+        fact("Still unpaid", money(order.payment_summary.due)),
+        fact("Customer", Cell::some(customer.and_then(|customer| customer.name.clone()))),
+        fact("Customer reference", Cell::some(customer.and_then(|customer| customer.reference.clone()))),
+        fact("External references", Cell::text(references.join(", "))),
+        fact("Checkout", Cell::some(story.checkout.as_ref().map(|checkout| checkout.id.clone())).linked()),
+        fact("Placed", Cell::at(order.placed_at)),
+        fact("Last change", Cell::at(order.updated_at)),
+        fact("Note", Cell::some(order.fulfillment_note.clone())),
+    ]
+}
+
+fn lines(story: &OrderStory) -> Table {
+    let currency = &story.order.currency;
+    let rows = story.order.line_items.iter().map(|line| {
+        vec![
+            Cell::text(&line.name),
+            Cell::text(line.quantity),
+            Cell::text(amount::written(line.total_amount, currency)),
+            Cell::text(line.fulfilled_quantity),
+            Cell::text(line.shipped_quantity),
+            Cell::text(line.delivered_quantity),
+        ]
+    });
+    Table {
+        caption: "Lines",
+        head: &["Name", "Quantity", "Total", "Fulfilled", "Shipped", "Delivered"],
+        rows: rows.collect(),
+        empty: "No lines.",
+    }
+}
+
+fn payments(story: &OrderStory) -> Table {
+    let rows = story.payments.iter().map(|payment| {
+        vec![
+            Cell::id(&payment.id),
+            Cell::state(payment.status),
+            Cell::text(amount::written(payment.amount_captured, &payment.currency)),
+            Cell::text(&payment.processor.name),
+            Cell::some(payment.processor.reference.clone()),
+            Cell::some(payment.failure.as_ref().map(|failure| failure.code.clone())),
+            Cell::at(payment.created_at),
+        ]
+    });
+    Table {
+        caption: "Payments",
+        head: &["Payment", "Status", "Captured", "Processor", "Its reference", "Failure", "Created"],
+        rows: rows.collect(),
+        empty: "Nobody has tried to pay.",
+    }
+}
+
+fn shipments(story: &OrderStory) -> Table {
+    let rows = story.shipments.iter().map(|shipment| {
+        vec![
+            Cell::id(&shipment.id),
+            Cell::state(shipment.status),
+            Cell::text(&shipment.carrier),
+            Cell::some(shipment.tracking_number.clone()),
+            Cell::at(shipment.shipped_at),
+            Cell::maybe_at(shipment.delivered_at),
+        ]
+    });
+    Table {
+        caption: "Parcels",
+        head: &["Parcel", "Status", "Carrier", "Tracking number", "Shipped", "Delivered"],
+        rows: rows.collect(),
+        empty: "No parcel yet.",
+    }
+}
+
+fn refunds(story: &OrderStory) -> Table {
+    let rows = story.refunds.iter().map(|refund| {
+        vec![
+            Cell::id(&refund.id),
+            Cell::state(refund.status),
+            Cell::text(amount::written(refund.amount, &refund.currency)),
+            Cell::id(&refund.payment_id),
+            Cell::state(refund.reason),
+            Cell::some(refund.note.clone()),
+            Cell::at(refund.created_at),
+        ]
+    });
+    Table {
+        caption: "Refunds",
+        head: &["Refund", "Status", "Amount", "Payment", "Reason", "Note", "Requested"],
+        rows: rows.collect(),
+        empty: "Nothing was given back.",
+    }
+}

@@ -1,0 +1,112 @@
+//! Records without a page of their own: payments, refunds, parcels, subscriptions and checkouts, as they are stored,
+//! with the order they belong to; and giving a payment back that came too late for an order.
+
+use askama::Template;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::PaymentId;
+use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::Value;
+
+use super::order::refund_body;
+use super::shell::Shell;
+use super::view::{Cell, Fact, fact, member, time_of};
+use super::visit::{Outcome, Visit, done, show, submit};
+use super::{amount, filters, links};
+use crate::app::console::search::ShownRecord;
+use crate::http::entry::AppState;
+
+/// What asks for refunds.
+pub(super) const REFUNDS: &[OperatorScope] = &[OperatorScope::ProcessorWrite];
+
+#[derive(Template)]
+#[template(path = "record.html")]
+struct Page {
+    shell: Shell,
+    kind: String,
+    id: String,
+    path: String,
+    facts: Vec<Fact>,
+    /// What can be given back of a payment, and where to.
+    refundable: Option<String>,
+    currency: String,
+    typed_amount: String,
+    typed_note: String,
+    json: String,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/console/records/{id}", get(record))
+        .route("/console/records/{id}/refund", post(refund))
+}
+
+async fn record(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    show(state, request, async |visit| page(&visit, &id, [String::new(), String::new()]).await).await
+}
+
+async fn refund(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    submit(state, request, REFUNDS, async |mut visit, form| {
+        let ShownRecord { record, .. } = find(&visit, &id).await?;
+        let mutation = visit.mutation("payments.refund", &form);
+        let refunded = match refund_body(&form, &member(&record, "currency")) {
+            Ok(body) => visit.app.refund_request_of_payment(mutation, PaymentId::parse(&id), body).await,
+            Err(refusal) => Err(refusal),
+        };
+        match refunded {
+            Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit, &id, [form.text("amount").to_owned(), form.text("note").to_owned()]).await
+            }
+        }
+    })
+    .await
+}
+
+async fn find(visit: &Visit, id: &str) -> Result<ShownRecord, Refusal> {
+    let found = visit.app.record_find(id).await?;
+    found.ok_or_else(|| Refusal::new(ErrorCode::NotFound, "There is no such record."))
+}
+
+async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) -> Result<Outcome, Refusal> {
+    let ShownRecord { tenant, record } = find(visit, id).await?;
+    let text = |name: &str| member(&record, name);
+    let currency = text("currency");
+    let money = |name: &str| {
+        let minor = record.get(name).and_then(Value::as_i64);
+        Cell::some(minor.map(|minor| amount::written(minor, &currency)))
+    };
+    let number = text("order_number");
+    let order =
+        if number.is_empty() { Cell::Nothing } else { Cell::link(&number, links::order(&tenant, &number)) };
+    let facts = vec![
+        fact("Status", Cell::state(text("status"))),
+        fact("Merchant", Cell::id(&tenant.merchant_id)),
+        fact("Mode", Cell::text(links::mode(tenant.livemode))),
+        fact("Order", order),
+        fact("Amount", money("amount")),
+        fact("Created", time_of(&record, "created_at")),
+        fact("Last change", time_of(&record, "updated_at")),
+    ];
+    let minor = |name: &str| record.get(name).and_then(Value::as_i64).unwrap_or(0);
+    let left = minor("amount_captured") - minor("amount_refunded") - minor("amount_refund_pending");
+    let refundable = text("object") == "payment" && left > 0 && visit.may(REFUNDS);
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        kind: text("object"),
+        id: id.to_owned(),
+        path: links::record("records", id),
+        facts,
+        refundable: refundable.then(|| amount::plain(left, &currency)),
+        currency,
+        typed_amount,
+        typed_note,
+        json: serde_json::to_string_pretty(&record).map_err(|_| Refusal::internal())?,
+    })
+}

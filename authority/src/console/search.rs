@@ -1,0 +1,93 @@
+//! Search by anything: one result leads straight to its page, several are listed.
+
+use askama::Template;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::get;
+
+use super::shell::Shell;
+use super::view::{Cell, Table};
+use super::visit::{Outcome, Visit, show};
+use super::{filters, links};
+use crate::app::console::MatchedName;
+use crate::app::console::search::Found;
+use crate::http::entry::AppState;
+
+/// Longest text that is searched for, in bytes; longer than any name.
+const TEXT_MAX: usize = 512;
+
+#[derive(Template)]
+#[template(path = "search.html")]
+struct Page {
+    shell: Shell,
+    asked: bool,
+    results: Table,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new().route("/console/search", get(search))
+}
+
+async fn search(State(state): State<AppState>, request: Request) -> Response {
+    show(state, request, async |visit| page(visit).await).await
+}
+
+async fn page(mut visit: Visit) -> Result<Outcome, Refusal> {
+    let text = visit.asked("q").to_owned();
+    let usable = !text.is_empty() && text.len() <= TEXT_MAX && !text.contains('\0');
+    let found = if usable { visit.app.search(&text).await? } else { Vec::new() };
+    if let [only] = found.as_slice() {
+        return Ok(Outcome::Redirect(place(only).1));
+    }
+    visit.shell.searched.clone_from(&text);
+    let rows = found.iter().map(|found| {
+        let (id, path, what) = place(found);
+        vec![Cell::link(id, path), Cell::text(what), Cell::some(owner(found))]
+    });
+    let results = Table {
+        caption: "What was found, newest first",
+        head: &["Record", "Found by", "Merchant"],
+        rows: rows.collect(),
+        empty: "Nothing has this number, id or reference.",
+    };
+    visit.page(&Page { shell: visit.shell.clone(), asked: !text.is_empty(), results })
+}
+
+/// What to show of a record, where its page is, and how it was found.
+fn place(found: &Found) -> (String, String, &'static str) {
+    let by_id = |room: &str, id: &str| (id.to_owned(), links::record(room, id), "id");
+    match found {
+        Found::OfOrder { tenant, number, id, by } => {
+            let text = if id == number { number.clone() } else { format!("{number} ({id})") };
+            (text, links::order(tenant, number), name(*by))
+        }
+        Found::Record { id, by } => (id.clone(), links::record("records", id), name(*by)),
+        Found::Event(id) => by_id("events", id.as_str()),
+        Found::Delivery(id) => by_id("deliveries", id.as_str()),
+        Found::Endpoint(id) => by_id("endpoints", id.as_str()),
+        Found::Merchant(id) => by_id("merchants", id.as_str()),
+    }
+}
+
+fn owner(found: &Found) -> Option<String> {
+    match found {
+        Found::OfOrder { tenant, .. } => {
+            Some(format!("{} ({})", tenant.merchant_id, links::mode(tenant.livemode)))
+        }
+        _ => None,
+    }
+}
+
+fn name(by: Option<MatchedName>) -> &'static str {
+    match by {
+        None => "id",
+        Some(MatchedName::OrderNumber) => "order number",
+        Some(MatchedName::ExternalReference) => "external reference",
+        Some(MatchedName::CustomerReference) => "customer reference",
+        Some(MatchedName::TrackingNumber) => "tracking number",
+        Some(MatchedName::ProcessorReference) => "processor reference",
+    }
+}

@@ -1,0 +1,138 @@
+//! A browser as far as these tests need one: it keeps the session's cookie, reads forms and fills them in.
+
+use http::Method;
+use serde_json::Value;
+use tests::http::{Api, Reply};
+use tests::merchant::{ConsoleUrls, ServiceUrls, text};
+
+/// A browser with a session, or without one.
+#[derive(Clone, Debug)]
+pub(crate) struct Browser {
+    listener: Api,
+    /// What the session's cookie holds.
+    pub(crate) cookie: Option<String>,
+}
+
+impl Browser {
+    /// One that has not signed in.
+    pub(crate) fn new(authority: &impl ConsoleUrls) -> Self {
+        Self { listener: authority.operator_listener(), cookie: None }
+    }
+
+    /// One that has signed in with the key that may do everything.
+    pub(crate) async fn signed_in(authority: &impl ConsoleUrls) -> Self {
+        Self::with_key(authority, authority.operators_key()).await
+    }
+
+    /// One that has signed in with this key.
+    pub(crate) async fn with_key(authority: &impl ConsoleUrls, key: &str) -> Self {
+        let mut browser = Self::new(authority);
+        let reply = browser.sign_in(key, "").await;
+        assert_eq!((reply.status, reply.header("location")), (303, Some("/console")), "{}", reply.text());
+        let line = reply.header("set-cookie").unwrap();
+        let (pair, attributes) = line.split_once("; ").unwrap();
+        assert_eq!(attributes, "Path=/console; HttpOnly; Secure; SameSite=Strict");
+        browser.cookie = Some(pair.strip_prefix("console_session=").unwrap().to_owned());
+        browser
+    }
+
+    /// The same browser with another cookie.
+    pub(crate) fn holding(&self, cookie: &str) -> Self {
+        Self { cookie: Some(cookie.to_owned()), ..self.clone() }
+    }
+
+    /// Sends the form of the sign-in page.
+    pub(crate) async fn sign_in(&self, key: &str, to: &str) -> Reply {
+        self.post("/console/sign-in", &[("key", key), ("to", to)], &[]).await
+    }
+
+    /// What a path answers.
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        let call = self.listener.call(Method::GET, path);
+        let call = match &self.cookie {
+            Some(cookie) => call.header("cookie", &format!("console_session={cookie}")),
+            None => call,
+        };
+        call.send().await
+    }
+
+    /// A page.
+    pub(crate) async fn page(&self, path: &str) -> String {
+        let reply = self.get(path).await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+        reply.text().to_owned()
+    }
+
+    /// Sends members, with these header lines.
+    pub(crate) async fn post(&self, path: &str, members: &[(&str, &str)], lines: &[(&str, &str)]) -> Reply {
+        let body: Vec<String> =
+            members.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let mut call = self
+            .listener
+            .call(Method::POST, path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .bytes(body.join("&"));
+        if let Some(cookie) = &self.cookie {
+            call = call.header("cookie", &format!("console_session={cookie}"));
+        }
+        for (name, line) in lines {
+            call = call.header(name, line);
+        }
+        call.send().await
+    }
+
+    /// The hidden members of the form that a page sends to `action`.
+    pub(crate) async fn form(&self, page: &str, action: &str) -> Vec<(String, String)> {
+        let html = self.page(page).await;
+        hidden(&html, action).unwrap_or_else(|| panic!("{page} has no form for {action}: {html}"))
+    }
+
+    /// Fills in the form of a page and sends it.
+    pub(crate) async fn send(&self, page: &str, action: &str, typed: &[(&str, &str)]) -> Reply {
+        let form = self.form(page, action).await;
+        self.send_again(action, &form, typed).await
+    }
+
+    /// Sends a form that was read before.
+    pub(crate) async fn send_again(
+        &self,
+        action: &str,
+        form: &[(String, String)],
+        typed: &[(&str, &str)],
+    ) -> Reply {
+        let mut members: Vec<(&str, &str)> =
+            form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        members.extend(typed);
+        self.post(action, &members, &[("sec-fetch-site", "same-origin"), ("origin", "null")]).await
+    }
+
+    /// Sends the form of a page and follows to where it leads; what that page says.
+    pub(crate) async fn done(&self, page: &str, action: &str, typed: &[(&str, &str)]) -> String {
+        let reply = self.send(page, action, typed).await;
+        assert_eq!(reply.status, 303, "{action}: {}", reply.text());
+        self.page(reply.header("location").unwrap()).await
+    }
+}
+
+/// The hidden members of a form.
+pub(crate) fn hidden(html: &str, action: &str) -> Option<Vec<(String, String)>> {
+    let (_, rest) = html.split_once(&format!("method=\"post\" action=\"{action}\""))?;
+    let (form, _) = rest.split_once("</form>")?;
+    let attribute = |input: &str, name: &str| {
+        let (_, rest) = input.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let inputs = form.split("<input type=\"hidden\"").skip(1);
+    Some(inputs.filter_map(|input| Some((attribute(input, "name")?, attribute(input, "value")?))).collect())
+}
+
+/// The newest entries of the audit log: operation and author.
+pub(crate) async fn audit(authority: &impl ServiceUrls) -> Vec<(String, String)> {
+    let entries = authority.operator().get("/audit-log?limit=100").await.expect(200);
+    let entry = |entry: &Value| (text(entry, "operation"), text(entry, "created_by"));
+    entries["data"].as_array().unwrap().iter().map(entry).collect()
+}
+
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}

@@ -1,0 +1,153 @@
+//! Texts that act on nothing, paths that lead nowhere, and the headers that every answer has.
+
+use serde_json::json;
+use tests::authority::{Authority, Database};
+use tests::merchant::{Merchant, payment_body, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
+
+use crate::browser::{Browser, encoded};
+
+on_both_databases!(texts_of_others_are_texts, what_is_not_there_is_a_page_that_says_so);
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// A page without what its inputs hold, which acts on nothing but the input.
+fn without_values(html: &str) -> String {
+    let mut parts = html.split(" value=\"");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |rest, part| rest + part.split_once('"').unwrap().1)
+}
+
+async fn texts_of_others_are_texts(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
+    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
+    let body = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
+    let made = authority.operator().post("/merchants", &body).await.expect(201);
+    let mut merchant = Merchant::create(&authority, "other").await;
+    merchant.id = text(&made, "id");
+    merchant.key = merchant
+        .issue_key(
+            "test",
+            &[
+                "orders:read",
+                "orders:write",
+                "shipments:write",
+                "webhooks:manage",
+                "payments:read",
+                "refunds:write",
+            ],
+        )
+        .await;
+    merchant.api = authority.merchant(&merchant.key);
+    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
+    let endpoint = merchant
+        .endpoint_with(
+            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
+        )
+        .await;
+    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
+    let checkout = json!({ "currency": "USD", "line_items": [line],
+        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
+    let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    let mut body = payment_body(&checkout, "automatic", "start");
+    body["processor"] = json!({ "name": "acme-pay", "reference": hostile });
+    let payment = merchant.operator.post(&merchant.platform_path("payments"), &body).await.expect(201);
+    let number = text(&merchant.report(&payment, "succeeded").await["payment"], "order_number");
+    merchant.note(&number, hostile).await;
+    let parcel = json!({ "carrier": "dhl", "tracking_number": "x\"><b>" });
+    merchant.api.post(&format!("/orders/{number}/shipments"), &parcel).await.expect(201);
+    authority.nothing_pending().await;
+    let browser = Browser::signed_in(&authority).await;
+    let deliveries =
+        merchant.operator.get(&format!("/deliveries?endpoint_id={}", endpoint.id)).await.expect(200);
+    let delivery = &deliveries["data"][0];
+    for path in [
+        "/console".to_owned(),
+        format!("/console/search?q={}", encoded(hostile)),
+        format!("/console/search?q={}x", encoded(hostile)),
+        format!("/console/orders/{}/test/{number}", merchant.id),
+        format!("/console/merchants/{}?mode=test", merchant.id),
+        "/console/merchants".to_owned(),
+        format!("/console/endpoints/{}", endpoint.id),
+        format!("/console/events/{}", text(delivery, "event_id")),
+        format!("/console/deliveries/{}", text(delivery, "id")),
+        format!("/console/records/{}", text(&payment, "id")),
+        format!("/console/records/{}", text(&checkout, "id")),
+        format!("/console/audit-log?author={0}&resource={0}", encoded(hostile)),
+        format!("/console/alerts?status={}", encoded(hostile)),
+        format!("/console/deliveries?status={0}&endpoint={0}", encoded(hostile)),
+        format!("/console/sign-in?to={}", encoded(hostile)),
+        format!("/console?done={}", encoded(hostile)),
+    ] {
+        let reply = browser.get(&path).await;
+        let html = without_values(reply.text());
+        for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}"] {
+            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
+        }
+        assert!(!html.contains("<bdi></bdi>"));
+    }
+    let order = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;
+    assert!(order.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{order}");
+    assert!(order.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    // No secret is on any of these pages.
+    let page = browser.page(&format!("/console/endpoints/{}", endpoint.id)).await;
+    assert!(!page.contains(&endpoint.secret) && !page.contains("whsec_"), "{page}");
+}
+
+async fn what_is_not_there_is_a_page_that_says_so(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let number = merchant.paid_order().await;
+    let browser = Browser::signed_in(&authority).await;
+    let mer = &merchant.id;
+    for path in [
+        format!("/console/orders/{mer}/live/{number}"),
+        format!("/console/orders/{mer}/test/{number}x"),
+        format!("/console/orders/{mer}/nonsense/{number}"),
+        "/console/orders/mer_01k3zqa7t0e9h8w8r1v0c2n5xk/test/1".to_owned(),
+        "/console/orders/operator/test/1".to_owned(),
+        "/console/events/evt_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/events/%FF".to_owned(),
+        "/console/deliveries/dlv_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/endpoints/we_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        "/console/endpoints/nonsense".to_owned(),
+        "/console/merchants/nonsense".to_owned(),
+        "/console/records/pay_01k3zqa7t0e9h8w8r1v0c2n5xk".to_owned(),
+        format!("/console/records/{mer}"),
+        "/console/nothing/here".to_owned(),
+    ] {
+        let reply = browser.get(&path).await;
+        let missing = matches!(reply.status, 404) || (path.contains("%FF") && reply.status == 400);
+        assert!(missing, "{path}: {} {}", reply.status, reply.text());
+    }
+    let wrong = browser.get("/console/merchants?cursor=nonsense").await;
+    assert_eq!(wrong.status, 400);
+    assert!(wrong.text().contains("<code>invalid_cursor</code>"), "{}", wrong.text());
+    // Every answer has the headers, whoever asks.
+    let nobody = Browser::new(&authority);
+    for reply in [
+        browser.get("/console").await,
+        browser.get("/console/nothing/here").await,
+        browser.get("/console/style.css").await,
+        nobody.get("/console").await,
+        nobody.get("/console/sign-in").await,
+        nobody.sign_in("nonsense", "").await,
+        browser.post("/console/sign-out", &[], &[]).await,
+        browser.get("/console/sign-out").await,
+    ] {
+        for (name, line) in [
+            ("content-security-policy", POLICY),
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("x-content-type-options", "nosniff"),
+            ("cache-control", "no-store"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
+        }
+        assert!(reply.header("service-request-id").is_some());
+    }
+}

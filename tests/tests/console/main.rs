@@ -1,0 +1,10 @@
+//! The operator's console over HTTP, as a browser without JavaScript asks it (contract 20). What a browser makes of the
+//! pages is asked in Chromium (`tests/openapi/console.test.mjs`).
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod actions;
+mod browser;
+mod hostile;
+mod pages;
+mod sessions;
