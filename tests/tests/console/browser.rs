@@ -41,6 +41,11 @@ impl Browser {
         Self { cookie: Some(cookie.to_owned()), ..self.clone() }
     }
 
+    /// The same browser, whose requests another instance gets.
+    pub(crate) fn at(&self, address: &str) -> Self {
+        Self { listener: Api::at(address, "").with_key(None), ..self.clone() }
+    }
+
     /// Sends the form of the sign-in page.
     pub(crate) async fn sign_in(&self, key: &str, to: &str) -> Reply {
         self.post("/console/sign-in", &[("key", key), ("to", to)], &[]).await

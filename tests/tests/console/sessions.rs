@@ -1,12 +1,13 @@
 //! Signing in and out, what ends a session, and forms that no page of the session made.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
-use tests::service::InProcess;
+use tests::service::{InProcess, serve};
 
 use crate::browser::{Browser, audit, hidden};
 
@@ -161,6 +162,19 @@ async fn a_key_sees_and_does_what_its_scopes_allow(database: Database) {
     let writer = Browser::with_key(&authority, &key("keys:write").await).await;
     assert_eq!(writer.get(&page).await.status, 403);
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "enabled");
+}
+
+#[tokio::test]
+async fn signing_out_ends_a_session_on_every_instance() {
+    let service = InProcess::start(Database::Postgres, &[]).await;
+    let second = serve(service.database_url(), Arc::clone(&service.clock), Arc::default(), &[]).await;
+    let browser = Browser::signed_in(&service).await;
+    let there = browser.at(&format!("http://{}", second.operator_address));
+    assert_eq!(there.get("/console").await.status, 200);
+    assert_eq!(browser.send("/console", "/console/sign-out", &[]).await.status, 303);
+    assert_eq!(there.get("/console").await.status, 303);
+    second.stop().await;
+    service.stop().await;
 }
 
 /// Beyond what an address may get wrong, keys are refused without being looked at.
