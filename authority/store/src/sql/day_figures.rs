@@ -71,9 +71,10 @@ impl Session<'_> {
         endpoint: Option<&EndpointId>,
         since: Timestamp,
     ) -> Result<Lately, StoreError> {
+        // `+since`: SQLite must not take the index by time, which has the rows of every endpoint.
         let mut query = QueryBuilder::<Db>::new(
             "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
-                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE since >= ",
+                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ",
         );
         query.push_bind(span(since)).push(" AND endpoint_id ");
         match endpoint {

@@ -382,6 +382,21 @@ async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
     assert!(steps < 5_000, "{steps} steps");
 }
 
+/// What was sent in a day is counted from the rows for all endpoints, not from those of each.
+#[tokio::test]
+async fn the_figures_of_all_endpoints_cost_the_same_beside_many_endpoints() {
+    let mut large = Large::fill().await;
+    let counted = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+         INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+         SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard/0', 172800000, 20000, 3, 2";
+    sqlx::query(counted).execute(&mut large.conn).await.unwrap();
+    large.steps();
+    let since = Timestamp::from_ms(100_000_000);
+    assert_eq!(large.session().counted_since(None, since).await.unwrap(), (20_000, 3, 2));
+    let steps = large.steps();
+    assert!(steps < 5_000, "{steps} steps");
+}
+
 /// A window of the stream costs as much as it holds, whether everything in the history has arrived or nothing has; a
 /// time is found by binary search.
 #[tokio::test]
