@@ -228,7 +228,7 @@ test("axe finds nothing on any page, light and dark, narrow and wide", async (t)
     order: `/orders/${service.merchantId}/test/${number}`, event: `/events/${event}`, delivery: `/deliveries/${delivery}`,
     deliveries: "/deliveries?status=failed", endpoint: `/endpoints/${endpoint.id}`, record: `/records/${paid.payment.id}`,
     merchants: "/merchants", merchant: `/merchants/${service.merchantId}?mode=test`, alerts: "/alerts",
-    closed: "/alerts?status=closed", audit: "/audit-log", missing: "/nowhere",
+    closed: "/alerts?status=closed", audit: "/audit-log", missing: "/nowhere", explain: `/endpoints/${endpoint.id}/explain`,
   };
   if (screenshots) mkdirSync(screenshots, { recursive: true });
   for (const colorScheme of ["light", "dark"]) {

@@ -14,8 +14,11 @@ use url::form_urlencoded;
 use crate::app::IdempotencyKey;
 use crate::http::idempotency_key::fingerprint;
 
-/// More than any form of the console needs.
-const LIMIT: usize = 64 * 1024;
+/// More than a form needs that holds no body of a delivery.
+pub(super) const SMALL: usize = 64 * 1024;
+
+/// A body of a delivery, in the form's own encoding, with what surrounds it.
+pub(super) const WITH_A_BODY: usize = 1024 * 1024;
 
 /// The token of the session.
 const TOKEN: &str = "_token";
@@ -35,17 +38,17 @@ pub(super) fn body<const N: usize>(members: [(&str, Option<Value>); N]) -> Value
 pub(super) struct Form(BTreeMap<String, String>);
 
 impl Form {
-    /// Reads the body; of members that are given twice the last one counts.
+    /// Reads the body, up to `limit` bytes; of members that are given twice the last one counts.
     ///
     /// # Errors
     /// `unsupported_media_type`, `payload_too_large`.
-    pub(super) async fn read(headers: &HeaderMap, body: Body) -> Result<Self, Refusal> {
+    pub(super) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Self, Refusal> {
         let media = headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default();
         let essence = media.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(Refusal::new(ErrorCode::UnsupportedMediaType, "The body must be a form."));
         }
-        let body = Limited::new(body, LIMIT).collect().await.map_err(|_| {
+        let body = Limited::new(body, limit).collect().await.map_err(|_| {
             Refusal::new(ErrorCode::PayloadTooLarge, "The form is too large, or did not arrive whole.")
         })?;
         Ok(Self(form_urlencoded::parse(&body.to_bytes()).into_owned().collect()))
@@ -54,6 +57,11 @@ impl Form {
     /// What was typed, without the blanks around it; empty when there is no such member.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |text| text.trim())
+    }
+
+    /// A text of several lines, as it was pasted: browsers send their ends as CR LF.
+    pub(super) fn lines(&self, name: &str) -> String {
+        self.0.get(name).map_or_else(String::new, |text| text.replace("\r\n", "\n"))
     }
 
     /// A text for the body of a request; `None` when nothing was typed.

@@ -20,7 +20,7 @@ use http::header::COOKIE;
 use http::{HeaderMap, StatusCode};
 use url::form_urlencoded;
 
-use super::form::Form;
+use super::form::{self, Form};
 use super::shell::Refused;
 use super::visit::{foreign_form, html, redirect_with, refused, request_id_of, submit};
 use super::{ROOT, filters, origin};
@@ -58,7 +58,7 @@ async fn sign_in(State(state): State<AppState>, request: Request) -> Response {
     if !origin::is_ours(&parts.headers) {
         return foreign_form(&id);
     }
-    let form = match Form::read(&parts.headers, body).await {
+    let form = match Form::read(&parts.headers, body, form::SMALL).await {
         Ok(form) => form,
         Err(refusal) => return refused(&refusal, &id),
     };

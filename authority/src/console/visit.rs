@@ -20,7 +20,7 @@ use http::{HeaderValue, StatusCode, Uri};
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
-use super::form::Form;
+use super::form::{self, Form};
 use super::shell::{Refused, Shell};
 use super::{filters, links, origin, sign_in};
 use crate::app::console::sessions::SignedIn;
@@ -108,7 +108,7 @@ where
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    let form = match Form::read(&parts.headers, body).await {
+    let form = match Form::read(&parts.headers, body, form::WITH_A_BODY).await {
         Ok(form) => form,
         Err(refusal) => return refused(&refusal, &id),
     };

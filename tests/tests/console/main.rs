@@ -5,6 +5,7 @@
 
 mod actions;
 mod browser;
+mod explain;
 mod hostile;
 mod pages;
 mod sessions;

@@ -1,7 +1,8 @@
-//! An endpoint: how it is, why it is held back, what it missed; and what can be done about it ([`actions`],
-//! [`recovery`]).
+//! An endpoint: how it is, why it is held back, what it missed; what can be done about it ([`actions`],
+//! [`recovery`]); and why its receiver refused a delivery ([`explain`]).
 
 mod actions;
+mod explain;
 mod recovery;
 
 use askama::Template;
@@ -74,6 +75,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/endpoints/{endpoint}", get(endpoint))
         .merge(actions::routes())
         .merge(recovery::routes())
+        .merge(explain::routes())
 }
 
 async fn endpoint(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {

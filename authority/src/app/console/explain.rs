@@ -1,0 +1,103 @@
+//! Why a receiver refused a delivery: what it got, judged with the secrets of its endpoint (contract 17, 20).
+//!
+//! The secrets are opened for the judgement and never shown. Those whose overlap is over are only searched: a receiver
+//! that was signed for with one of them learns that.
+
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{SealedSecret, Tx};
+use tokio::task::spawn_blocking;
+use verify_core::{Headers, Tolerance, header};
+use verify_explain::{Delivery, Explanation, HeaderLine, Trust};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::secret_box::SecretContext;
+
+/// More than an endpoint has secrets at a time.
+const SECRETS_MAX: i64 = 8;
+
+/// What a receiver got.
+#[derive(Clone, Debug)]
+pub struct ReceivedDelivery {
+    /// Names and values, in any order.
+    pub headers: Vec<(String, String)>,
+    /// The body, byte by byte.
+    pub body: Vec<u8>,
+    /// When it arrived; `None` for the time at which it was signed, so that its age is no cause.
+    pub received_at: Option<Timestamp>,
+}
+
+impl App {
+    /// Judges what a receiver got as the receiver of this endpoint should have.
+    ///
+    /// # Errors
+    /// Only what the store reports, and `internal_error` when a secret cannot be opened.
+    pub async fn explain_delivery(
+        &self,
+        endpoint: &EndpointId,
+        received: ReceivedDelivery,
+    ) -> Result<Explanation, Refusal> {
+        let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
+        let sealed: Vec<SealedSecret> = self
+            .store
+            .read(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let page = tx.sealed_secrets(Some(&first), SECRETS_MAX).await?;
+                    Ok(page.into_iter().filter(|(of, _)| *of == id).map(|(_, secret)| secret).collect())
+                })
+            })
+            .await
+            .map_err(|error: StoreError| Refusal::from(error))?;
+        let now = self.now();
+        let (mut trusted, mut ended) = (Vec::new(), Vec::new());
+        for secret in &sealed {
+            let list = if secret.expires_at.is_none_or(|at| at > now) { &mut trusted } else { &mut ended };
+            list.push(self.opened(endpoint, secret)?);
+        }
+        // It may try many forms of a large body.
+        spawn_blocking(move || judged(&received, &trusted, &ended, now))
+            .await
+            .map_err(|_| Refusal::internal())?
+    }
+
+    fn opened(&self, endpoint: &EndpointId, secret: &SealedSecret) -> Result<Zeroizing<String>, Refusal> {
+        let secret_version = u32::try_from(secret.version).unwrap_or(0);
+        let context = SecretContext::SigningSecret { endpoint_id: endpoint.as_str(), secret_version };
+        self.secrets.open(context, &secret.sealed).map_err(|_| Refusal::internal())
+    }
+}
+
+fn judged(
+    received: &ReceivedDelivery,
+    trusted: &[Zeroizing<String>],
+    ended: &[Zeroizing<String>],
+    now: Timestamp,
+) -> Result<Explanation, Refusal> {
+    let lines: Vec<HeaderLine<'_>> =
+        received.headers.iter().map(|(name, value)| HeaderLine { name, value: value.as_bytes() }).collect();
+    let value = |name: &str| {
+        let line = lines.iter().find(|line| line.name.eq_ignore_ascii_case(name));
+        line.map(|line| line.value.trim_ascii())
+    };
+    let headers = Headers {
+        timestamp: value(header::TIMESTAMP),
+        signature: value(header::SIGNATURE),
+        event_id: value(header::EVENT_ID),
+    };
+    let signed_at = headers.timestamp.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+    let delivery = Delivery { body: Some(&received.body), headers, lines: &lines };
+    let trust = Trust {
+        secrets: &trusted.iter().map(|secret| secret.as_str()).collect::<Vec<_>>(),
+        other_secrets: &ended.iter().map(|secret| secret.as_str()).collect::<Vec<_>>(),
+        tolerance: Tolerance::DEFAULT,
+        now: received
+            .received_at
+            .map(Timestamp::as_unix_seconds)
+            .or(signed_at)
+            .unwrap_or(now.as_unix_seconds()),
+    };
+    verify_explain::explain(&delivery, &trust).map_err(|_| Refusal::internal())
+}
