@@ -1,4 +1,4 @@
-//! An event: what it told, where it went, and what became of it there. The story of an order shows its events the same
+//! An event: what it says, where it went, and what became of it there. The story of an order shows its events the same
 //! way.
 
 use askama::Template;
@@ -17,7 +17,7 @@ use super::shell::Shell;
 use super::view::{Cell, Fact, Table, fact, member, time_of};
 use super::visit::{Outcome, Visit, done, show, submit};
 use super::{filters, links};
-use crate::app::console::order_story::Told;
+use crate::app::console::order_story::EventHistory;
 use crate::app::console::{FoundDelivery, endpoints_of};
 use crate::http::entry::AppState;
 
@@ -25,7 +25,7 @@ use crate::http::entry::AppState;
 pub(super) const MANAGES: &[OperatorScope] = &[OperatorScope::KeysWrite];
 
 /// An event and what became of it.
-pub(super) struct Telling {
+pub(super) struct ShownEvent {
     pub(super) kind: String,
     pub(super) path: String,
     pub(super) at: Cell,
@@ -52,7 +52,7 @@ struct Page {
     shell: Shell,
     id: String,
     facts: Vec<Fact>,
-    telling: Telling,
+    shown: ShownEvent,
     json: String,
     may_replay: bool,
 }
@@ -70,8 +70,8 @@ async fn event(State(state): State<AppState>, Path(id): Path<String>, request: R
 
 async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, MANAGES, async |mut visit, form| {
-        let told = visit.app.event_story(EventId::parse(&id)).await?;
-        let owner = owner(&told).ok_or_else(Refusal::internal)?;
+        let history = visit.app.event_story(EventId::parse(&id)).await?;
+        let owner = owner(&history).ok_or_else(Refusal::internal)?;
         let endpoint = form.text("endpoint");
         let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
         let mutation = visit.mutation("events.replay", &form);
@@ -87,10 +87,10 @@ async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: 
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
-    let told = visit.app.event_story(EventId::parse(id)).await?;
-    let owner = owner(&told).ok_or_else(Refusal::internal)?;
-    let event = told.events.first().ok_or_else(Refusal::internal)?;
-    let telling = tellings(&told, &owner, visit)?.pop().ok_or_else(Refusal::internal)?;
+    let history = visit.app.event_story(EventId::parse(id)).await?;
+    let owner = owner(&history).ok_or_else(Refusal::internal)?;
+    let event = history.events.first().ok_or_else(Refusal::internal)?;
+    let shown = shown_events(&history, &owner, visit)?.pop().ok_or_else(Refusal::internal)?;
     let object = about(event);
     let number = member(object, "order_number");
     let order =
@@ -107,7 +107,7 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
             fact("Order", order),
             fact("Record", Cell::id(member(object, "id"))),
         ],
-        telling,
+        shown,
         json: serde_json::to_string_pretty(event).map_err(|_| Refusal::internal())?,
         may_replay: visit.may(MANAGES),
     })
@@ -119,32 +119,36 @@ fn about(event: &Value) -> &Value {
 }
 
 /// Whose event it is.
-fn owner(told: &Told) -> Option<Tenant> {
-    let event = told.events.first()?;
+fn owner(history: &EventHistory) -> Option<Tenant> {
+    let event = history.events.first()?;
     let merchant_id = MerchantId::parse(event.pointer("/merchant/id")?.as_str()?)?;
     Some(Tenant { merchant_id, livemode: event.get("livemode")?.as_bool()? })
 }
 
 /// The events with their deliveries and attempts, newest first.
-pub(super) fn tellings(told: &Told, owner: &Tenant, visit: &Visit) -> Result<Vec<Telling>, Refusal> {
+pub(super) fn shown_events(
+    history: &EventHistory,
+    owner: &Tenant,
+    visit: &Visit,
+) -> Result<Vec<ShownEvent>, Refusal> {
     let manages = visit.may(MANAGES);
-    let telling = |event: &Value| {
+    let shown = |event: &Value| {
         let id = member(event, "id");
-        let of_event = told.deliveries.iter().rev().filter(|found| found.delivery.event_id.as_str() == id);
-        Ok(Telling {
+        let of_event = history.deliveries.iter().rev().filter(|found| found.delivery.event_id.as_str() == id);
+        Ok(ShownEvent {
             kind: member(event, "type"),
             path: links::record("events", &id),
             at: time_of(event, "created_at"),
-            fates: of_event.map(|found| fate(told, found, owner, manages)).collect(),
+            fates: of_event.map(|found| fate(history, found, owner, manages)).collect(),
         })
     };
-    told.events.iter().map(telling).collect()
+    history.events.iter().map(shown).collect()
 }
 
-fn fate(told: &Told, found: &FoundDelivery, owner: &Tenant, manages: bool) -> Fate {
+fn fate(history: &EventHistory, found: &FoundDelivery, owner: &Tenant, manages: bool) -> Fate {
     let delivery = &found.delivery;
-    let url = |id: &EndpointId| told.urls.get(id).cloned().unwrap_or_default();
-    let attempts = told.attempts.iter().rev().filter(|attempt| attempt.delivery_id == delivery.id);
+    let url = |id: &EndpointId| history.urls.get(id).cloned().unwrap_or_default();
+    let attempts = history.attempts.iter().rev().filter(|attempt| attempt.delivery_id == delivery.id);
     let status = delivery.status.as_str();
     let again = match status {
         "succeeded" => (found.owner == *owner).then_some("replay"),

@@ -1,5 +1,5 @@
-//! The story of an order on one page: its money, parcels and refunds, then everything that was told of it in time
-//! order, with what became of each event at each endpoint.
+//! The story of an order on one page: its money, parcels and refunds, then its events in time order, with what
+//! became of each event at each endpoint.
 
 use askama::Template;
 use authority_domain::id::MerchantId;
@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::Value;
 
-use super::event::{Telling, tellings};
+use super::event::{ShownEvent, shown_events};
 use super::form::{self, Form};
 use super::records::REFUNDS;
 use super::shell::Shell;
@@ -34,7 +34,7 @@ struct Page {
     shipments: Table,
     refunds: Table,
     /// Oldest first.
-    tellings: Vec<Telling>,
+    shown_events: Vec<ShownEvent>,
     truncated: bool,
     /// What can be given back, when this key may ask for it.
     refundable: Option<String>,
@@ -109,8 +109,8 @@ async fn page(
     let refundable = order.payment_summary.refundable;
     let currency = order.currency.clone();
     let may_refund = refundable > 0 && visit.may(REFUNDS);
-    let mut tellings = tellings(&story.told, &story.tenant, visit)?;
-    tellings.reverse();
+    let mut shown_events = shown_events(&story.history, &story.tenant, visit)?;
+    shown_events.reverse();
     visit.page(&Page {
         shell: visit.shell.clone(),
         number: order.order_number.to_string(),
@@ -120,8 +120,8 @@ async fn page(
         payments: payments(&story),
         shipments: shipments(&story),
         refunds: refunds(&story),
-        tellings,
-        truncated: story.told.truncated,
+        shown_events,
+        truncated: story.history.truncated,
         refundable: may_refund.then(|| amount::plain(refundable, &currency)),
         currency,
         typed_amount: typed.map_or("", |form| form.text("amount")).to_owned(),

@@ -1,4 +1,4 @@
-//! The story of an order: everything that happened to it, what was told of it, and what became of each telling.
+//! The story of an order: everything that happened to it, its events, and what became of each at every endpoint.
 //!
 //! Read in one transaction and in a bounded number of statements. Of an order with very much history the newest part
 //! is read.
@@ -43,13 +43,13 @@ pub struct OrderStory {
     pub refunds: Vec<Refund>,
     /// Its parcels, oldest first.
     pub shipments: Vec<Shipment>,
-    /// What was told.
-    pub told: Told,
+    /// Its events and where they went.
+    pub history: EventHistory,
 }
 
 /// Events and what became of them.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct EventHistory {
     /// The events, newest first.
     pub events: Vec<Value>,
     /// There are older ones.
@@ -108,7 +108,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `None` is a malformed id.
-    pub async fn event_story(&self, id: Option<EventId>) -> Result<Told, Refusal> {
+    pub async fn event_story(&self, id: Option<EventId>) -> Result<EventHistory, Refusal> {
         let missing = || Refusal::not_found("event");
         let id = id.ok_or_else(missing)?;
         self.store
@@ -157,11 +157,11 @@ async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderSt
         .chain(shipments.iter().map(|shipment| shipment.id.to_string()))
         .collect();
     let bodies = tx.events_about(&tenant, &records, EVENTS_MAX + 1).await?;
-    let told = fates(tx, bodies).await?;
-    Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, told })
+    let history = fates(tx, bodies).await?;
+    Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, history })
 }
 
-async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<Told, Refusal> {
+async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
     let truncated = bodies.len() > most;
     bodies.truncate(most);
@@ -184,5 +184,5 @@ async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<Told, Refusal
             urls.insert(id.clone(), endpoint.endpoint.url);
         }
     }
-    Ok::<_, StoreError>(Told { events, truncated, deliveries, attempts, urls }).map_err(Refusal::from)
+    Ok::<_, StoreError>(EventHistory { events, truncated, deliveries, attempts, urls }).map_err(Refusal::from)
 }
