@@ -30,7 +30,7 @@ async fn an_index_that_was_left_half_built_is_built_anew_beside_the_writes() {
     });
     let mut other = database.connect().await;
     let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'authority' \
-        AND wait_event_type = 'Lock' AND query LIKE '%INDEX CONCURRENTLY%'";
+        AND datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INDEX CONCURRENTLY%'";
     loop {
         let waiting: i64 = sqlx::query_scalar(waits).fetch_one(&mut other).await.unwrap();
         if waiting == 1 {
