@@ -104,11 +104,14 @@ impl Verdict {
             settled.into_iter().map(|of| (of.attempt_id, of.retry_asked)).collect();
         let mut touched: BTreeMap<&EndpointId, Vec<(&Attempted, bool)>> = BTreeMap::new();
         for (id, attempts) in &self.attempts {
-            // A delivery for which a retry was asked has not failed.
-            let counted =
-                |attempt: &'_ Attempted| settled.get(&attempt.id).map(|asked| attempt.given_up && !asked);
-            let counting: Vec<_> =
-                attempts.iter().filter_map(|attempt| Some((attempt, counted(attempt)?))).collect();
+            let counting: Vec<(&Attempted, bool)> = attempts
+                .iter()
+                .filter_map(|attempt| {
+                    // A delivery for which a retry was asked has not failed.
+                    let retry_asked = settled.get(&attempt.id)?;
+                    Some((attempt, attempt.given_up && !retry_asked))
+                })
+                .collect();
             if !counting.is_empty() {
                 touched.insert(id, counting);
             }

@@ -47,7 +47,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use verify_core::verify::MAX_SECRETS;
-use verify_core::{BodyLimit, ConfigError, Headers, Tolerance, VerificationCode, Verifier};
+use verify_core::{BodyLimit, ConfigError, Headers, Tolerance, VerificationCode, Verifier, header};
 
 pub use cause::Cause;
 pub use report::{Explanation, Finding};
@@ -63,6 +63,23 @@ pub struct Delivery<'a> {
     /// All header lines of the request, as far as they are known: what a proxy renamed shows in them, and what it says
     /// about the body. May be empty, and may repeat those above.
     pub lines: &'a [HeaderLine<'a>],
+}
+
+impl<'a> Delivery<'a> {
+    /// A delivery of these header lines: the first line of each name is the one that is verified.
+    #[must_use]
+    pub fn of_lines(body: &'a [u8], lines: &'a [HeaderLine<'a>]) -> Self {
+        let value = |name: &str| {
+            let line = lines.iter().find(|line| line.name.eq_ignore_ascii_case(name));
+            line.map(|line| line.value.trim_ascii())
+        };
+        let headers = Headers {
+            timestamp: value(header::TIMESTAMP),
+            signature: value(header::SIGNATURE),
+            event_id: value(header::EVENT_ID),
+        };
+        Self { body: Some(body), headers, lines }
+    }
 }
 
 /// One header line.

@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{SealedSecret, Tx};
 use tokio::task::spawn_blocking;
-use verify_core::{Headers, Tolerance, header};
+use verify_core::Tolerance;
 use verify_explain::{Delivery, Explanation, HeaderLine, Trust};
 use zeroize::Zeroizing;
 
@@ -78,17 +78,8 @@ fn judged(
 ) -> Result<Explanation, Refusal> {
     let lines: Vec<HeaderLine<'_>> =
         received.headers.iter().map(|(name, value)| HeaderLine { name, value: value.as_bytes() }).collect();
-    let value = |name: &str| {
-        let line = lines.iter().find(|line| line.name.eq_ignore_ascii_case(name));
-        line.map(|line| line.value.trim_ascii())
-    };
-    let headers = Headers {
-        timestamp: value(header::TIMESTAMP),
-        signature: value(header::SIGNATURE),
-        event_id: value(header::EVENT_ID),
-    };
-    let signed_at = headers.timestamp.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-    let delivery = Delivery { body: Some(&received.body), headers, lines: &lines };
+    let delivery = Delivery::of_lines(&received.body, &lines);
+    let signed_at = delivery.headers.timestamp.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
     let trust = Trust {
         secrets: &trusted.iter().map(|secret| secret.as_str()).collect::<Vec<_>>(),
         other_secrets: &ended.iter().map(|secret| secret.as_str()).collect::<Vec<_>>(),

@@ -10,8 +10,8 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
-use super::deliveries::Written;
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
+use super::settlements::WrittenOutcome;
 use super::{Db, Session};
 use crate::StoreError;
 
@@ -42,11 +42,11 @@ fn span(at: Timestamp) -> i64 {
 
 impl Session<'_> {
     /// Counts what was just settled.
-    pub(super) fn count_settled(&mut self, written: &[Written<'_>]) {
+    pub(super) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
         // A row of any shard whose turn this transaction holds: nobody else writes it meanwhile.
         let everybody = format!("shard/{}", self.conn.held().numbers().next().unwrap_or(0));
         let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
-        for Written { settlement, next } in written {
+        for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
             for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {

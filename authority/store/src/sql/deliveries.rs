@@ -1,9 +1,8 @@
-//! Deliveries, attempts, and the health of an endpoint that follows from them.
+//! Deliveries: written, leased and given back. What an attempt makes of them is in `settlements`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId, RequestId};
 use authority_domain::tenant::Tenant;
@@ -12,17 +11,17 @@ use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
-use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, LOCK_ROWS, NEW_DELIVERY, Session, push_in};
+use super::{Db, DbRow, LEASE_DUE, LEASE_DUE_AMONG, NEW_DELIVERY, Session, push_in};
 use crate::StoreError;
 use crate::ports::{
-    Bounds, Deliveries, HandOff as _, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled,
-    SettledAs, Settlement, instance_of,
+    Bounds, Deliveries, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled, Settlement,
+    instance_of,
 };
 use crate::unfinished::all_waiting;
 
 /// New deliveries. The position of each continues from the endpoint's last delivery; the statement does not see its
-/// own rows. Those of the platform's endpoint have
-/// numbers of their own where transactions of several shards make them at once.
+/// own rows. Those of the platform's endpoint have numbers of their own where transactions of several shards make them
+/// at once.
 static DELIVERIES: Table = Table {
     order: TableOrder::Delivery,
     touches: Touches::Any,
@@ -46,40 +45,6 @@ static DELIVERIES: Table = Table {
     rest: "",
     // Numbered per endpoint: its id has index 6.
     together: Together::Numbered(6),
-};
-
-/// Writes outcomes. Column 13 says that nothing more is sent whatever was asked.
-const SETTLE: &str = "UPDATE deliveries SET \
-    status = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column3 ELSE 'pending' END, \
-    next_attempt_at = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column5 ELSE retry_asked_at END, \
-    failure_reason = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column8 END, \
-    failed_at = CASE WHEN retry_asked_at IS NULL OR s.column13 THEN s.column10 END, \
-    attempt_count = s.column4, last_outcome = s.column6, last_response_status = s.column7, \
-    succeeded_at = s.column9, updated_at = s.column11, put_off_count = put_off_count + s.column12, \
-    lease_token = NULL, lease_until = NULL, retry_asked_at = NULL FROM (";
-
-/// Attempts that have ended.
-static ATTEMPTS: Table = Table {
-    order: TableOrder::Attempt,
-    touches: Touches::Any,
-    into: "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
-        response_status, response_excerpt, retry_at)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-    ],
-    form: Form::Insert,
-    rest: "",
-    together: Together::Apart,
 };
 
 #[async_trait]
@@ -222,71 +187,7 @@ impl Deliveries for Session<'_> {
         settlements: &[&Settlement],
         now: Timestamp,
     ) -> Result<Vec<Settled>, StoreError> {
-        let claimed = self.one_each(settlements).await?;
-        if claimed.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut query = QueryBuilder::<Db>::new(SETTLE);
-        query.push_values(&claimed, |mut row, settlement| {
-            let at = settlement.finished_at.as_ms();
-            let (status, next, reason, put_off) = match settlement.settled_as {
-                SettledAs::Succeeded => ("succeeded", None, None, 0_i64),
-                SettledAs::Retry { at, put_off } => ("pending", Some(at.as_ms()), None, i64::from(put_off)),
-                SettledAs::Failed { reason } => ("failed", None, Some(reason), 0),
-            };
-            row.push_bind(settlement.delivery_id.as_str())
-                .push_bind(&settlement.token)
-                .push_bind(status)
-                .push_bind(settlement.number)
-                .push_bind(next)
-                .push_bind(settlement.outcome)
-                .push_bind(settlement.response_status)
-                .push_bind(reason)
-                .push_bind((status == "succeeded").then_some(at))
-                .push_bind((status == "failed").then_some(at))
-                .push_bind(at)
-                .push_bind(put_off)
-                .push_bind(status == "succeeded" || reason == Some(FailureReason::Gone.as_str()));
-        });
-        // The write itself checks that the lease token is still the holder's.
-        query.push(
-            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
-             RETURNING id, next_attempt_at",
-        );
-        let written: BTreeMap<String, Option<i64>> =
-            query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
-        let of =
-            |settlement| Some(Written { settlement, next: *written.get(settlement.delivery_id.as_str())? });
-        let ours: Vec<Written<'_>> = claimed.into_iter().filter_map(of).collect();
-        self.note_attempts(&ours);
-        self.count_settled(&ours);
-        let waiting = ours.iter().filter(|of| of.next.is_some());
-        let waiting: Vec<String> = waiting.map(|of| of.settlement.delivery_id.to_string()).collect();
-        self.cancel_where_disabled(&waiting).await?;
-        let settled: Vec<Settled> = ours.iter().map(Written::settled).collect();
-        for (of, _) in ours.iter().zip(&settled).filter(|(_, settled)| settled.retry_asked) {
-            let Settlement { delivery_id, endpoint_id, .. } = of.settlement;
-            self.ask_for_room(endpoint_id, now);
-            self.probe(delivery_id, endpoint_id, now);
-        }
-        Ok(settled)
-    }
-}
-
-/// An outcome as it was written.
-pub(super) struct Written<'s> {
-    pub(super) settlement: &'s Settlement,
-    /// When the next attempt is due; `None` when there is none.
-    pub(super) next: Option<i64>,
-}
-
-impl Written<'_> {
-    fn settled(&self) -> Settled {
-        let planned = match self.settlement.settled_as {
-            SettledAs::Retry { at, .. } => Some(at.as_ms()),
-            SettledAs::Succeeded | SettledAs::Failed { .. } => None,
-        };
-        Settled { attempt_id: self.settlement.attempt_id.clone(), retry_asked: self.next != planned }
+        self.settle_attempts(settlements, now).await
     }
 }
 
@@ -326,33 +227,9 @@ impl Session<'_> {
         rows.iter().map(|row| leased(row, &secrets, lease)).collect()
     }
 
-    /// At most one settlement for each delivery. A batch may hold outcomes of a delivery's former and its present
-    /// holder; only the latter counts. That is rare, so the database is asked only when it happens.
-    async fn one_each<'s>(
-        &mut self,
-        settlements: &[&'s Settlement],
-    ) -> Result<Vec<&'s Settlement>, StoreError> {
-        let ids: BTreeSet<&str> =
-            settlements.iter().map(|settlement| settlement.delivery_id.as_str()).collect();
-        if ids.len() == settlements.len() {
-            return Ok(settlements.to_vec());
-        }
-        let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        let mut query =
-            QueryBuilder::<Db>::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL");
-        push_in(&mut query, "id", &ids);
-        query.push(" ORDER BY id").push(LOCK_ROWS);
-        let held: BTreeMap<String, String> =
-            query.build_query_as().fetch_all(&mut *self.conn).await?.into_iter().collect();
-        let is_held = |settlement: &&&Settlement| {
-            held.get(settlement.delivery_id.as_str()).is_some_and(|token| *token == settlement.token)
-        };
-        Ok(settlements.iter().filter(is_held).copied().collect())
-    }
-
     /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
     /// (contract 7.5); at that time they were in flight.
-    async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
+    pub(super) async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -367,28 +244,6 @@ impl Session<'_> {
         push_in(&mut query, "id", ids);
         query.build().execute(&mut *self.conn).await?;
         Ok(())
-    }
-
-    fn note_attempts(&mut self, written: &[Written<'_>]) {
-        for Written { settlement, next } in written {
-            self.conn.buffer(
-                &ATTEMPTS,
-                [],
-                [
-                    settlement.attempt_id.as_str().into(),
-                    settlement.delivery_id.as_str().into(),
-                    settlement.endpoint_id.as_str().into(),
-                    settlement.number.into(),
-                    settlement.started_at.as_ms().into(),
-                    settlement.signed_timestamp.into(),
-                    settlement.duration_ms.into(),
-                    settlement.outcome.into(),
-                    settlement.response_status.into(),
-                    settlement.response_excerpt.as_deref().into(),
-                    (*next).into(),
-                ],
-            );
-        }
     }
 }
 

@@ -118,6 +118,8 @@ mod sealed;
 mod search;
 #[path = "../sql/session.rs"]
 mod session;
+#[path = "../sql/settlements.rs"]
+mod settlements;
 #[path = "../sql/shares.rs"]
 mod shares;
 #[path = "../sql/shipments.rs"]

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
-use verify_core::{Headers, Tolerance, VerificationCode, header, secret};
+use verify_core::{Tolerance, VerificationCode, secret};
 use verify_explain::{Cause, Delivery, Explanation, Finding, HeaderLine, Trust};
 use zeroize::Zeroizing;
 
@@ -24,20 +24,11 @@ pub(super) fn explain(secrets: &[Zeroizing<String>], arguments: &Arguments) -> R
         .members("headers")
         .map(|(name, value)| HeaderLine { name, value: value.as_str().unwrap_or_default().as_bytes() })
         .collect();
-    let value = |name: &str| {
-        let line = lines.iter().find(|line| line.name.eq_ignore_ascii_case(name));
-        line.map(|line| line.value.trim_ascii())
-    };
-    let headers = Headers {
-        timestamp: value(header::TIMESTAMP),
-        signature: value(header::SIGNATURE),
-        event_id: value(header::EVENT_ID),
-    };
     let tolerance = arguments.integer("tolerance").map_or(Ok(Tolerance::DEFAULT), Tolerance::new);
     let tolerance = tolerance.map_err(|_| ToolError::argument("tolerance", "must be 1 to 3600"))?;
     let now =
         arguments.integer("received_at").unwrap_or_else(|| SystemClock::new().now_ms().div_euclid(1000));
-    let delivery = Delivery { body: Some(&body), headers, lines: &lines };
+    let delivery = Delivery::of_lines(&body, &lines);
     let stand_in = [stand_in()];
     let known: Vec<&str> =
         (if secrets.is_empty() { &stand_in } else { secrets }).iter().map(|secret| secret.as_str()).collect();
