@@ -32,6 +32,7 @@ pub mod http;
 pub mod memory;
 pub mod merchant;
 pub mod partners;
+pub mod ports;
 mod prepared;
 pub mod receiver;
 pub mod schemas;

@@ -3,8 +3,8 @@
 //! `cargo test` runs one after the other, and most of them wait most of the time: for a receiver that is slow on
 //! purpose, for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and
 //! they run side by side, the ones that took longest first. Each runs in the folder of its package, as under cargo,
-//! with what it prints collected: a program that passes is one line, one that fails is shown whole. The examples in
-//! the documentation are one more job. A package has few test programs: each links the whole workspace, and starts a
+//! with what it prints collected: a program that passes is one line, one that fails is shown whole, and what its tests
+//! panicked with once more at the end of the run, where it is seen. The examples in the documentation are one more job. A package has few test programs: each links the whole workspace, and starts a
 //! database server of its own.
 //!
 //! Absent on purpose: retries, and a bound on a program's time. Tests bound their own waits.
@@ -66,7 +66,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
     let workers = PER_CORE * thread::available_parallelism().map_or(1, usize::from);
     let failed = side_by_side(jobs, workers)?;
-    if failed.is_empty() { Ok(()) } else { bail!("these test programs failed: {}", failed.join(", ")) }
+    if failed.is_empty() { Ok(()) } else { bail!("these test programs failed:\n{}", failed.join("\n")) }
 }
 
 /// A test program that cargo has built.
@@ -128,7 +128,7 @@ fn what_is_built(target: &Path) -> [(&'static str, PathBuf); 2] {
     [("AUTHORITY_BINARY", target.join("debug/authority")), ("EDGE_RECEIVER_IS_BUILT", "yes".into())]
 }
 
-/// Runs all jobs, so many at a time, and says which failed.
+/// Runs all jobs, so many at a time, and says which failed, and of what.
 fn side_by_side(jobs: Vec<Job>, workers: usize) -> Result<Vec<String>> {
     let jobs = Mutex::new(VecDeque::from(jobs));
     let next = || jobs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front();
@@ -139,7 +139,7 @@ fn side_by_side(jobs: Vec<Job>, workers: usize) -> Result<Vec<String>> {
             println!("{}", ended.line);
             if let Some(output) = ended.failure {
                 println!("{output}");
-                failed.push(job.name);
+                failed.push(format!("{}\n{}", job.name, reason(&output)));
             }
         }
         Ok(failed)
@@ -164,6 +164,19 @@ fn end(job: &mut Job) -> Result<JobResult> {
     let line = format!("{outcome} {seconds:>6.1} s  {}: {}", job.name, counts(&text));
     let whole = || format!("{text}{}\n{}", String::from_utf8_lossy(&output.stderr), output.status);
     Ok(JobResult { line, failure: (!output.status.success()).then(whole) })
+}
+
+/// How many characters of a failure are shown once more.
+const REASON_MAX: usize = 4_000;
+
+/// What the test harness says of the tests that failed; the end of the output when it says nothing.
+fn reason(output: &str) -> String {
+    // Twice: with what each test said, and as a list of names.
+    if let Some(said) = output.split("\nfailures:\n").nth(1) {
+        return said.trim().chars().take(REASON_MAX).collect();
+    }
+    let beyond = output.chars().count().saturating_sub(REASON_MAX);
+    output.chars().skip(beyond).collect::<String>().trim().to_owned()
 }
 
 /// What the test harness counted, of all its reports.
@@ -198,7 +211,7 @@ mod tests {
         ];
         let mut failed = side_by_side(jobs, 2).unwrap();
         failed.sort();
-        assert_eq!(failed, ["b", "d"]);
+        assert_eq!(failed, ["b\nexit status: 1", "d\nexit status: 2"]);
         assert!(folder.path().join("a").exists() && folder.path().join("c").exists());
     }
 
@@ -212,5 +225,13 @@ mod tests {
         let passed = end(&mut shell("x", &format!("echo '{report}'; echo '{report}'"))).unwrap();
         assert!(passed.failure.is_none());
         assert!(passed.line.ends_with("x: 6 passed, 0 failed, 2 ignored"), "{}", passed.line);
+    }
+
+    #[test]
+    fn a_failure_is_told_by_what_its_tests_said() {
+        let report = "\nrunning 2 tests\ntest a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\n\n\
+            thread 'b' panicked at src/b.rs:1:2:\n3 is not 4\n\nfailures:\n    b\n\ntest result: FAILED. 1 passed";
+        assert_eq!(reason(report), "---- b stdout ----\n\nthread 'b' panicked at src/b.rs:1:2:\n3 is not 4");
+        assert_eq!(reason(&format!("{}killed\n", "x".repeat(5_000))), format!("{}killed", "x".repeat(3_993)));
     }
 }

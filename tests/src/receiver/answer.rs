@@ -77,7 +77,7 @@ impl Answer {
 
     /// Waits for the time of this answer.
     pub(super) async fn is_due(&mut self) {
-        if let Some(mut gate) = self.gate.take() {
+        if let Some(gate) = &mut self.gate {
             // A gate that is gone never opens.
             if gate.wait_for(|open| *open).await.is_err() {
                 std::future::pending::<Infallible>().await;
@@ -109,6 +109,12 @@ impl Gate {
     /// Lets every answer go.
     pub fn open(&self) {
         self.0.send_replace(true);
+    }
+
+    /// How many answers it holds. One whose client has gone away is not among them.
+    #[must_use]
+    pub fn holds(&self) -> usize {
+        self.0.receiver_count()
     }
 }
 

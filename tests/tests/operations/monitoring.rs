@@ -8,7 +8,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::net::TcpListener;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -16,6 +15,7 @@ use tests::authority::Authority;
 use tests::eventually::eventually;
 use tests::http::Api;
 use tests::merchant::Merchant;
+use tests::ports;
 use tests::receiver::Receiver;
 use tokio::process::Command;
 
@@ -103,8 +103,8 @@ async fn a_live_prometheus_evaluates_all_of_it() {
         authority.operator_address()
     );
     fs::write(folder.path().join("prometheus.yml"), config).unwrap();
-    // Prometheus does not say which port it got. Nothing else takes ports between this line and the next.
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Prometheus does not say which port it got.
+    let address = format!("127.0.0.1:{}", ports::unclaimed());
     let prometheus = Command::new("prometheus")
         .args(["--config.file=prometheus.yml", "--storage.tsdb.path=data"])
         .arg(format!("--web.listen-address={address}"))

@@ -109,14 +109,16 @@ async fn flood(workerd: &Workerd, seed: u64) {
 async fn thousands_of_hostile_requests_leave_nothing_behind() {
     let state = State::new();
     let mut workerd = receiver(&state).await;
-    // The first two thousand show the runtime how much memory it needs at once.
+    // The first two thousand show the runtime how much memory it needs at once. What the others hold when they are
+    // answered, the runtime collects when it likes: it was seen to grow by 11 to 70 MiB, and to shrink again. If bodies
+    // were kept, the two thousand would be more than 300 MiB.
     flood(&workerd, 1).await;
     flood(&workerd, 2).await;
     let before = workerd.memory().await;
     flood(&workerd, 3).await;
     flood(&workerd, 4).await;
     let after = workerd.memory().await;
-    assert!(after < before + 32 * MIB as u64, "{before} bytes, then {after}");
+    assert!(after < before + 128 * MIB as u64, "{before} bytes, then {after}");
     assert_eq!(workerd.logged("panicked").await, 0);
     workerd.stop().await;
     assert_eq!(state.records("target").await.len(), 40);

@@ -6,8 +6,6 @@
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
-
 use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Value, json};
@@ -15,6 +13,7 @@ use tests::authority::Authority;
 use tests::delivery::{NOW, SECRET, event};
 use tests::eventually::eventually;
 use tests::merchant::{Merchant, text};
+use tests::ports;
 use tests::receiver::{Answer, Down, Gate, Receiver};
 use tests::workerd::{State, Worker, Workerd};
 
@@ -137,7 +136,7 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
     let sink = Receiver::accepting().await;
     let authority = Authority::start(&[("AUTHORITY_LOG", "warn")]).await;
     let merchant = Merchant::create(&authority, "down").await;
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = ports::unclaimed();
     let endpoint = merchant.endpoint(&format!("http://127.0.0.1:{port}/webhooks"), &["*"]).await;
     let worker = Worker::edge_receiver(WORKER).at_port(port).with_variables([
         ("SIGNING_SECRET", endpoint.secret.as_str()),

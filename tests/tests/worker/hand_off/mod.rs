@@ -10,7 +10,9 @@ mod kills;
 mod records;
 mod sinks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use futures_util::future::join_all;
 use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET};
@@ -134,47 +136,49 @@ async fn what_was_recorded_when_the_runtime_was_killed_is_handed_off_by_the_next
     assert_eq!(sink.arrivals().all.len(), asked);
 }
 
+/// All of them in one inbox. What hangs, fails or is sent elsewhere keeps none waiting that the sink takes.
 #[tokio::test]
 async fn events_that_are_never_taken_keep_nobody_waiting() {
+    const HANGING: usize = 4; // as many as an inbox has slots for what failed before
+    const REFUSED: usize = 12;
     let never = Gate::closed();
+    // The good ones that came while attempts of this inbox hung: none, if those kept them waiting.
+    let passed_by = Arc::new(AtomicUsize::new(0));
+    let (held, count) = (never.clone(), Arc::clone(&passed_by));
     let sink = Receiver::start(move |arrival| match arrival.event_id.as_str() {
-        id if id.starts_with("evt_hangs") => Answer::status(200).held_by(&never),
+        id if id.starts_with("evt_hangs") => Answer::status(200).held_by(&held),
         id if id.starts_with("evt_poison") => Answer::status(500),
-        id if id.starts_with("evt_drips") => Answer::status(200).dripping(),
         id if id.starts_with("evt_moved") => Answer::status(307).with("location", "/elsewhere"),
-        _ => Answer::status(204),
+        id => {
+            count.fetch_add(usize::from(held.holds() > 0), SeqCst);
+            // An answer that never ends is an answer all the same.
+            if id.starts_with("evt_drips") { Answer::status(200).dripping() } else { Answer::status(204) }
+        }
     })
     .await;
     let state = State::new();
     let worker = receiver("poison").with_origin(&sink.url("/sink"), FORWARDING);
     let workerd = Workerd::start(&state, &[worker]).await;
-    // Fewer than an inbox has slots, wherever they go: all of them before the good ones.
-    for n in 0..12 {
-        for kind in ["hangs", "poison", "moved"] {
-            let answer = deliver(&workerd, "poison", &format!("evt_{kind}_{n}")).await;
-            assert_eq!((answer.0, answer.1.as_str()), OK);
-        }
-    }
-    sink.until("those that hang are under way", |arrivals| {
-        arrivals.all.iter().filter(|arrival| arrival.event_id.starts_with("evt_hangs")).count() == 12
+    let claim = async |id: String| {
+        let body = Delivery::of_event(&id).body;
+        assert_eq!(workerd.ask_inbox("poison", 0, "/claim", body).await.status, 201, "{id}");
+    };
+    let bad = [("hangs", HANGING), ("poison", REFUSED), ("moved", REFUSED)];
+    let ids = bad.into_iter().flat_map(|(kind, count)| (0..count).map(move |n| format!("evt_{kind}_{n}")));
+    join_all(ids.map(claim)).await;
+    sink.until("all of them are asked for", |arrivals| {
+        let ids: BTreeSet<_> = arrivals.all.iter().map(|arrival| &arrival.event_id).collect();
+        ids.len() == HANGING + 2 * REFUSED
     })
     .await;
-    // An answer that never ends is an answer all the same.
-    let good: Vec<_> =
-        (0..100).map(|n| format!("evt_{}_{n}", if n % 2 == 0 { "drips" } else { "good" })).collect();
-    let answers = join_all(good.iter().map(|id| deliver(&workerd, "poison", id))).await;
-    assert!(answers.iter().all(|answer| answer.0 == 200), "{answers:?}");
-    let taken = |arrivals: &Arrivals| {
-        let is_good = |id: &str| id.starts_with("evt_good") || id.starts_with("evt_drips");
-        arrivals.all.iter().filter(|arrival| is_good(&arrival.event_id)).count()
-    };
-    // At once, and not after the deadline of those that hang, which would have been tried again by then.
-    let arrivals = sink.until("most are taken", |arrivals| taken(arrivals) >= 90).await;
-    let hung = arrivals.all.iter().filter(|arrival| arrival.event_id.starts_with("evt_hangs"));
-    assert_eq!(hung.filter(|arrival| arrival.nth > 1).count(), 0);
-    assert_eq!(arrivals.at("/elsewhere").count(), 0);
+    let good = (0..100).map(|n| format!("evt_{}_{n}", if n % 2 == 0 { "drips" } else { "good" }));
+    join_all(good.map(claim)).await;
+    standing(&workerd, "poison", [0, 0, 100, (HANGING + 2 * REFUSED) as u64]).await;
+    // An attempt hangs for ten seconds and waits for one or two at first, so a slow machine meets them as well.
+    let passed_by = passed_by.load(SeqCst);
+    assert!(passed_by >= 25, "{passed_by} of 100 were taken beside those that hang");
+    assert_eq!(sink.arrivals().at("/elsewhere").count(), 0);
 
-    standing(&workerd, "poison", [0, 0, 100, 36]).await;
     workerd.stop().await;
     for record in state.records("poison").await {
         let expected = match record.id.as_str() {
