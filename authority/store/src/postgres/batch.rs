@@ -1,13 +1,20 @@
-//! Batched writes on PostgreSQL: one statement with a part for each table. The rows of a part are sent as one array
+//! Batches on PostgreSQL: what many jobs write is one statement, and what they look up by keys is another.
+//!
+//! Writes: one statement with a part for each table. The rows of a part are sent as one array
 //! per column, and the statement returns the counts of all parts as one row. Its text depends on the tables alone, so
 //! the server prepares it once. All parts see the rows as they were before the statement. Foreign keys are checked at
 //! its end, so a part may refer to rows that another part creates.
 
 use sqlx::{AssertSqlSafe, Error, PgConnection, QueryBuilder, Row};
 
-use super::Db;
-use super::rows::{Form, Group, Kind, Line, Value, number};
+use super::lookups::{self, Asked};
+use super::rows::{Form, Group, Kind, Value, number};
+use super::{Db, DbRow};
 use crate::shards::ShardSet;
+
+/// With fewer keys than this nothing is looked up before the job that needs it: a round trip for all kinds is fewer
+/// than one for each.
+pub(super) const WORTH_IT: usize = 1;
 
 /// Runs statements without parameters.
 pub(super) async fn control(conn: &mut PgConnection, statements: &'static str) -> Result<(), Error> {
@@ -41,16 +48,11 @@ pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
         let mut between = "";
         for (column, kind) in table.columns.iter().enumerate() {
             query.push(between);
-            push_column(&mut query, &lines, column, *kind);
+            push_column(&mut query, lines.iter().map(|line| line.values().nth(column)), *kind);
             between = ", ";
         }
-        query.push(") AS v (");
-        let mut between = "column";
-        for n in 1..=table.columns.len() {
-            query.push(between).push(n);
-            between = ", column";
-        }
-        query.push(") ").push(table.rest).push(" RETURNING 1)");
+        query.push(") AS v ").push(column_names(table.columns.len())).push(" ");
+        query.push(table.rest).push(" RETURNING 1)");
     }
     let mut between = " SELECT ";
     for n in 0..parts {
@@ -61,9 +63,40 @@ pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
     (0..parts).map(|n| Ok(row.try_get::<i64, _>(n)?.unsigned_abs())).collect()
 }
 
+/// Asks all of it with one statement. Its text depends on the lookups alone, whatever the keys are.
+pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<Vec<DbRow>, Error> {
+    let mut query = QueryBuilder::<Db>::default();
+    for (n, Asked { lookup, keys }) in asked.iter().enumerate() {
+        query.push(if n == 0 { "WITH t" } else { ", t" }).push(n).push(" AS (SELECT * FROM UNNEST(");
+        let mut between = "";
+        for (column, kind) in lookup.key.iter().enumerate() {
+            query.push(between);
+            push_column(&mut query, keys.iter().map(|key| key.get(column)), *kind);
+            between = ", ";
+        }
+        query.push(") AS v ").push(column_names(lookup.key.len())).push(")");
+    }
+    let mut between = " ";
+    for (n, Asked { lookup, .. }) in asked.iter().enumerate() {
+        query.push(between).push(lookups::text(lookup, &format!("t{n}")));
+        between = " UNION ALL ";
+    }
+    query.push(lookups::order());
+    query.build().fetch_all(conn).await
+}
+
+/// `(column1, column2, …)`
+fn column_names(count: usize) -> String {
+    let names: Vec<_> = (1..=count).map(|n| format!("column{n}")).collect();
+    format!("({})", names.join(", "))
+}
+
 /// One column of all rows, as an array.
-fn push_column(query: &mut QueryBuilder<Db>, lines: &[Line<'_>], column: usize, kind: Kind) {
-    let values = lines.iter().map(|line| line.values().nth(column));
+fn push_column<'v>(
+    query: &mut QueryBuilder<Db>,
+    values: impl Iterator<Item = Option<&'v Value>>,
+    kind: Kind,
+) {
     match kind {
         Kind::Text => {
             let texts = values.map(|value| match value {

@@ -85,6 +85,10 @@ mod inspect_shares;
 mod instances;
 #[path = "../sql/look_ahead.rs"]
 mod look_ahead;
+#[path = "../sql/lookup_kinds.rs"]
+mod lookup_kinds;
+#[path = "../sql/lookups.rs"]
+mod lookups;
 #[path = "../sql/merchants.rs"]
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
@@ -103,8 +107,6 @@ mod page_rows;
 mod payments;
 #[path = "../sql/prefetch.rs"]
 mod prefetch;
-#[path = "../sql/prefetch_records.rs"]
-mod prefetch_records;
 #[path = "../sql/recoveries.rs"]
 mod recoveries;
 #[path = "../sql/refunds.rs"]
@@ -139,8 +141,6 @@ mod subscriptions;
 mod transaction_cache;
 #[path = "../sql/undelivered.rs"]
 mod undelivered;
-#[path = "../sql/unused_keys.rs"]
-mod unused_keys;
 #[path = "../sql/write_batch.rs"]
 mod write_batch;
 #[path = "../sql/write_buffer.rs"]

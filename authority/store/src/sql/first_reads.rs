@@ -1,43 +1,78 @@
-//! What waiting jobs will read first, sorted by kind.
+//! What queued jobs will read first, sorted by kind: each once, and nothing that is cached or buffered.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use authority_domain::id::MerchantId;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use super::orders::order_key;
+use super::batch::WORTH_IT;
+use super::lookup_kinds::{
+    ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, ORDERS, PAYMENTS, REFUNDS, SHIPMENTS,
+    USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
+};
+use super::lookups::{Asked, Lookup};
+use super::orders::{counter_waits_under, order_key};
 use super::payments::report_key;
 use super::refunds::refund_key;
+use super::requests::{columns, waits_under};
+use super::rows::Value;
 use super::shipments::shipment_key;
-use super::unused_keys::KeyColumns;
+use super::write_buffer::Connection;
 use crate::ports::{FirstRead, MessageId, Prefetch};
 
-/// What waiting jobs will read, each once.
+/// What queued jobs will read.
 #[derive(Default)]
 pub(super) struct FirstReads<'j> {
+    merchants: BTreeSet<&'j MerchantId>,
     pub(super) checkouts: BTreeSet<&'j str>,
-    pub(super) payments: BTreeSet<&'j str>,
-    pub(super) refunds: BTreeSet<&'j str>,
-    pub(super) shipments: BTreeSet<&'j str>,
-    /// By the keys that they are buffered under, and so are the following.
+    /// Payments, refunds and shipments.
+    payments: BTreeSet<&'j str>,
+    refunds: BTreeSet<&'j str>,
+    shipments: BTreeSet<&'j str>,
+    /// By the keys that they are buffered under, and so are the following. The columns of an idempotency key.
+    pub(super) answers: BTreeMap<String, (Cow<'j, str>, bool, &'j str)>,
     pub(super) messages: BTreeMap<String, &'j MessageId>,
     pub(super) orders: BTreeMap<String, (&'j Tenant, &'j OrderNumber)>,
-    pub(super) refund_keys: BTreeMap<String, KeyColumns<'j>>,
-    pub(super) shipment_keys: BTreeMap<String, KeyColumns<'j>>,
+    refund_keys: BTreeMap<String, KeyColumns<'j>>,
+    shipment_keys: BTreeMap<String, KeyColumns<'j>>,
+    pub(super) counters: BTreeMap<String, &'j Tenant>,
     /// How many order numbers the jobs of a tenant may take.
     pub(super) numbers: BTreeMap<&'j Tenant, usize>,
 }
 
+/// The columns of a key that may be in use.
+pub(super) struct KeyColumns<'j> {
+    pub(super) tenant: &'j Tenant,
+    /// The idempotency key or order number.
+    pub(super) text: Cow<'j, str>,
+    /// Who asks for a refund.
+    pub(super) requester: &'static str,
+}
+
 impl<'j> FirstReads<'j> {
-    pub(super) fn of(jobs: &[&'j Prefetch]) -> Self {
+    pub(super) fn of(jobs: &[&'j Prefetch], conn: &Connection) -> Self {
         let mut all = Self::default();
         for job in jobs {
+            all.add_request(job);
             for read in &job.reads {
                 all.add(job, read);
             }
         }
+        all.leave_out_what_is_known(conn);
         all
+    }
+
+    /// The questions of every writing request.
+    fn add_request(&mut self, job: &'j Prefetch) {
+        if let Some(tenant) = &job.tenant {
+            self.merchants.insert(&tenant.merchant_id);
+        }
+        if let Some((scope, key)) = &job.key {
+            let (merchant_id, livemode) = columns(scope);
+            self.answers.insert(waits_under(&merchant_id, livemode, key), (merchant_id, livemode, key));
+        }
     }
 
     fn add(&mut self, job: &'j Prefetch, read: &'j FirstRead) {
@@ -68,7 +103,116 @@ impl<'j> FirstReads<'j> {
 
     fn add_number(&mut self, job: &'j Prefetch) {
         if let Some(tenant) = &job.tenant {
+            self.counters.insert(counter_waits_under(tenant), tenant);
             *self.numbers.entry(tenant).or_default() += 1;
         }
     }
+
+    /// Leaves out what is cached or buffered, and the kinds of which there is too little.
+    fn leave_out_what_is_known(&mut self, conn: &Connection) {
+        self.merchants.retain(|id| conn.cache.merchant(id).is_none());
+        self.counters.retain(|key, tenant| conn.cache.counter(tenant).is_none() && !conn.waits(key));
+        for ids in [&mut self.checkouts, &mut self.payments, &mut self.refunds, &mut self.shipments] {
+            ids.retain(|id| !conn.waits(id));
+            if ids.len() < WORTH_IT {
+                ids.clear();
+            }
+        }
+        keep_new(&mut self.refund_keys, conn);
+        keep_new(&mut self.shipment_keys, conn);
+        keep_new(&mut self.answers, conn);
+        keep_new(&mut self.messages, conn);
+        keep_new(&mut self.orders, conn);
+        if self.merchants.len() < WORTH_IT {
+            self.merchants.clear();
+        }
+        if self.counters.len() < WORTH_IT {
+            self.counters.clear();
+        }
+    }
+
+    /// The ids of payments, refunds and shipments.
+    pub(super) fn records(&self) -> impl Iterator<Item = &'j str> {
+        self.payments.iter().chain(&self.refunds).chain(&self.shipments).copied()
+    }
+
+    /// The keys of refunds and shipments that may be in use.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.refund_keys.keys().chain(self.shipment_keys.keys())
+    }
+
+    /// What all requests ask, and what only some of them do.
+    pub(super) fn asked(&self) -> (Vec<Asked>, Vec<Asked>) {
+        let every = vec![
+            Asked::new(&MERCHANTS, self.merchants.iter().map(|id| [id.as_str().into()])),
+            Asked::new(
+                &ANSWERS,
+                self.answers.values().map(|(merchant, livemode, key)| {
+                    [merchant.as_ref().into(), (*livemode).into(), (*key).into()]
+                }),
+            ),
+        ];
+        let tenant = |tenant: &Tenant| [tenant.merchant_id.as_str().into(), tenant.livemode.into()];
+        let some = vec![
+            Asked::new(&COUNTERS, self.counters.values().map(|of| tenant(of))),
+            ids(&CHECKOUTS_TO_PAY, &self.checkouts),
+            ids(&PAYMENTS, &self.payments),
+            ids(&REFUNDS, &self.refunds),
+            ids(&SHIPMENTS, &self.shipments),
+            orders(self.orders.values().copied()),
+            Asked::new(&MESSAGES, self.messages.iter().map(|(key, message)| message_columns(key, message))),
+            keys(&USED_FOR_REFUNDS, &self.refund_keys),
+            keys(&USED_FOR_SHIPMENTS, &self.shipment_keys),
+        ];
+        (every, some)
+    }
+}
+
+fn keep_new<T>(keys: &mut BTreeMap<String, T>, conn: &Connection) {
+    keys.retain(|key, _| !conn.waits(key));
+    if keys.len() < WORTH_IT {
+        keys.clear();
+    }
+}
+
+fn ids(lookup: &'static Lookup, ids: &BTreeSet<&str>) -> Asked {
+    Asked::new(lookup, ids.iter().map(|id| [(*id).into()]))
+}
+
+/// Which of these keys are in use.
+pub(super) fn keys(lookup: &'static Lookup, keys: &BTreeMap<String, KeyColumns<'_>>) -> Asked {
+    Asked::new(
+        lookup,
+        keys.iter().map(|(key, KeyColumns { tenant, text, requester })| {
+            [
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                text.as_ref().into(),
+                (*requester).into(),
+                key.as_str().into(),
+            ]
+        }),
+    )
+}
+
+/// These orders, with what belongs to them.
+pub(super) fn orders<'o>(orders: impl Iterator<Item = (&'o Tenant, &'o OrderNumber)>) -> Asked {
+    Asked::new(
+        &ORDERS,
+        orders.map(|(tenant, number)| {
+            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.as_str().into()]
+        }),
+    )
+}
+
+fn message_columns(key: &str, message: &MessageId) -> [Value; 6] {
+    let MessageId { tenant, processor, kind, event_id } = message;
+    [
+        tenant.merchant_id.as_str().into(),
+        tenant.livemode.into(),
+        processor.as_str().into(),
+        kind.as_str().into(),
+        event_id.as_str().into(),
+        key.into(),
+    ]
 }

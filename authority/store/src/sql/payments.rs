@@ -10,10 +10,12 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
+use super::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
+use super::lookups::{Asked, Found};
 use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::transaction_cache::FoundCheckout;
-use super::{Db, DbRow, Session, bodies, push_in};
+use super::{Db, Session, bodies, push_in};
 use crate::StoreError;
 use crate::ports::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Page, Payments, SequenceRange};
 
@@ -88,13 +90,6 @@ static PROCESSOR_REPORTS: Table = Table {
     together: Together::Apart,
 };
 
-/// A payment, and what a report about it reads next: its merchant, its checkout and, when that is completed, the next
-/// order number.
-pub(super) const WITH_SURROUNDINGS: &str = "SELECT p.merchant_id, p.livemode, p.body, p.checkout_id, c.body, c.subscription_terms, m.body, o.last_number, p.id \
-     FROM payments p JOIN merchants m ON m.id = p.merchant_id \
-     LEFT JOIN checkouts c ON c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
-     LEFT JOIN order_counters o ON o.merchant_id = p.merchant_id AND o.livemode = p.livemode WHERE p.id ";
-
 /// The key under which a message is buffered.
 pub(super) fn report_key(message: &MessageId) -> String {
     let MessageId { tenant, processor, kind, event_id } = message;
@@ -135,17 +130,16 @@ impl Session<'_> {
     }
 
     /// Caches the records that were read with a payment.
-    pub(super) fn note_around(&mut self, tenant: &Tenant, row: &DbRow) -> Result<(), StoreError> {
+    pub(super) fn note_around(&mut self, tenant: &Tenant, row: &Found) -> Result<(), StoreError> {
         if self.conn.cache.merchant(&tenant.merchant_id).is_none() {
-            self.conn.note_merchant(&serde_json::from_str(row.try_get(6)?)?);
+            self.conn.note_merchant(&serde_json::from_str(&row.text(6)?)?);
         }
-        if let (Some(id), Some(body)) = (row.try_get::<Option<String>, _>(3)?, row.try_get(4)?) {
-            let terms = row.try_get(5)?;
+        if let (Some(id), Some(body)) = (row.optional_text(3)?, row.optional_text(4)?) {
+            let terms = row.optional_text(5)?;
             self.conn.note_checkout(id, FoundCheckout { tenant: tenant.clone(), body, terms });
         }
-        let last_number: Option<i64> = row.try_get(7)?;
-        let key = counter_waits_under(tenant);
-        self.conn.note_counter(tenant, &key, last_number.unwrap_or(NUMBERS_START_ABOVE));
+        let last_number = row.optional_number(0)?.unwrap_or(NUMBERS_START_ABOVE);
+        self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
         Ok(())
     }
 }
@@ -172,13 +166,10 @@ impl Payments for Session<'_> {
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
-        let mut query = QueryBuilder::<Db>::new(WITH_SURROUNDINGS);
-        query.push("= ").push_bind(id.as_str());
-        let conn = self.conn.about(&[id.to_string()]).await?;
-        let row = query.build().fetch_optional(conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        let tenant = bodies::tenant(&row)?;
-        let payment: Payment = serde_json::from_str(row.try_get(2)?)?;
+        let asked = [Asked::new(&PAYMENTS_BY_ID, [[id.as_str().into()]])];
+        let Some(row) = self.look_up(&asked, &[id.to_string()]).await?.pop() else { return Ok(None) };
+        let tenant = row.tenant()?;
+        let payment: Payment = serde_json::from_str(&row.text(2)?)?;
         self.note_around(&tenant, &row)?;
         Ok(Some((tenant, payment)))
     }

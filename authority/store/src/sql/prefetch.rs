@@ -2,33 +2,133 @@
 //!
 //! Every writing request asks the same questions: whether its idempotency key is known, which merchant it is about,
 //! and where that merchant's stream stands. Those of the busiest operations say which records they read next
-//! ([`super::prefetch_records`]). For requests that share a transaction, one statement per question fetches
-//! all answers, and the transaction caches them ([`super::transaction_cache`]). A job that finds nothing in the cache
-//! runs the query itself, so no result depends on the prefetch. On PostgreSQL, reading one stream cost each job a
-//! round trip, half of a transaction's time.
+//! ([`super::first_reads`]). For the requests that share a transaction,
+//!
+//! 1. everything that is found by keys is looked up together ([`super::lookups`]);
+//! 2. the streams are read with what sending needs ([`super::streams`]);
+//! 3. where orders may be made, the next numbers are looked up, since an operator may have used one by hand.
+//!
+//! The transaction caches the answers ([`super::transaction_cache`]). A job that finds nothing in the cache runs the
+//! query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round trip, for any number
+//! of jobs.
 
-use std::collections::{BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use authority_domain::merchant::Merchant;
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
-use sqlx::{QueryBuilder, Row};
 
-use super::requests::{columns, waits_under};
-use super::transaction_cache::FoundKey;
-use super::{Db, Session, streams};
+use super::batch::WORTH_IT;
+use super::first_reads::{FirstReads, KeyColumns, keys};
+use super::lookup_kinds::USED_FOR_ORDERS;
+use super::lookups::{Found, Part};
+use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
+use super::requests::waits_under;
+use super::transaction_cache::{FoundKey, FoundPayable, FoundRecord, OrderSurroundings};
+use super::{Session, order_surroundings, streams};
 use crate::StoreError;
-use crate::ports::Prefetch;
-
-/// With fewer jobs than this, each runs its own queries.
-pub(super) const WORTH_IT: usize = 2;
+use crate::ports::{KnownMessage, Prefetch};
 
 impl Session<'_> {
     /// Caches what `jobs` will ask for.
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
-        self.merchants_ahead(jobs).await?;
-        self.keys_ahead(jobs).await?;
+        let reads = FirstReads::of(jobs, self.conn);
+        self.rows_ahead(&reads).await?;
         self.streams_ahead(jobs).await?;
-        self.records_ahead(jobs).await
+        self.numbers_ahead(&reads.numbers).await
+    }
+
+    async fn rows_ahead(&mut self, reads: &FirstReads<'_>) -> Result<(), StoreError> {
+        let (mut asked, rest) = reads.asked();
+        // Two statements on PostgreSQL, and no more: what a connection has not prepared costs it a round trip.
+        if rest.iter().any(|asked| !asked.keys.is_empty()) {
+            asked.extend(rest);
+        }
+        if asked.iter().all(|asked| asked.keys.is_empty()) {
+            return Ok(());
+        }
+        let rows = self.look_up(&asked, &[]).await?;
+        self.note_nothing_found(reads);
+        let mut orders: HashMap<_, _> =
+            reads.orders.keys().map(|key| (key.clone(), OrderSurroundings::default())).collect();
+        let mut used = HashSet::new();
+        for row in rows {
+            match row.part()? {
+                Part::Used => drop(used.insert(row.text(0)?)),
+                Part::Order
+                | Part::OrderPayment
+                | Part::OpenRefund
+                | Part::OrderShipment
+                | Part::MarkedLine => order_surroundings::add(&mut orders, &row)?,
+                part => self.note_found(part, &row)?,
+            }
+        }
+        for (key, around) in orders {
+            self.conn.cache.note_order(key, around.into());
+        }
+        for key in reads.keys().filter(|key| !used.contains(*key)) {
+            self.conn.cache.note_unused(key.clone());
+        }
+        Ok(())
+    }
+
+    /// Caches of everything that is asked for that there is no such row. What is found replaces it.
+    fn note_nothing_found(&mut self, reads: &FirstReads<'_>) {
+        for key in reads.answers.keys() {
+            self.conn.note_key(key.clone(), None);
+        }
+        for id in &reads.checkouts {
+            self.conn.cache.note_payable((*id).to_owned(), None);
+        }
+        for id in reads.records() {
+            self.conn.cache.note_record(id.to_owned(), None);
+        }
+        for key in reads.messages.keys() {
+            self.conn.cache.note_message(key.clone(), None);
+        }
+        for (key, tenant) in &reads.counters {
+            self.conn.note_counter(tenant, key, NUMBERS_START_ABOVE);
+        }
+    }
+
+    fn note_found(&mut self, part: Part, row: &Found) -> Result<(), StoreError> {
+        match part {
+            // A merchant that cannot be read is not cached: the job that asks for it gets the error.
+            Part::Merchant => {
+                if let Ok(merchant) = serde_json::from_str::<Merchant>(&row.text(0)?) {
+                    self.conn.note_merchant(&merchant);
+                }
+            }
+            Part::Answer => {
+                let key = waits_under(&row.text(0)?, row.flag()?, &row.text(1)?);
+                let (fingerprint, answer) = (row.bytes()?, row.text(2)?);
+                let found = FoundKey { fingerprint, answer, expires_at: row.number(0)? };
+                self.conn.note_key(key, Some(found));
+            }
+            Part::Counter => {
+                let tenant = row.tenant()?;
+                self.conn.note_counter(&tenant, &counter_waits_under(&tenant), row.number(0)?);
+            }
+            Part::CheckoutToPay => {
+                let (tenant, body) = (row.tenant()?, row.text(2)?);
+                let found = FoundPayable { tenant, body, under_way: row.number(0)? == 1 };
+                self.conn.cache.note_payable(row.text(1)?, Some(found));
+            }
+            Part::Message => {
+                let found = KnownMessage { resource_id: row.text(1)?, said: row.optional_text(2)? };
+                self.conn.cache.note_message(row.text(0)?, Some(found));
+            }
+            // Payments, refunds and shipments; the rest is read where several rows make one answer.
+            _ => {
+                let found = FoundRecord { tenant: row.tenant()?, body: row.text(2)? };
+                if part == Part::Payment {
+                    self.note_around(&found.tenant, row)?;
+                }
+                self.conn.cache.note_record(row.text(1)?, Some(found));
+            }
+        }
+        Ok(())
     }
 
     async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
@@ -37,7 +137,7 @@ impl Session<'_> {
         };
         let tenants: HashSet<_> = jobs.iter().filter_map(|job| job.tenant.as_ref()).filter(unknown).collect();
         let tenants: Vec<_> = tenants.into_iter().collect();
-        let Some(now) = jobs.iter().map(|job| job.now).max().filter(|_| tenants.len() >= WORTH_IT) else {
+        let Some(now) = jobs.iter().map(|job| job.now).max().filter(|_| tenants.len() > 1) else {
             return Ok(());
         };
         for (tenant, stream) in self.streams(&tenants, now).await? {
@@ -46,70 +146,27 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn merchants_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
-        let unknown = |id: &&_| self.conn.cache.merchant(id).is_none();
-        let ids: BTreeSet<_> =
-            jobs.iter().filter_map(|job| Some(&job.tenant.as_ref()?.merchant_id)).filter(unknown).collect();
-        let ids: Vec<_> = ids.into_iter().collect();
-        if ids.len() < WORTH_IT {
-            return Ok(());
-        }
-        let mut query = QueryBuilder::<Db>::new("SELECT body FROM merchants WHERE id IN (");
-        let mut list = query.separated(", ");
-        for id in padded(&ids) {
-            list.push_bind(id.as_str());
-        }
-        query.push(")");
-        let bodies: Vec<String> = query.build_query_scalar().fetch_all(self.conn.about(&[]).await?).await?;
-        for body in bodies {
-            // A merchant that cannot be read is not cached: the job that asks for it gets the error.
-            if let Ok(merchant) = serde_json::from_str::<Merchant>(&body) {
-                self.conn.note_merchant(&merchant);
+    /// Caches which of the next order numbers of these tenants are free, as many as their jobs may take.
+    async fn numbers_ahead(&mut self, tenants: &BTreeMap<&Tenant, usize>) -> Result<(), StoreError> {
+        let mut numbers = BTreeMap::new();
+        for (tenant, count) in tenants {
+            let known = (self.conn.cache.counter(tenant), self.conn.cache.merchant(&tenant.merchant_id));
+            let (Some(last), Some(merchant)) = known else { continue };
+            for next in (last + 1..).take(*count) {
+                let number = OrderNumber::generated(&merchant.settings.order_number_prefix, next);
+                let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
+                let text = Cow::Owned(number.to_string());
+                numbers.insert(key, KeyColumns { tenant, text, requester: "" });
             }
         }
-        Ok(())
-    }
-
-    async fn keys_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
-        let keys = jobs.iter().filter_map(|job| job.key.as_ref()).map(|(scope, key)| {
-            let (merchant_id, livemode) = columns(scope);
-            (merchant_id.into_owned(), livemode, key.clone())
-        });
-        let keys: BTreeSet<(String, bool, String)> = keys
-            .filter(|(merchant_id, livemode, key)| {
-                !self.conn.waits(&waits_under(merchant_id, *livemode, key))
-            })
-            .collect();
-        let keys: Vec<_> = keys.iter().collect();
-        if keys.len() < WORTH_IT {
+        numbers.retain(|key, _| !self.conn.waits(key));
+        if numbers.len() < WORTH_IT {
             return Ok(());
         }
-        // A join: SQLite answers IN over a list of rows by walking the whole table.
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT i.merchant_id, i.livemode, i.key, i.fingerprint, i.answer, i.expires_at FROM (VALUES ",
-        );
-        let mut between = "(CAST(";
-        for (merchant_id, livemode, key) in padded(&keys) {
-            query.push(between).push_bind(merchant_id).push(" AS TEXT), CAST(").push_bind(livemode);
-            query.push(" AS BOOLEAN), CAST(").push_bind(key).push(" AS TEXT))");
-            between = ", (CAST(";
-        }
-        query.push(
-            ") AS t JOIN idempotency i \
-             ON i.merchant_id = t.column1 AND i.livemode = t.column2 AND i.key = t.column3",
-        );
-        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
-        for (merchant_id, livemode, key) in &keys {
-            self.conn.note_key(waits_under(merchant_id, *livemode, key), None);
-        }
-        for row in rows {
-            let key = waits_under(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-            let found = FoundKey {
-                fingerprint: row.try_get(3)?,
-                answer: row.try_get(4)?,
-                expires_at: row.try_get(5)?,
-            };
-            self.conn.note_key(key, Some(found));
+        let rows = self.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
+        let used: HashSet<_> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        for key in numbers.into_keys().filter(|key| !used.contains(key)) {
+            self.conn.cache.note_unused(key);
         }
         Ok(())
     }

@@ -1,13 +1,19 @@
-//! Batched writes on SQLite: one statement per table with many rows. The driver prepares a text once and keeps it, so
-//! a statement has one of a few numbers of rows, and the rest goes into smaller statements.
+//! Batches on SQLite: what many jobs write is one statement per table with many rows, and what they look up by keys is
+//! one per kind of key. The driver prepares a text once and keeps it, so a statement has one of a few numbers of rows:
+//! what is written beyond goes into smaller statements, and the keys are filled up with some that find nothing.
 
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, AssertSqlSafe, Error, SqliteConnection};
 
+use super::DbRow;
+use super::lookups::{self, Asked};
 use super::rows::{Form, Group, Line, Table, Value, number};
 
 /// The numbers of rows that a statement may have, largest first.
 const ROWS: [usize; 4] = [64, 16, 4, 1];
+
+/// With fewer keys than this the job that needs a row reads it for itself: that is one statement as well.
+pub(super) const WORTH_IT: usize = 2;
 
 /// Runs statements without parameters.
 pub(super) async fn control(conn: &mut SqliteConnection, statements: &'static str) -> Result<(), Error> {
@@ -35,8 +41,33 @@ pub(super) async fn send(conn: &mut SqliteConnection, groups: Vec<Group<'_>>) ->
 }
 
 async fn insert(conn: &mut SqliteConnection, table: &Table, lines: &[Line<'_>]) -> Result<u64, Error> {
+    let arguments = arguments(lines.iter().flat_map(Line::values))?;
+    let query = sqlx::query_with(AssertSqlSafe(text(table, lines.len())), arguments);
+    Ok(query.execute(conn).await?.rows_affected())
+}
+
+/// Asks one lookup after the other.
+pub(super) async fn look_up(conn: &mut SqliteConnection, asked: &[Asked]) -> Result<Vec<DbRow>, Error> {
+    let mut rows = Vec::new();
+    for Asked { lookup, keys } in asked.iter().filter(|asked| !asked.keys.is_empty()) {
+        let (columns, count) = (lookup.key.len(), keys.len().next_power_of_two());
+        let none = vec![Value::Text(None); columns];
+        let padded = keys.iter().chain(std::iter::repeat(&none)).take(count);
+        let statement = format!(
+            "WITH t AS ({}) {}{}",
+            values(columns, count),
+            lookups::text(lookup, "t"),
+            lookups::order()
+        );
+        let query = sqlx::query_with(AssertSqlSafe(statement), arguments(padded.flatten())?);
+        rows.extend(query.fetch_all(&mut *conn).await?);
+    }
+    Ok(rows)
+}
+
+fn arguments<'v>(values: impl Iterator<Item = &'v Value>) -> Result<SqliteArguments, Error> {
     let mut arguments = SqliteArguments::default();
-    for value in lines.iter().flat_map(Line::values) {
+    for value in values {
         match value.clone() {
             Value::Text(text) => arguments.add(text),
             Value::Int(number) => arguments.add(number),
@@ -45,13 +76,17 @@ async fn insert(conn: &mut SqliteConnection, table: &Table, lines: &[Line<'_>]) 
         }
         .map_err(Error::Encode)?;
     }
-    let query = sqlx::query_with(AssertSqlSafe(text(table, lines.len())), arguments);
-    Ok(query.execute(conn).await?.rows_affected())
+    Ok(arguments)
+}
+
+/// `VALUES (?, …), …`
+fn values(columns: usize, rows: usize) -> String {
+    let row = format!("({})", vec!["?"; columns].join(", "));
+    format!("VALUES {}", vec![row; rows].join(", "))
 }
 
 fn text(table: &Table, rows: usize) -> String {
-    let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
-    let values = format!("VALUES {}", vec![row; rows].join(", "));
+    let values = values(table.columns.len(), rows);
     let Table { into, rest, .. } = table;
     match table.form {
         Form::Insert => format!("{into} {values} {rest}"),
