@@ -67,14 +67,9 @@ pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
 pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<Vec<DbRow>, Error> {
     let mut query = QueryBuilder::<Db>::default();
     for (n, Asked { lookup, keys }) in asked.iter().enumerate() {
-        query.push(if n == 0 { "WITH t" } else { ", t" }).push(n).push(" AS (SELECT * FROM UNNEST(");
-        let mut between = "";
-        for (column, kind) in lookup.key.iter().enumerate() {
-            query.push(between);
-            push_column(&mut query, keys.iter().map(|key| key.get(column)), *kind);
-            between = ", ";
-        }
-        query.push(") AS v ").push(column_names(lookup.key.len())).push(")");
+        query.push(if n == 0 { "WITH t" } else { ", t" }).push(n).push(" AS (");
+        push_rows(&mut query, lookup.key, keys);
+        query.push(")");
     }
     let mut between = " ";
     for (n, Asked { lookup, .. }) in asked.iter().enumerate() {
@@ -83,6 +78,25 @@ pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<
     }
     query.push(lookups::order());
     query.build().fetch_all(conn).await
+}
+
+/// Adds `AND column` is one of these, unless there are none.
+pub(super) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
+    if !values.is_empty() {
+        query.push(" AND ").push(column).push(" = ANY(").push_bind(values.to_vec()).push(")");
+    }
+}
+
+/// Adds a query of these rows, with columns `column1, …`.
+pub(super) fn push_rows(query: &mut QueryBuilder<Db>, kinds: &[Kind], rows: &[Vec<Value>]) {
+    query.push("SELECT * FROM UNNEST(");
+    let mut between = "";
+    for (column, kind) in kinds.iter().enumerate() {
+        query.push(between);
+        push_column(query, rows.iter().map(|row| row.get(column)), *kind);
+        between = ", ";
+    }
+    query.push(") AS v ").push(column_names(kinds.len()));
 }
 
 /// `(column1, column2, …)`

@@ -21,9 +21,10 @@ mod plans;
 
 use sqlx::PgConnection;
 
+use batch::push_in;
 pub(crate) use open::{clock_ms, inspect, known_version, migrate, open};
 pub(crate) use session::Session;
-use session::{one_row, push_in};
+use session::one_row;
 
 use crate::unfinished::all_waiting;
 

@@ -1,6 +1,6 @@
 //! Deliveries: written, leased and given back. What an attempt makes of them is in `settlements`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use authority_domain::event::cause::{Cause, TraceParent};
@@ -197,34 +197,34 @@ impl Session<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut query = QueryBuilder::<Db>::new(
-            "SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
-                 d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
-                 v.traceparent, ",
-        );
-        query.push(OPTIONS).push(
-            " FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id \
-             JOIN events v ON v.id = d.event_id WHERE d.lease_token = ",
-        );
+        let mut query =
+            QueryBuilder::<Db>::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE lease_token = ");
         query.push_bind(&lease.token);
-        push_in(&mut query, "d.id", ids);
-        query.push(" ORDER BY d.next_attempt_at, d.sequence");
-        let rows = query.build().fetch_all(&mut *self.conn).await?;
-        let endpoints: BTreeSet<String> =
-            rows.iter().map(|row| row.try_get("endpoint_id")).collect::<Result<_, _>>()?;
-        let mut query = QueryBuilder::<Db>::new("SELECT k.endpoint_id, k.version, k.sealed, k.expires_at, ");
+        push_in(&mut query, "id", ids);
+        query.push("), k AS MATERIALIZED (SELECT k.endpoint_id, k.version, k.sealed, k.expires_at, ");
         push_bounds(&mut query, lease.now, &lease.token);
         query
             .push(
                 " FROM endpoint_secrets k JOIN webhook_endpoints e ON e.id = k.endpoint_id \
-                 LEFT JOIN merchants m ON m.id = e.merchant_id WHERE (k.expires_at IS NULL OR k.expires_at > ",
+                 LEFT JOIN merchants m ON m.id = e.merchant_id \
+                 WHERE k.endpoint_id IN (SELECT endpoint_id FROM d) AND (k.expires_at IS NULL OR k.expires_at > ",
             )
             .push_bind(lease.now.as_ms())
-            .push(")");
-        push_in(&mut query, "k.endpoint_id", &Vec::from_iter(endpoints));
-        query.push(" ORDER BY k.endpoint_id, k.version DESC");
-        let secrets = query.build().fetch_all(&mut *self.conn).await?;
-        rows.iter().map(|row| leased(row, &secrets, lease)).collect()
+            .push(
+                ")) SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
+                 d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
+                 v.traceparent, k.version, k.sealed, k.expires_at, k.capped, k.own_max, k.merchants_max, \
+                 k.dispatch_share_percent, k.others, ",
+            )
+            .push(OPTIONS)
+            .push(
+                " FROM d JOIN webhook_endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id \
+                 LEFT JOIN k ON k.endpoint_id = d.endpoint_id \
+                 ORDER BY d.next_attempt_at, d.sequence, d.id, k.version DESC",
+            );
+        let rows = query.build().fetch_all(self.conn.about(&[]).await?).await?;
+        let same = |a: &DbRow, b: &DbRow| a.try_get::<&str, _>("id").ok() == b.try_get::<&str, _>("id").ok();
+        rows.chunk_by(same).map(|rows| leased(rows, lease)).collect()
     }
 
     /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
@@ -277,22 +277,22 @@ pub(super) fn bounds_of(row: &DbRow, default: i64) -> Result<Bounds, StoreError>
     })
 }
 
-fn leased(row: &DbRow, secrets: &[DbRow], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
-    let endpoint_id: String = row.try_get("endpoint_id")?;
-    let mut usable = Vec::new();
-    let max_in_flight = lease.max_in_flight;
+/// A delivery, from its rows: one for each usable secret of its endpoint, the newest first, or one without.
+fn leased(rows: &[DbRow], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
+    let Some(row) = rows.first() else {
+        return Err(StoreError::Broken("a delivery without a row".to_owned()));
+    };
+    let (mut usable, max_in_flight) = (Vec::new(), lease.max_in_flight);
     // An endpoint without a secret gets nothing: the attempt fails.
     let mut bounds = Bounds { capped: true, max_in_flight, ceiling: max_in_flight, share_percent: None };
-    for secret in secrets {
-        if secret.try_get::<&str, _>("endpoint_id")? == endpoint_id {
-            usable.push(sealed_secret(secret)?);
-            bounds = bounds_of(secret, max_in_flight)?;
-        }
+    if row.try_get::<Option<i64>, _>("version")?.is_some() {
+        usable = rows.iter().map(sealed_secret).collect::<Result<_, _>>()?;
+        bounds = bounds_of(row, max_in_flight)?;
     }
     Ok(LeasedDelivery {
         id: DeliveryId::from_store(row.try_get("id")?),
         event_id: EventId::from_store(row.try_get("event_id")?),
-        endpoint_id: EndpointId::from_store(endpoint_id),
+        endpoint_id: EndpointId::from_store(row.try_get("endpoint_id")?),
         merchant_id: MerchantId::from_store(row.try_get("merchant_id")?),
         trigger: row.try_get("triggered_by")?,
         livemode: row.try_get("livemode")?,

@@ -12,6 +12,7 @@ use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
 use super::endpoints::{held_reason, retry_schedule};
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{ConditionOf, EndpointHealth, Overdue};
@@ -21,6 +22,37 @@ const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedul
      failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
      EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
      FROM webhook_endpoints";
+
+/// The conditions of endpoints after attempts.
+static CONDITIONS: Table = Table {
+    order: TableOrder::Condition,
+    touches: Touches::Any,
+    into: "UPDATE webhook_endpoints SET health_state = v.column2, consecutive_failures = v.column3, \
+        last_success_at = v.column4, last_failure_at = v.column5, last_response_status = v.column6, \
+        last_error = v.column7, first_failure_at = v.column8, failed_events = v.column9, held_until = v.column10, \
+        hold_step = v.column11, hold_since = v.column12, held_reason = v.column13, hold_asked = v.column14, \
+        hold_regained = v.column15",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Int,
+    ],
+    form: Form::Update,
+    rest: "WHERE webhook_endpoints.id = v.column1",
+    together: Together::Replaced,
+};
 
 #[async_trait]
 impl EndpointHealth for Session<'_> {
@@ -33,7 +65,7 @@ impl EndpointHealth for Session<'_> {
         query.push(" WHERE TRUE");
         push_in(&mut query, "id", &ids);
         query.push(" ORDER BY id").push(LOCK_ROWS);
-        // Endpoint rows are never buffered.
+        // Endpoint rows are buffered by `conditions_put` alone, which sends them.
         query.build().fetch_all(self.conn.about(&[]).await?).await?.iter().map(condition_of).collect()
     }
 
@@ -60,34 +92,34 @@ impl EndpointHealth for Session<'_> {
             return Ok(());
         }
         let ms = |time: Option<Timestamp>| time.map(Timestamp::as_ms);
-        let mut query = QueryBuilder::<Db>::new(
-            "UPDATE webhook_endpoints SET health_state = c.column2, consecutive_failures = c.column3, \
-                 last_success_at = c.column4, last_failure_at = c.column5, last_response_status = c.column6, \
-                 last_error = c.column7, first_failure_at = c.column8, failed_events = c.column9, \
-                 held_until = c.column10, hold_step = c.column11, hold_since = c.column12, \
-                 held_reason = c.column13, hold_asked = c.column14, hold_regained = c.column15 FROM (",
-        );
-        query.push_values(conditions, |mut row, ConditionOf { endpoint_id, condition, .. }| {
+        for ConditionOf { endpoint_id, condition, .. } in conditions {
             let Condition { health, first_failure_at, failed_events, hold } = condition;
             let events: Vec<&str> = failed_events.iter().map(EventId::as_str).collect();
-            row.push_bind(endpoint_id.as_str())
-                .push_bind(health.state.as_str())
-                .push_bind(health.consecutive_failures)
-                .push_bind(ms(health.last_success_at))
-                .push_bind(ms(health.last_failure_at))
-                .push_bind(health.last_response_status)
-                .push_bind(health.last_error.as_deref())
-                .push_bind(ms(*first_failure_at))
-                .push_bind(events.join(" "))
-                .push_bind(ms(hold.until))
-                .push_bind(hold.step)
-                .push_bind(ms(hold.since))
-                .push_bind(hold.reason.map(HoldReason::as_str))
-                .push_bind(hold.asked)
-                .push_bind(hold.regained);
-        });
-        query.push(") AS c WHERE webhook_endpoints.id = c.column1");
-        query.build().execute(&mut *self.conn).await?;
+            self.conn.buffer(
+                &CONDITIONS,
+                [format!("condition/{endpoint_id}")],
+                [
+                    endpoint_id.as_str().into(),
+                    health.state.as_str().into(),
+                    health.consecutive_failures.into(),
+                    ms(health.last_success_at).into(),
+                    ms(health.last_failure_at).into(),
+                    health.last_response_status.into(),
+                    health.last_error.as_deref().into(),
+                    ms(*first_failure_at).into(),
+                    events.join(" ").into(),
+                    ms(hold.until).into(),
+                    hold.step.into(),
+                    ms(hold.since).into(),
+                    hold.reason.map(HoldReason::as_str).into(),
+                    hold.asked.into(),
+                    hold.regained.into(),
+                ],
+            );
+        }
+        // Most reads of endpoints name no keys. So the rows go now, with what the job has buffered already.
+        self.conn.settle().await?;
+        self.conn.writes();
         Ok(())
     }
 

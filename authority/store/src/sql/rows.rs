@@ -32,6 +32,7 @@ pub(crate) enum TableOrder {
     Event,
     Delivery,
     Attempt,
+    Condition,
     ProcessorReport,
     AuditEntry,
     Idempotency,

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
-use sqlx::QueryBuilder;
 
-use super::{Db, DbConnection};
+use super::DbConnection;
 use crate::StoreError;
 use crate::hand_off::{DispatchHandle, HandedOff};
 use crate::job::CommitEffects;
@@ -141,17 +140,4 @@ pub(super) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
     } else {
         Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
     }
-}
-
-/// Adds `AND column IN (…)` unless `values` is empty.
-pub(super) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
-    if values.is_empty() {
-        return;
-    }
-    query.push(" AND ").push(column).push(" IN (");
-    let mut list = query.separated(", ");
-    for value in values {
-        list.push_bind(value);
-    }
-    query.push(")");
 }

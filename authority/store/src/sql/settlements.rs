@@ -10,7 +10,8 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::time::Timestamp;
 use sqlx::QueryBuilder;
 
-use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
+use super::batch::push_rows;
+use super::rows::{Form, Kind, Table, TableOrder, Together, Touches, Value};
 use super::{Db, LOCK_ROWS, Session, push_in};
 use crate::StoreError;
 use crate::ports::{HandOff as _, Settled, SettledAs, Settlement};
@@ -24,6 +25,47 @@ const SETTLE: &str = "UPDATE deliveries SET \
     attempt_count = s.column4, last_outcome = s.column6, last_response_status = s.column7, \
     succeeded_at = s.column9, updated_at = s.column11, put_off_count = put_off_count + s.column12, \
     lease_token = NULL, lease_until = NULL, retry_asked_at = NULL FROM (";
+
+/// The columns of an outcome.
+const OUTCOME: [Kind; 13] = [
+    Kind::Text,
+    Kind::Text,
+    Kind::Text,
+    Kind::Int,
+    Kind::Int,
+    Kind::Text,
+    Kind::Int,
+    Kind::Text,
+    Kind::Int,
+    Kind::Int,
+    Kind::Int,
+    Kind::Int,
+    Kind::Bool,
+];
+
+fn outcome(settlement: &Settlement) -> Vec<Value> {
+    let at = settlement.finished_at.as_ms();
+    let (status, next, reason, put_off) = match settlement.settled_as {
+        SettledAs::Succeeded => ("succeeded", None, None, 0_i64),
+        SettledAs::Retry { at, put_off } => ("pending", Some(at.as_ms()), None, i64::from(put_off)),
+        SettledAs::Failed { reason } => ("failed", None, Some(reason), 0),
+    };
+    vec![
+        settlement.delivery_id.as_str().into(),
+        settlement.token.as_str().into(),
+        status.into(),
+        settlement.number.into(),
+        next.into(),
+        settlement.outcome.into(),
+        settlement.response_status.into(),
+        reason.into(),
+        (status == "succeeded").then_some(at).into(),
+        (status == "failed").then_some(at).into(),
+        at.into(),
+        put_off.into(),
+        (status == "succeeded" || reason == Some(FailureReason::Gone.as_str())).into(),
+    ]
+}
 
 /// Attempts that have ended.
 static ATTEMPTS: Table = Table {
@@ -77,27 +119,11 @@ impl Session<'_> {
             return Ok(Vec::new());
         }
         let mut query = QueryBuilder::<Db>::new(SETTLE);
-        query.push_values(&claimed, |mut row, settlement| {
-            let at = settlement.finished_at.as_ms();
-            let (status, next, reason, put_off) = match settlement.settled_as {
-                SettledAs::Succeeded => ("succeeded", None, None, 0_i64),
-                SettledAs::Retry { at, put_off } => ("pending", Some(at.as_ms()), None, i64::from(put_off)),
-                SettledAs::Failed { reason } => ("failed", None, Some(reason), 0),
-            };
-            row.push_bind(settlement.delivery_id.as_str())
-                .push_bind(&settlement.token)
-                .push_bind(status)
-                .push_bind(settlement.number)
-                .push_bind(next)
-                .push_bind(settlement.outcome)
-                .push_bind(settlement.response_status)
-                .push_bind(reason)
-                .push_bind((status == "succeeded").then_some(at))
-                .push_bind((status == "failed").then_some(at))
-                .push_bind(at)
-                .push_bind(put_off)
-                .push_bind(status == "succeeded" || reason == Some(FailureReason::Gone.as_str()));
-        });
+        push_rows(
+            &mut query,
+            &OUTCOME,
+            &Vec::from_iter(claimed.iter().map(|settlement| outcome(settlement))),
+        );
         // The write itself checks that the lease token is still the holder's.
         query.push(
             ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \

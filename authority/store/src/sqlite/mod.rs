@@ -16,9 +16,10 @@ mod share_plans;
 
 use sqlx::SqliteConnection;
 
+use batch::push_in;
 pub(crate) use open::{ServerLock, inspect, known_version, make_private, open};
 pub(crate) use session::Session;
-use session::{one_row, push_in};
+use session::one_row;
 
 use crate::unfinished::all_waiting;
 
