@@ -163,6 +163,26 @@ pub(super) static MESSAGES: Lookup = Lookup {
     }],
 };
 
+/// Which of the next generated order numbers are in use, by (merchant, mode, how many after the last one, what the first
+/// one of all follows): merchant, number.
+pub(super) static NEXT_NUMBERS: Lookup = Lookup {
+    key: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
+    selects: &[Select {
+        part: Part::UsedNumber,
+        flag: "t.column2",
+        bytes: "NULL",
+        texts: &["m.id", "o.order_number"],
+        numbers: &[],
+        from: concat!(
+            "merchants m LEFT JOIN order_counters c ON c.merchant_id = m.id AND c.livemode = t.column2 \
+             CROSS JOIN orders o WHERE m.id = t.column1 AND o.merchant_id = m.id AND o.livemode = t.column2 \
+                 AND o.order_number = ",
+            order_number_prefix!(),
+            " || CAST(COALESCE(c.last_number, t.column4) + t.column3 AS TEXT)"
+        ),
+    }],
+};
+
 /// Which keys are in use, by (merchant, mode, text, who asks, the key that it is buffered under): that key. Refunds and
 /// shipments by their idempotency keys, orders by their numbers.
 pub(super) static USED_FOR_REFUNDS: Lookup = used(&[of_use(

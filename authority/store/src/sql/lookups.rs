@@ -58,10 +58,12 @@ pub(super) enum Part {
     Message,
     /// A key that is in use.
     Used,
+    /// An order number that is in use.
+    UsedNumber,
 }
 
 impl Part {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Merchant,
         Self::Answer,
         Self::Counter,
@@ -75,6 +77,7 @@ impl Part {
         Self::MarkedLine,
         Self::Message,
         Self::Used,
+        Self::UsedNumber,
     ];
 }
 

@@ -169,7 +169,8 @@ macro_rules! conformance {
                 a_job_of_which_something_was_sent_is_undone_whole, what_a_job_changes_the_next_one_finds,
                 what_a_refused_job_changed_nobody_finds, generated_numbers_are_used_once,
                 a_number_that_was_just_taken_is_not_generated,
-                a_key_is_found_by_the_job_behind_the_one_that_kept_it;
+                a_key_is_found_by_the_job_behind_the_one_that_kept_it,
+                numbers_used_by_hand_are_passed_over_by_all_that_wait_together;
             undelivered: every_event_has_a_fate, a_filter_and_tests_narrow_what_is_missing,
                 a_time_is_a_place_in_the_stream;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,

@@ -9,7 +9,7 @@ use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
 use authority_store::ports::{
-    IdempotencyRecord, KeyScope, MessageId, Prefetch, ProcessorMessage, SealedSecret, Tx,
+    FirstRead, IdempotencyRecord, KeyScope, MessageId, Prefetch, ProcessorMessage, SealedSecret, Tx,
 };
 
 use verify_core::catalog::EventType;
@@ -270,6 +270,33 @@ pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn
     assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
 }
 
+/// The next numbers are looked up for all that wait together: from the counter, or from the start where there is none.
+pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let by_hand = async |shop: &Shop, number: &str| {
+        let number = OrderNumber::from_store(number.to_owned());
+        shop.sell_as(|_| number).await;
+    };
+    for (shop, number) in
+        [(&shop, "ORD-100001"), (&shop, "ORD-100003"), (&other, "ORD-100002"), (&shop, "ORD-100007")]
+    {
+        by_hand(shop, number).await;
+    }
+    for expected in [
+        ["ORD-100002", "ORD-100004", "ORD-100005", "ORD-100001", "ORD-100003"],
+        ["ORD-100006", "ORD-100008", "ORD-100009", "ORD-100004", "ORD-100005"],
+    ] {
+        let (open, holding) = hold(&shop.store).await;
+        let waiting = [&shop, &shop, &shop, &other, &other].map(reserving_ahead);
+        open.send(()).unwrap();
+        holding.await.unwrap();
+        for (number, expected) in waiting.into_iter().zip(expected) {
+            assert_eq!(number.await.unwrap().as_str(), expected);
+        }
+    }
+}
+
 /// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
 pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -338,6 +365,24 @@ fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumbe
                     let number = tx.order_number_reserve(&tenant, "ORD-").await?;
                     end.map(|()| number)
                 })
+            })
+            .await
+    })
+}
+
+/// Takes the next order number, and has said before that it will.
+fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
+    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
+    let ahead = Prefetch {
+        tenant: Some(tenant.clone()),
+        key: None,
+        reads: vec![FirstRead::OrderNumber],
+        now: noon(),
+    };
+    submit(async move {
+        store
+            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.order_number_reserve(&tenant, "ORD-").await })
             })
             .await
     })
