@@ -28,6 +28,7 @@ pub(crate) fn of_body(name: &str) -> &'static str {
         "PaymentAdvance" => "What the processor reports of a payment.",
         "PaymentReportRequest" => "What a processor reports of a payment.",
         "PaymentRequest" => "An attempt to pay a checkout, an order, or a subscription's latest order.",
+        "PortalSessionRequest" => "A link to the merchant portal to be made.",
         "ReasonRequest" => "Why, for the audit log.",
         "RecoveryRequest" => "What is to be sent again.",
         "RefundAdvance" => "What the processor reports of a refund.",

@@ -1,0 +1,1 @@
+//! Reads that gather one page of the portal.
