@@ -7,8 +7,8 @@
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 
-/// Whether a form may have been sent by a page of this console.
-pub(super) fn is_ours(headers: &HeaderMap) -> bool {
+/// Whether a form may have been sent by a page of this site.
+pub(crate) fn is_ours(headers: &HeaderMap) -> bool {
     let line = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     if let Some(site) = line("sec-fetch-site") {
         return matches!(site, "same-origin" | "none");

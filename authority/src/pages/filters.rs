@@ -9,13 +9,13 @@ use askama::filters::Safe;
 /// A text of anybody: escaped, isolated from the direction of the text around it, and with characters that would act
 /// on the page (controls, overrides of direction, characters without width) shown by their code.
 #[askama::filter_fn]
-pub(super) fn bdi(text: impl Display, _: &dyn Values) -> askama::Result<Safe<String>> {
+pub(crate) fn bdi(text: impl Display, _: &dyn Values) -> askama::Result<Safe<String>> {
     Ok(Safe(format!("<bdi>{}</bdi>", harmless(&text.to_string()))))
 }
 
 /// A time as people read it, in UTC.
 #[askama::filter_fn]
-pub(super) fn time(at: impl Display, _: &dyn Values) -> askama::Result<Safe<String>> {
+pub(crate) fn time(at: impl Display, _: &dyn Values) -> askama::Result<Safe<String>> {
     let exact = harmless(&at.to_string());
     let (day, rest) = exact.split_once('T').unwrap_or((&exact, ""));
     let clock = rest.split_once('.').map_or(rest, |(clock, _)| clock);

@@ -11,29 +11,29 @@ const HOURS: i64 = 24;
 const HEIGHT: i64 = 80;
 
 /// A picture and its numbers.
-pub(super) struct Chart {
+pub(crate) struct Chart {
     /// For those who do not see it.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// From the oldest hour to the present one.
-    pub(super) bars: Vec<Bar>,
+    pub(crate) bars: Vec<Bar>,
     /// The numbers, newest first; hours without attempts are left out.
-    pub(super) numbers: Table,
+    pub(crate) numbers: Table,
     /// There was an attempt.
-    pub(super) any: bool,
+    pub(crate) any: bool,
 }
 
 /// One hour.
-pub(super) struct Bar {
+pub(crate) struct Bar {
     /// From the left.
-    pub(super) x: i64,
+    pub(crate) x: i64,
     /// Attempts that succeeded, at the bottom: top and height.
-    pub(super) good: (i64, i64),
+    pub(crate) good: (i64, i64),
     /// Attempts that failed, above them.
-    pub(super) failed: (i64, i64),
+    pub(crate) failed: (i64, i64),
 }
 
 /// The chart of these hours, which are in their order.
-pub(super) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
+pub(crate) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
     let first = now.as_ms().div_euclid(HOUR_MS) - HOURS + 1;
     let recent = || hours.iter().filter(|hour| hour.since.as_ms().div_euclid(HOUR_MS) >= first);
     let most = recent().map(|hour| hour.attempts).max().unwrap_or(0).max(1);
@@ -73,7 +73,7 @@ fn row(hour: &HourFigures) -> Vec<Cell> {
 }
 
 /// The value below which this share (of 100) of the values lies.
-pub(super) fn percentile(values: &[i64], share: usize) -> Option<i64> {
+pub(crate) fn percentile(values: &[i64], share: usize) -> Option<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let at = (sorted.len() * share).div_ceil(100).max(1) - 1;

@@ -9,14 +9,15 @@ use axum::response::Response;
 use axum::routing::get;
 use verify_explain::Explanation;
 
-use super::find;
+use super::{KeepsEndpoints, route};
 use crate::app::console::explain::ReceivedDelivery;
-use crate::console::form::Form;
-use crate::console::shell::Shell;
-use crate::console::view::{Cell, Table};
-use crate::console::visit::{Outcome, READS, Visit, show, submit};
-use crate::console::{filters, links};
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::form::Form;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table};
+use crate::pages::visit::{Outcome, Visit, show, submit};
 
 #[derive(Template)]
 #[template(path = "explain.html")]
@@ -37,17 +38,25 @@ struct Found {
 }
 
 /// The routes.
-pub(super) fn routes() -> Router<AppState> {
-    Router::new().route("/console/endpoints/{endpoint}/explain", get(ask).post(explain))
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new().route(&route::<W>("explain"), get(ask::<W>).post(explain::<W>))
 }
 
-async fn ask(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &id, None, None).await).await
+async fn ask<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    show::<W, _, _>(state, request, async |visit| page(&visit, &id, None, None).await).await
 }
 
-async fn explain(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, READS, async |mut visit, form| {
-        let endpoint = find(&visit, &id).await?.endpoint.id;
+async fn explain<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::READS, Policy::Write, async |mut visit, form| {
+        let endpoint = W::endpoint(&visit, &id).await?.endpoint.id;
         let explained = match received(&form) {
             Ok(received) => visit.app.explain_delivery(&endpoint, received).await.map(Some),
             Err(refusal) => Err(refusal),
@@ -76,17 +85,17 @@ fn received(form: &Form) -> Result<ReceivedDelivery, Refusal> {
     Ok(ReceivedDelivery { headers, body: form.lines("body").into_bytes(), received_at })
 }
 
-async fn page(
-    visit: &Visit,
+async fn page<W: KeepsEndpoints>(
+    visit: &Visit<W>,
     id: &str,
     typed: Option<&Form>,
     explanation: Option<Explanation>,
 ) -> Result<Outcome, Refusal> {
-    let shown = find(visit, id).await?;
+    let shown = W::endpoint(visit, id).await?;
     let typed = |name: &str| typed.map_or_else(String::new, |form| form.lines(name));
     visit.page(&Page {
         shell: visit.shell.clone(),
-        path: links::record("endpoints", shown.endpoint.id.as_str()),
+        path: W::SITE.links.record("endpoints", shown.endpoint.id.as_str()),
         url: shown.endpoint.url,
         headers: typed("headers"),
         body: typed("body"),

@@ -11,15 +11,15 @@ use axum::response::Response;
 use axum::routing::post;
 use serde_json::{Value, json};
 
-use super::{Shown, find, page};
-use crate::app::console::endpoints_of;
-use crate::console::event::MANAGES;
-use crate::console::form::{self, Form};
-use crate::console::shell::Shell;
-use crate::console::view::{Cell, Fact, fact, member, time_of};
-use crate::console::visit::{Visit, done, submit};
-use crate::console::{filters, links};
+use super::{KeepsEndpoints, ShownEndpoint, route};
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::form::{self, Form};
+use crate::pages::links::encoded;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, fact, member, read, time_of};
+use crate::pages::visit::{Visit, done, submit};
 
 /// The result of a dry run.
 #[derive(Template)]
@@ -35,21 +35,21 @@ struct CountedPage {
 }
 
 /// How far a recovery is.
-pub(super) struct Progress {
-    pub(super) id: String,
-    pub(super) running: bool,
-    pub(super) facts: Vec<Fact>,
+pub(crate) struct Progress {
+    pub(crate) id: String,
+    pub(crate) running: bool,
+    pub(crate) facts: Vec<Fact>,
     /// For the bar: what was enqueued, of what was matched.
-    pub(super) enqueued: i64,
-    pub(super) matched: i64,
+    pub(crate) enqueued: i64,
+    pub(crate) matched: i64,
 }
 
 /// The routes.
-pub(super) fn routes() -> Router<AppState> {
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     Router::new()
-        .route("/console/endpoints/{endpoint}/recover/count", post(count))
-        .route("/console/endpoints/{endpoint}/recover", post(recover))
-        .route("/console/endpoints/{endpoint}/recoveries/{recovery}/cancel", post(cancel))
+        .route(&route::<W>("recover/count"), post(count::<W>))
+        .route(&route::<W>("recover"), post(recover::<W>))
+        .route(&route::<W>("recoveries/{recovery}/cancel"), post(cancel::<W>))
 }
 
 fn body(form: &Form, dry_run: bool) -> Value {
@@ -57,19 +57,23 @@ fn body(form: &Form, dry_run: bool) -> Value {
     form::body([("since", since), ("until", form.given("until")), ("dry_run", Some(dry_run.into()))])
 }
 
-async fn count(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, MANAGES, async |mut visit, form| {
-        let shown = find(&visit, &id).await?;
+async fn count<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
+        let shown = W::endpoint(&visit, &id).await?;
         // A dry run writes nothing, so neither an idempotency key nor the audit log has it.
         let mutation = visit.mutation("endpoints.recover", &form);
-        let holder = endpoints_of(&shown.owner);
+        let holder = visit.who.holder(&shown.owner);
         let endpoint = Some(shown.endpoint.id.clone());
         match visit.app.endpoint_recover(holder, mutation, endpoint, body(&form, true)).await {
             Ok(answer) => {
-                let found: Value = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
+                let found: Value = read(&answer.body)?;
                 visit.page(&CountedPage {
                     shell: visit.shell.clone(),
-                    path: links::record("endpoints", &id),
+                    path: W::SITE.links.record("endpoints", &id),
                     url: shown.endpoint.url,
                     since: form.text("since").to_owned(),
                     until: form.text("until").to_owned(),
@@ -79,55 +83,59 @@ async fn count(State(state): State<AppState>, Path(id): Path<String>, request: R
             }
             Err(refusal) => {
                 visit.refused(refusal);
-                page(&visit, &id, Some(&form)).await
+                W::endpoint_page(&visit, &id, Some(&form)).await
             }
         }
     })
     .await
 }
 
-async fn recover(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, MANAGES, async |mut visit, form| {
-        let Shown { endpoint, owner, .. } = find(&visit, &id).await?;
+async fn recover<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
+        let ShownEndpoint { endpoint, owner, .. } = W::endpoint(&visit, &id).await?;
         let mutation = visit.mutation("endpoints.recover", &form);
         let begun = visit
             .app
-            .endpoint_recover(endpoints_of(&owner), mutation, Some(endpoint.id), body(&form, false))
+            .endpoint_recover(visit.who.holder(&owner), mutation, Some(endpoint.id), body(&form, false))
             .await;
         match begun {
             Ok(answer) => {
-                let found: Value = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
-                let recovery = links::encoded(&member(&found, "id"));
-                let path = format!("{}?recovery={recovery}", links::record("endpoints", &id));
+                let found: Value = read(&answer.body)?;
+                let recovery = encoded(&member(&found, "id"));
+                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovering"))
             }
             Err(refusal) => {
                 visit.refused(refusal);
-                page(&visit, &id, Some(&form)).await
+                W::endpoint_page(&visit, &id, Some(&form)).await
             }
         }
     })
     .await
 }
 
-async fn cancel(
+async fn cancel<W: KeepsEndpoints>(
     State(state): State<AppState>,
     Path((id, recovery)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    submit(state, request, MANAGES, async |mut visit, form| {
-        let Shown { owner, .. } = find(&visit, &id).await?;
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
+        let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
         let mutation = visit.mutation("recoveries.cancel", &form);
         let named = RecoveryId::parse(&recovery);
-        match visit.app.recovery_cancel(endpoints_of(&owner), mutation, named, json!({})).await {
+        match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named, json!({})).await {
             Ok(_) => {
-                let recovery = links::encoded(&recovery);
-                let path = format!("{}?recovery={recovery}", links::record("endpoints", &id));
+                let recovery = encoded(&recovery);
+                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovery-cancelled"))
             }
             Err(refusal) => {
                 visit.refused(refusal);
-                page(&visit, &id, Some(&form)).await
+                W::endpoint_page(&visit, &id, Some(&form)).await
             }
         }
     })
@@ -135,10 +143,13 @@ async fn cancel(
 }
 
 /// The recovery that the page was asked for, if it is one of this endpoint.
-pub(super) async fn progress(visit: &Visit, shown: &Shown) -> Result<Option<Progress>, Refusal> {
+pub(super) async fn progress<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+) -> Result<Option<Progress>, Refusal> {
     let Some(id) = RecoveryId::parse(visit.asked("recovery")) else { return Ok(None) };
-    let answer = visit.app.recovery_get(endpoints_of(&shown.owner), Some(id)).await?;
-    let found: Value = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
+    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), Some(id)).await?;
+    let found: Value = read(&answer.body)?;
     let text = |name: &str| member(&found, name);
     if text("endpoint_id") != shown.endpoint.id.as_str() {
         return Err(Refusal::not_found("recovery"));

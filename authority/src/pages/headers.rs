@@ -1,4 +1,4 @@
-//! The headers of every answer below `/console`.
+//! The headers of every answer of a site.
 //!
 //! The policy lets a page load its own style sheet and nothing else, send forms to this origin alone, and stand in no
 //! frame. No script runs at all. `Cache-Control: no-store` and `X-Content-Type-Options` are on every answer of this
@@ -12,7 +12,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// Adds them.
-pub(super) async fn add(mut response: Response) -> Response {
+pub(crate) async fn add(mut response: Response) -> Response {
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),

@@ -4,36 +4,70 @@ use std::sync::Arc;
 
 use authority_domain::refusal::Refusal;
 
-use crate::app::console::sessions::SignedIn;
+use super::{Site, Visitor};
 use crate::dice::Dice;
+
+/// How often a page that follows loads itself again, in seconds.
+const FOLLOWS_EVERY_S: u32 = 10;
+
+/// A page in the head of each page.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its path.
+    pub(crate) path: String,
+}
+
+/// The frame of a page of nobody.
+pub(crate) struct Bare {
+    /// The site.
+    pub(crate) site: &'static Site,
+    /// Such a page never loads itself again.
+    pub(crate) follows: Option<u32>,
+}
+
+impl From<&'static Site> for Bare {
+    fn from(site: &'static Site) -> Self {
+        Self { site, follows: None }
+    }
+}
 
 /// The frame of a page of somebody who is signed in.
 #[derive(Clone)]
-pub(super) struct Shell {
-    /// The name of the operator key.
-    pub(super) who: String,
+pub(crate) struct Shell {
+    /// The site.
+    pub(crate) site: &'static Site,
+    /// The pages in the head.
+    pub(crate) places: Vec<Place>,
+    /// The page loads itself again after so many seconds, because the visitor asked for it.
+    pub(crate) follows: Option<u32>,
+    /// Where the site leads back to.
+    pub(crate) way_back: Option<String>,
+    /// As the head of the page calls the visitor.
+    pub(crate) who: String,
     /// What every form carries.
-    pub(super) token: String,
+    pub(crate) token: String,
     /// What was done just now.
-    pub(super) notice: Option<&'static str>,
+    pub(crate) notice: Option<&'static str>,
     /// Why a form was refused.
-    pub(super) refused: Option<Refused>,
+    pub(crate) refused: Option<Refused>,
     /// What was searched for.
-    pub(super) searched: String,
+    pub(crate) searched: String,
     dice: Arc<dyn Dice>,
 }
 
 /// A refusal in words.
 #[derive(Clone, Debug)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     /// The code of the API.
-    pub(super) code: &'static str,
+    pub(crate) code: &'static str,
     /// What is wrong.
-    pub(super) detail: String,
+    pub(crate) detail: String,
     /// The wrong members, with what is wrong about each.
-    pub(super) members: Vec<(String, String)>,
+    pub(crate) members: Vec<(String, String)>,
     /// The status of the answer.
-    pub(super) status: u16,
+    pub(crate) status: u16,
 }
 
 impl From<Refusal> for Refused {
@@ -53,10 +87,14 @@ impl From<Refusal> for Refused {
 
 impl Shell {
     /// The frame for this session; `done` is what the redirect behind a form says that it did.
-    pub(super) fn new(who: &SignedIn, done: Option<&str>, dice: Arc<dyn Dice>) -> Self {
+    pub(crate) fn new<W: Visitor>(who: &W, done: Option<&str>, dice: Arc<dyn Dice>) -> Self {
         Self {
-            who: who.key_name.clone(),
-            token: who.form_token.clone(),
+            site: W::SITE,
+            places: who.places(),
+            follows: None,
+            way_back: who.way_back().map(str::to_owned),
+            who: who.name(),
+            token: who.form_token().to_owned(),
             notice: done.and_then(sentence),
             refused: None,
             searched: String::new(),
@@ -64,8 +102,14 @@ impl Shell {
         }
     }
 
+    /// Lets the page load itself again every few seconds: without a script, and only for a visitor who asked for it
+    /// (WCAG 2.2.1).
+    pub(crate) fn follow(&mut self) {
+        self.follows = Some(FOLLOWS_EVERY_S);
+    }
+
     /// A fresh idempotency key, so that a form that is sent twice is done once.
-    pub(super) fn once(&self) -> String {
+    pub(crate) fn once(&self) -> String {
         let mut random = [0; 16];
         self.dice.fill(&mut random);
         hex::encode(random)
@@ -86,6 +130,7 @@ fn sentence(done: &str) -> Option<&'static str> {
         "retired" => "The previous secret no longer signs.",
         "recovering" => "The recovery has begun.",
         "recovery-cancelled" => "The recovery was cancelled.",
+        "created" => "The endpoint was created.",
         "closed" => "The alert is closed.",
         _ => return None,
     })
