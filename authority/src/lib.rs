@@ -17,6 +17,7 @@ pub mod http;
 pub mod metrics;
 pub mod names;
 mod pages;
+pub mod portal;
 pub mod reload;
 pub mod secret_box;
 pub mod service;

@@ -165,7 +165,10 @@ async fn enter<W: Visitor>(
     let query: BTreeMap<String, String> =
         form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let dice = state.app.dice.clone();
-    let shell = Shell::new(&who, query.get("done").map(String::as_str), dice);
+    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), dice);
+    if parts.method.is_safe() && query.get("follow").is_some_and(|follow| follow == "yes") {
+        shell.follow();
+    }
     Ok(Visit {
         app: state.app.clone(),
         now: state.app.now(),

@@ -40,6 +40,7 @@ use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{documents, merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver};
+use crate::portal;
 use crate::reload::{Reloadable, check_keys};
 use crate::traces::{Traces, TracesError};
 
@@ -187,7 +188,8 @@ impl Service {
             Sandbox::Off => merchant::routes(),
         }
         .merge(documents::of_merchants());
-        let merchant = dress(public.into_router(), door("merchant-api", tls)).with_state(roots.clone());
+        let merchant = dress(public.into_router().merge(portal::routes()), door("merchant-api", tls))
+            .with_state(roots.clone());
         let operator = dress(
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
