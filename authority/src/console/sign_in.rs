@@ -24,9 +24,10 @@ use super::{ROOT, links};
 use crate::app::console::sessions::SignedIn;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
+use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::form::{self, Form};
 use crate::pages::shell::{Bare, Refused};
-use crate::pages::visit::{cookie, foreign_form, html, redirect_with, refused, request_id_of};
+use crate::pages::visit::request_id_of;
 use crate::pages::{filters, origin};
 
 /// Where to sign in.

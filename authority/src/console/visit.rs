@@ -13,9 +13,10 @@ use super::{links, sign_in};
 use crate::app::console::sessions::SignedIn;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::answer::{cookie, redirect};
 use crate::pages::form::Form;
 use crate::pages::shell::Place;
-use crate::pages::visit::{self, cookie, redirect};
+use crate::pages::visit;
 pub(super) use crate::pages::visit::{Outcome, done};
 use crate::pages::{Site, Visitor};
 

@@ -10,6 +10,7 @@
 //! processors wrote are shown by the filter `bdi` alone. Deliberately absent: anything that changes records by itself,
 //! and direct access to the store.
 
+pub(crate) mod answer;
 pub(crate) mod chart;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;

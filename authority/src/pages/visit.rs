@@ -8,19 +8,17 @@ use authority_domain::event::cause::TraceParent;
 use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use http::header::{CONTENT_TYPE, COOKIE, LOCATION, RETRY_AFTER, SET_COOKIE};
+use axum::response::Response;
+use http::StatusCode;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
+use super::answer::{foreign_form, html, redirect, refused};
 use super::form::{self, Form};
-use super::shell::{Bare, Refused, Shell};
-use super::{Visitor, filters, origin};
+use super::shell::{Refused, Shell};
+use super::{Visitor, origin};
 use crate::app::lists::ListRequest;
 use crate::app::{App, IfMatch, Mutation};
 use crate::http::entry::AppState;
@@ -53,16 +51,6 @@ pub(crate) enum Outcome {
     Page(StatusCode, String),
     /// Somewhere else: what follows a form that was done.
     Redirect(String),
-}
-
-#[derive(Template)]
-#[template(path = "error.html")]
-struct ErrorPage<'a> {
-    shell: Bare,
-    title: &'a str,
-    detail: &'a str,
-    code: &'a str,
-    request: &'a str,
 }
 
 /// Answers a request that reads.
@@ -131,20 +119,6 @@ pub(crate) async fn wrong_method<W: Visitor>(request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
     refused::<W>(&refusal, &request_id_of(&parts))
-}
-
-/// The answer to a form that no page of this session has made.
-pub(crate) fn foreign_form<W: Visitor>(id: &RequestId) -> Response {
-    let detail = "This form was not made by a page of your session, so nothing was done. Go back, load the page again \
-                  and send it from there.";
-    error_page::<W>(StatusCode::FORBIDDEN, "Not from your session", detail, "foreign_form", id)
-}
-
-/// What a cookie holds.
-pub(crate) fn cookie<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == wanted).map(|(_, value)| value)
 }
 
 /// The session, if it may do this; otherwise the answer.
@@ -248,54 +222,6 @@ fn answered<W: Visitor>(
         })
     });
     held.unwrap_or_else(|refusal| refused::<W>(&refusal, id))
-}
-
-/// A page that shows a refusal and nothing else.
-pub(crate) fn refused<W: Visitor>(refusal: &Refusal, id: &RequestId) -> Response {
-    let status = StatusCode::from_u16(refusal.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let title = if refusal.code == ErrorCode::NotFound { "Not found" } else { refusal.code.title() };
-    let mut response = error_page::<W>(status, title, &refusal.detail, refusal.code.as_str(), id);
-    if let Some(seconds) = refusal.retry_after_s {
-        response.headers_mut().insert(RETRY_AFTER, seconds.into());
-    }
-    response
-}
-
-fn error_page<W: Visitor>(
-    status: StatusCode,
-    title: &str,
-    detail: &str,
-    code: &str,
-    id: &RequestId,
-) -> Response {
-    let page = ErrorPage { shell: W::SITE.into(), title, detail, code, request: id.as_str() };
-    html(status, page.render().unwrap_or_default().into())
-}
-
-/// An HTML answer.
-pub(crate) fn html(status: StatusCode, page: Bytes) -> Response {
-    let mut response = Response::new(Body::from(page));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    response
-}
-
-/// 303 to a path of the site.
-pub(crate) fn redirect(path: &str) -> Response {
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    if let Ok(location) = HeaderValue::try_from(path) {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    response
-}
-
-/// The same with a cookie.
-pub(crate) fn redirect_with(path: &str, cookie: &str) -> Response {
-    let mut response = redirect(path);
-    if let Ok(cookie) = HeaderValue::try_from(cookie) {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
 }
 
 /// The id of a request, as its answer names it.

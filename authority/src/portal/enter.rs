@@ -27,9 +27,10 @@ use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
+use crate::pages::answer::{foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;
-use crate::pages::visit::{foreign_form, html, redirect_with, refused, request_id_of, submit};
+use crate::pages::visit::{request_id_of, submit};
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "portal_session";

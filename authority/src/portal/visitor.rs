@@ -13,9 +13,9 @@ use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
+use crate::pages::answer::cookie;
 use crate::pages::links::mode;
 use crate::pages::shell::Place;
-use crate::pages::visit::cookie;
 use crate::pages::{Site, Visitor};
 
 /// What pages of events need.
