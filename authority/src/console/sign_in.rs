@@ -118,8 +118,6 @@ fn page(to: &str, refusal: Option<Refusal>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -136,14 +134,5 @@ mod tests {
         ] {
             assert_eq!(inside(to), leads);
         }
-    }
-
-    #[test]
-    fn the_cookie_is_found_among_others() {
-        let headers = |lines: &[&'static str]| -> HeaderMap {
-            lines.iter().map(|line| (COOKIE, HeaderValue::from_static(line))).collect()
-        };
-        assert_eq!(cookie(&headers(&["a=b; console_session=x", "console_session=y"])), Some("x"));
-        assert_eq!(cookie(&headers(&["xconsole_session=x; console_session"])), None);
     }
 }

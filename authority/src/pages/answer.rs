@@ -84,3 +84,18 @@ pub(crate) fn redirect_with(path: &str, cookie: &str) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        let headers = |lines: &[&'static str]| -> HeaderMap {
+            lines.iter().map(|line| (COOKIE, HeaderValue::from_static(line))).collect()
+        };
+        let found = headers(&["a=b; the_session=x", "the_session=y"]);
+        assert_eq!(cookie(&found, "the_session"), Some("x"));
+        assert_eq!(cookie(&headers(&["xthe_session=x; the_session"]), "the_session"), None);
+    }
+}

@@ -54,7 +54,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         caller.check_scope(PortalVisitor::MANAGES)?;
         let newest = ListRequest { limit: CHOICES, cursor: None, filter: String::new() };
         let known = visit.app.endpoints_list(caller, &newest, Vec::new()).await?;
-        let endpoints = known.items.iter().map(choice).collect::<Result<Vec<_>, _>>()?;
+        let endpoints = known.items.iter().map(|item| choice(item)).collect::<Result<Vec<_>, _>>()?;
         let asked = visit.asked("endpoint");
         let first = endpoints.first().map_or("", |(id, _)| id.as_str());
         let endpoint = if asked.is_empty() { first } else { asked }.to_owned();
@@ -94,7 +94,7 @@ async fn deliveries(
     visit.app.deliveries_list(&visit.who.caller, id, &request, filter).await.map(Some)
 }
 
-fn choice(item: &String) -> Result<(String, String), Refusal> {
+fn choice(item: &str) -> Result<(String, String), Refusal> {
     let endpoint: Value = read(item)?;
     Ok((member(&endpoint, "id"), member(&endpoint, "url")))
 }
