@@ -1,9 +1,9 @@
 //! The audit log: what operators did, and what was done in the merchant portal (contract 6.1, 20).
 //!
-//! Every write on the operator's side or by a form of the portal adds one entry in the same transaction: who made it, for which request, on
-//! which record, and from which version to which. A refused request changes nothing and adds no entry; nor does a
-//! repeated one, which is answered from the stored answer of the first. Deliberately absent: bodies. They may hold
-//! secrets.
+//! Every write on the operator's side or by a form of the portal adds one entry in the same transaction: who made it,
+//! for which request, on which record, and from which version to which. A refused request changes nothing and adds no
+//! entry; nor does a repeated one, which is answered from the stored answer of the first. Deliberately absent: bodies.
+//! They may hold secrets.
 
 use std::fmt;
 

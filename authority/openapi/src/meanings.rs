@@ -80,6 +80,9 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "mode" => "How a checkout is paid, or the mode of a key.",
         "note" => "A note for people.",
         "occurred_at" => "When it happened, where it is not now; at most 5 minutes in the future.",
+        "expires_in_seconds" => {
+            "How long the link and its session last together, in seconds; an hour where it is not given."
+        }
         "orders" => "How many orders.",
         "outcome" => "How it goes.",
         "overlap_seconds" => "How long the old one goes on working, in seconds; a day where it is not given.",

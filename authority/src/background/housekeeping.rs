@@ -1,5 +1,6 @@
 //! Housekeeping removes expired rows in small batches (contract 4.3): old idempotency records, old figures and the
-//! ended sessions of console and portal. It also makes the changes to endpoints that are due by time (`endpoint_upkeep`).
+//! ended sessions of console and portal. It also makes the changes to endpoints that are due by time
+//! (`endpoint_upkeep`).
 //!
 //! A round runs once a minute. When a round reaches its limit, the next follows at once. Each round is a transaction
 //! of its own, so that no request waits behind a long one. Deliberately absent: removing anything that merchants

@@ -1,7 +1,7 @@
 //! The operator's console: pages on the operator listener, below `/console` (contract 20).
 //!
 //! A browser signs in with an operator key (`sign_in`) and gets a session ([`crate::app::console::sessions`]). Pages
-//! and forms are those of [`crate::pages`], which this adds to: what an operator sees over all merchants. A page that
+//! and forms are those of `pages`, which this adds to: what an operator sees over all merchants. A page that
 //! reads goes through `visit::show`, a form through `visit::submit`. A form that succeeded answers with a redirect, one
 //! that was refused with its page, the refusal in words, and what was typed.
 //!

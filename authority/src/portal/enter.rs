@@ -5,8 +5,8 @@
 //! the same page, which says what to do and nothing else.
 //!
 //! The cookie holds the session's secret. `HttpOnly` keeps it from scripts, `SameSite=Strict` from requests that other
-//! sites begin, `Secure` from connections in clear text. Opening a link sets it on the answer to a form of our own page,
-//! so the redirect behind it carries it although the link was on another site. It ends with the browser.
+//! sites begin, `Secure` from connections in clear text. Opening a link sets it on the answer to a form of our own
+//! page, so the redirect behind it carries it although the link was on another site. It ends with the browser.
 //!
 //! Signing out answers with a page that leads back to the platform, and not with a redirect: the policy sends forms to
 //! this origin alone, and browsers apply that to where a form is redirected.

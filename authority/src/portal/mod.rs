@@ -2,7 +2,7 @@
 //!
 //! The platform's operator makes a link and hands it on; whoever opens it (`enter`) has a session of one merchant and
 //! mode, with the scopes that the operator chose ([`crate::app::portal::sessions`]). Pages and forms are those of
-//! [`crate::pages`], asked with the merchant's own use cases: what belongs to another merchant or mode does not exist
+//! `pages`, asked with the merchant's own use cases: what belongs to another merchant or mode does not exist
 //! here. Each page checks its scope: `events:read` for events, `webhooks:manage` for endpoints and deliveries.
 //!
 //! The listener is public. A link or session that does not work counts against the address that it comes from like a

@@ -6,7 +6,7 @@
 //! when that is revoked; and by time, twelve hours after it began or one hour after it was last used. Housekeeping
 //! removes those that time has ended.
 //!
-//! The token of a session's forms is derived from the same bits ([`crate::app::session_secret`]).
+//! The token of a session's forms is derived from the same bits (`session_secret`).
 
 use authority_domain::audit_log::Author;
 use authority_domain::id::{KeyId, RequestId};

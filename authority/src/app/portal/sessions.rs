@@ -2,10 +2,10 @@
 //!
 //! The operator asks for a link ([`App::portal_session_create`]), which holds 256 random bits; the database knows their
 //! hash. Looking at a link changes nothing ([`App::portal_link_works`]), because programs that preview links do that.
-//! Opening it ([`App::portal_open`]) replaces the hash by that of other random bits, which the cookie holds: so the link
-//! works once, and of two browsers one gets in. Every request looks the session up in the database, together with the
-//! operator key that made it and its merchant. A session ends on every instance at once: by signing out, by its time,
-//! with that key, and while the merchant is not active. Housekeeping removes those that time has ended.
+//! Opening it ([`App::portal_open`]) replaces the hash by that of other random bits, which the cookie holds: so the
+//! link works once, and of two browsers one gets in. Every request looks the session up in the database, together with
+//! the operator key that made it and its merchant. A session ends on every instance at once: by signing out, by its
+//! time, with that key, and while the merchant is not active. Housekeeping removes those that time has ended.
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::body::Loopback;
