@@ -67,6 +67,9 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "discount" => "Of the whole, beside those of the lines, in minor units.",
         "dry_run" => "Only count.",
         "endpoint_ids" => "To these; to every enabled one that wants the event where it is not given.",
+        "expires_in_seconds" => {
+            "How long the link and its session last together, in seconds; an hour where it is not given."
+        }
         "failure_code" => "Why it fails; goes with a failure alone.",
         "force" => "Ends an overlap that is open.",
         "headers" => {
@@ -80,9 +83,6 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "mode" => "How a checkout is paid, or the mode of a key.",
         "note" => "A note for people.",
         "occurred_at" => "When it happened, where it is not now; at most 5 minutes in the future.",
-        "expires_in_seconds" => {
-            "How long the link and its session last together, in seconds; an hour where it is not given."
-        }
         "orders" => "How many orders.",
         "outcome" => "How it goes.",
         "overlap_seconds" => "How long the old one goes on working, in seconds; a day where it is not given.",
