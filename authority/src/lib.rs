@@ -16,6 +16,8 @@ mod documentation;
 pub mod http;
 pub mod metrics;
 pub mod names;
+mod pages;
+pub mod portal;
 pub mod reload;
 pub mod secret_box;
 pub mod service;

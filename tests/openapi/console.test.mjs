@@ -3,33 +3,21 @@
 // the alert and signs out. Then axe looks at every page, light and dark, narrow and wide.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { createRequire } from "node:module";
-import process from "node:process";
 import test, { after, before } from "node:test";
-import { chromium } from "playwright-core";
 import { authority } from "./authority.mjs";
+import { HOSTILE, launched, looked, moved, says, settled } from "./pages.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const TRACKING = "JD0146007";
-const HOSTILE = "<img src=x onerror=alert(1)> \u202egnp.exe & \u200b\"quoted\" " + "long".repeat(60);
-const screenshots = process.env.SCREENSHOTS;
 let service;
 let receiver;
 let browser;
 let shop;
 
 before(async () => {
-  receiver = await listening();
+  receiver = await moved();
   service = await authority("acme", { AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS: "true", AUTHORITY_RETRY_SCHEDULE: "0,0" });
   shop = await business();
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Whoever is root has no sandbox to be had; names are not even looked up.
-    chromiumSandbox: process.getuid() !== 0,
-    args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
-  });
+  browser = await launched();
 });
 
 after(async () => {
@@ -37,22 +25,6 @@ after(async () => {
   await service?.end();
   receiver?.close();
 });
-
-/** A receiver that has moved: it takes deliveries at /hooks and knows no other path. */
-async function listening() {
-  const arrived = [];
-  const server = createServer((request, response) => {
-    const moved = request.url !== "/hooks";
-    if (!moved) arrived.push(request.headers["service-event-id"]);
-    request.resume().on("end", () => response.writeHead(moved ? 404 : 200).end(moved ? HOSTILE : ""));
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${server.address().port}`, arrived, close };
-}
 
 /** A paid order with a parcel, whose events go where nobody takes them; and money that came too late. */
 async function business() {
@@ -81,23 +53,8 @@ async function business() {
   const late = await pay("ch_2");
   await operator("POST", `/checkouts/${late.checkout.id}/cancel`, {});
   await late.report("succeeded");
-  await settled(endpoint.id);
+  await settled(service, endpoint.id);
   return { endpoint, number, paid, late };
-}
-
-/** Waits until nothing is sent to the endpoint any more. */
-async function settled(endpoint) {
-  for (;;) {
-    const { data } = await service.operator("GET", `/deliveries?endpoint_id=${endpoint}&status=pending`);
-    if (data.length === 0) return;
-  }
-}
-
-/** Loads the page again until the recovery is this far. */
-async function says(page, status) {
-  while (await page.locator("section .state", { hasText: status }).count() === 0) {
-    await page.getByRole("link", { name: "Look again" }).click();
-  }
 }
 
 const at = (path) => `${service.operatorApi}/console${path}`;
@@ -165,7 +122,7 @@ test("an operator mends an endpoint without JavaScript", async (t) => {
   await button("Send them").click();
   await page.getByText("The recovery has begun.").waitFor();
   await says(page, "completed");
-  await settled(shop.endpoint.id);
+  await settled(service, shop.endpoint.id);
   assert.equal(new Set(receiver.arrived).size, count);
   await page.getByRole("searchbox", { name: "Search" }).fill("ref-ch_1");
   await button("Find").click();
@@ -175,7 +132,7 @@ test("an operator mends an endpoint without JavaScript", async (t) => {
   // One of them once more.
   await button(`Send once more to ${receiver.url}/hooks`).first().click();
   await page.getByText("The event is sent once more.").waitFor();
-  await settled(shop.endpoint.id);
+  await settled(service, shop.endpoint.id);
   assert.equal(receiver.arrived.length, count + 1);
 
   // The secret is shown on the page that made it and on no other.
@@ -219,41 +176,21 @@ test("an operator mends an endpoint without JavaScript", async (t) => {
   assert.deepEqual(requested.filter((url) => !url.startsWith(service.operatorApi) && !url.startsWith("data:")), []);
 });
 
-test("axe finds nothing on any page, light and dark, narrow and wide", async (t) => {
+test("axe finds nothing on any page, light and dark, narrow and wide", async () => {
   const { endpoint, number, paid } = shop;
   const deliveries = await service.operator("GET", `/deliveries?endpoint_id=${endpoint.id}`);
   const [{ id: delivery, event_id: event }] = deliveries.data.slice(-1);
-  const pages = {
+  const paths = {
     "sign-in": "/sign-in", overview: "", search: "/search?q=c-77", nothing: "/search?q=nothing",
     order: `/orders/${service.merchantId}/test/${number}`, event: `/events/${event}`, delivery: `/deliveries/${delivery}`,
     deliveries: "/deliveries?status=failed", endpoint: `/endpoints/${endpoint.id}`, record: `/records/${paid.payment.id}`,
     merchants: "/merchants", merchant: `/merchants/${service.merchantId}?mode=test`, alerts: "/alerts",
     closed: "/alerts?status=closed", audit: "/audit-log", missing: "/nowhere", explain: `/endpoints/${endpoint.id}/explain`,
   };
-  if (screenshots) mkdirSync(screenshots, { recursive: true });
-  for (const colorScheme of ["light", "dark"]) {
-    for (const width of [360, 1600]) {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
-      t.after(() => context.close());
-      const page = await context.newPage();
-      const complaints = [];
-      page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-      await page.goto(at("/sign-in"));
-      await page.getByLabel("Operator key").fill(service.operatorKey);
-      await page.getByRole("button", { name: "Sign in" }).click();
-      for (const [name, path] of Object.entries(pages)) {
-        await page.goto(at(path));
-        await page.evaluate(AXE);
-        const { violations } = await page.evaluate(() => globalThis.axe.run());
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-        assert.deepEqual(found, [], `${name}, ${colorScheme}, ${width}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-        assert.ok(wide <= width, `${name} is ${wide} wide at ${width}`);
-        if (screenshots) {
-          await page.screenshot({ path: `${screenshots}/console-${name}-${colorScheme}-${width}.png`, fullPage: true });
-        }
-      }
-      assert.deepEqual(complaints.filter((text) => !text.includes("404")), []);
-    }
-  }
+  const pages = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, at(path)]));
+  await looked(browser, "console", pages, async (page) => {
+    await page.goto(at("/sign-in"));
+    await page.getByLabel("Operator key").fill(service.operatorKey);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  });
 });

@@ -37,6 +37,7 @@ function write(file, examples) {
   const sorted = Object.fromEntries(Object.entries(examples).sort(([one], [other]) => (one < other ? -1 : 1)));
   const text = JSON.stringify(sorted, null, 2)
     .replaceAll(receiver.url, "https://shop.example.com")
-    .replaceAll(/"(svc_test_|whsec_)[0-9A-Za-z]{20,}"/g, '"$1…"');
+    .replaceAll(/"(svc_test_|whsec_)[0-9A-Za-z]{20,}"/g, '"$1…"')
+    .replaceAll(/"http:\/\/127\.0\.0\.1:\d+(\/portal\/enter\/)[0-9a-f]+"/g, '"https://commerce.example.com$1…"');
   writeFileSync(new URL(file, folder), `${text}\n`);
 }

@@ -13,6 +13,7 @@ const RANGE: std::ops::Range<u16> = 12_000..32_000;
 
 /// A loopback port that is free, drawn by lot.
 #[must_use]
+#[expect(clippy::disallowed_methods, reason = "which port it is decides nothing that a test is about")]
 pub fn unclaimed() -> u16 {
     let mut dice = rand::rng();
     std::iter::repeat_with(|| dice.random_range(RANGE))

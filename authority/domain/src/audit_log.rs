@@ -1,52 +1,59 @@
-//! The audit log: what operators did (contract 6.1).
+//! The audit log: what operators did, and what was done in the merchant portal (contract 6.1, 20).
 //!
-//! Every write on the operator's side adds one entry in the same transaction: who made it, for which request, on
-//! which record, and from which version to which. A refused request changes nothing and adds no entry; nor does a
-//! repeated one, which is answered from the stored answer of the first. Deliberately absent: bodies. They may hold
-//! secrets.
+//! Every write on the operator's side or by a form of the portal adds one entry in the same transaction: who made it,
+//! for which request, on which record, and from which version to which. A refused request changes nothing and adds no
+//! entry; nor does a repeated one, which is answered from the stored answer of the first. Deliberately absent: bodies.
+//! They may hold secrets.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::id::{AuditId, KeyId, MerchantId, RequestId};
+use crate::id::{AuditId, KeyId, MerchantId, PortalSessionId, RequestId};
 use crate::time::Timestamp;
 
-/// Who writes on the operator's side.
+/// Who writes: on the operator's side, or for a merchant in the portal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Author {
     /// The holder of an operator key.
     Operator(KeyId),
     /// A person with access to the database, by a command.
     CommandLine,
+    /// Whoever opened a portal link of a merchant.
+    PortalSession(PortalSessionId),
 }
 
 impl Author {
     /// How the command line is written where a key id would stand (contract 2.11).
     const COMMAND_LINE: &'static str = "cli";
 
-    /// Reads a key id or `cli`; `None` for anything else.
+    /// Reads the id of a key or of a portal session, or `cli`; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text == Self::COMMAND_LINE {
-            Some(Self::CommandLine)
-        } else {
-            KeyId::parse(text).map(Self::Operator)
+            return Some(Self::CommandLine);
         }
+        let session = || PortalSessionId::parse(text).map(Self::PortalSession);
+        KeyId::parse(text).map(Self::Operator).or_else(session)
     }
 
     /// Takes back what this service wrote into its own store.
     #[must_use]
     pub fn from_store(text: String) -> Self {
-        if text == Self::COMMAND_LINE { Self::CommandLine } else { Self::Operator(KeyId::from_store(text)) }
+        match PortalSessionId::parse(&text) {
+            _ if text == Self::COMMAND_LINE => Self::CommandLine,
+            Some(session) => Self::PortalSession(session),
+            None => Self::Operator(KeyId::from_store(text)),
+        }
     }
 
-    /// The key's id, or `cli`.
+    /// The id of the key or session, or `cli`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Operator(key) => key.as_str(),
             Self::CommandLine => Self::COMMAND_LINE,
+            Self::PortalSession(session) => session.as_str(),
         }
     }
 }
@@ -73,7 +80,7 @@ crate::schema::written_as!(Author, String);
 pub struct AuditEntry {
     /// Sorts by time.
     pub id: AuditId,
-    /// Who: the id of an operator key, or `cli`.
+    /// Who: the id of an operator key or of a portal session, or `cli`.
     pub created_by: Author,
     /// The request, as its answer named it; a command makes one up for itself.
     pub request_id: RequestId,

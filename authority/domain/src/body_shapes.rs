@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 
-use crate::body::{read_optional_reason, read_reason, shape};
+use crate::body::{Loopback, read_optional_reason, read_reason, shape};
 use crate::checkout::CheckoutRequest;
 use crate::delivery::{RecoveryRequest, ReplayRequest};
 use crate::endpoint::url::{UrlPolicy, UrlRules};
@@ -13,6 +13,7 @@ use crate::endpoint::{
 };
 use crate::id::{MerchantId, PaymentId};
 use crate::merchant::limits::Limits;
+use crate::merchant::portal_session::PortalSessionRequest;
 use crate::merchant::{
     ApiKeyRequest, ApiKeyRotation, Merchant, MerchantRequest, MerchantStatus, Settings, read_merchant_change,
 };
@@ -94,6 +95,7 @@ fn of_the_operator() -> Vec<Shape> {
         shape!("EndpointLimits", "WebhookEndpoint", read_endpoint_limits(&body)),
         shape!("ApiKeyRequest", "ApiKey", ApiKeyRequest::read(&body, now)),
         shape!("ApiKeyRotationRequest", "ApiKey", ApiKeyRotation::read(&body, now)),
+        shape!("PortalSessionRequest", "PortalSession", PortalSessionRequest::read(&body, Loopback::Allowed)),
         shape!("ReasonRequest", "", read_reason(&body)),
         shape!("OptionalReasonRequest", "", read_optional_reason(&body)),
         shape!("CheckoutRequest", "Checkout", CheckoutRequest::read(&body)),

@@ -114,6 +114,8 @@ ids! {
     ShareId = "osh";
     /// The record of an API key (not the key).
     KeyId = "key";
+    /// A session of the merchant portal, from its link on.
+    PortalSessionId = "pts";
     /// An alert.
     AlertId = "alt";
     /// An audit entry.

@@ -28,6 +28,7 @@ pub(crate) fn of_body(name: &str) -> &'static str {
         "PaymentAdvance" => "What the processor reports of a payment.",
         "PaymentReportRequest" => "What a processor reports of a payment.",
         "PaymentRequest" => "An attempt to pay a checkout, an order, or a subscription's latest order.",
+        "PortalSessionRequest" => "A link to the merchant portal to be made.",
         "ReasonRequest" => "Why, for the audit log.",
         "RecoveryRequest" => "What is to be sent again.",
         "RefundAdvance" => "What the processor reports of a refund.",
@@ -66,6 +67,9 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "discount" => "Of the whole, beside those of the lines, in minor units.",
         "dry_run" => "Only count.",
         "endpoint_ids" => "To these; to every enabled one that wants the event where it is not given.",
+        "expires_in_seconds" => {
+            "How long the link and its session last together, in seconds; an hour where it is not given."
+        }
         "failure_code" => "Why it fails; goes with a failure alone.",
         "force" => "Ends an overlap that is open.",
         "headers" => {

@@ -76,9 +76,10 @@ const MERCHANT: [(&str, &str); 19] = [
 ];
 
 /// Of the operator API.
-const OPERATOR: [(&str, &str); 16] = [
+const OPERATOR: [(&str, &str); 17] = [
     ("merchants", "Those whose business it is, and their settings."),
     ("api_keys", "The keys of merchants: issued, replaced, ended."),
+    ("portal_sessions", "Links to the merchant portal."),
     ("checkouts", "Checkouts of the platform's pages: opened, completed, given up."),
     ("orders", "Orders of a merchant: taken in, edited, confirmed, cancelled."),
     ("payments", "Payments: begun, and what processors report of them."),

@@ -22,9 +22,11 @@ mod mutation;
 pub mod order;
 pub mod partner;
 pub mod payment;
+pub mod portal;
 pub mod refund;
 pub mod sandbox;
 pub mod sealed;
+mod session_secret;
 pub mod shipment;
 pub mod subscriptions;
 pub mod sync;
@@ -72,6 +74,8 @@ pub struct App {
     pub target_judge: Option<Arc<TargetJudge>>,
     /// `{base_url}` for `Location`, without a slash at the end; empty when it is not configured.
     pub base_url: String,
+    /// Where browsers reach the merchant portal, without a slash at the end.
+    pub portal_origin: String,
     /// The rates of merchants that have none of their own; `None` when rate limits are disabled.
     pub rates: Arc<ArcSwapOption<DefaultRates>>,
     /// The cached keys.

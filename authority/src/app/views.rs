@@ -5,12 +5,13 @@ use schemars::SchemaGenerator;
 
 use crate::app::delivery::outbox;
 use crate::app::merchant::keys;
+use crate::app::portal::sessions;
 use crate::app::{
     alerts, delivery, endpoint, merchant, partner, payment, refund, sandbox, shipment, subscriptions,
 };
 
 /// The definitions, with the tag (`object`) that serde writes and the derive does not see.
-pub const TAGS: [(&str, &str); 19] = [
+pub const TAGS: [(&str, &str); 20] = [
     ("ApiKey", "api_key"),
     ("DeletedWebhookEndpoint", "webhook_endpoint"),
     ("EventReplay", "event_replay"),
@@ -22,6 +23,7 @@ pub const TAGS: [(&str, &str); 19] = [
     ("PlatformOutbox", "outbox"),
     ("PartnerConnectionWithCode", "partner_connection"),
     ("PaymentReportResult", "report_result"),
+    ("PortalSession", "portal_session"),
     ("RecoveryDryRun", "endpoint_recovery"),
     ("RefundReportResult", "report_result"),
     ("SandboxClock", "sandbox_clock"),
@@ -45,6 +47,7 @@ pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<partner::connections::WithCode<'static>>();
     generator.subschema_for::<payment::read::OperatorView<'static>>();
     generator.subschema_for::<payment::reports::ReportResult<'static>>();
+    generator.subschema_for::<sessions::IssuedLink<'static>>();
     generator.subschema_for::<delivery::recovery::DryRun<'static>>();
     generator.subschema_for::<refund::read::OperatorView<'static>>();
     generator.subschema_for::<refund::reports::ReportResult<'static>>();

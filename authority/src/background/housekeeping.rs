@@ -1,5 +1,6 @@
 //! Housekeeping removes expired rows in small batches (contract 4.3): old idempotency records, old figures and the
-//! console's ended sessions. It also makes the changes to endpoints that are due by time (`endpoint_upkeep`).
+//! ended sessions of console and portal. It also makes the changes to endpoints that are due by time
+//! (`endpoint_upkeep`).
 //!
 //! A round runs once a minute. When a round reaches its limit, the next follows at once. Each round is a transaction
 //! of its own, so that no request waits behind a long one. Deliberately absent: removing anything that merchants
@@ -71,6 +72,7 @@ async fn round(
     let overdue = judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await?;
     let figures = tx.figures_purge(now.plus_ms(-FIGURES_KEPT_MS), ROWS_MAX).await?;
     let sessions = tx.console_sessions_purge(now.plus_ms(-IDLE_MS), ROWS_MAX).await?;
+    let sessions = sessions.max(tx.portal_sessions_purge(now, ROWS_MAX).await?);
     let more = more || i64::try_from(sessions).is_ok_and(|removed| removed >= ROWS_MAX);
     let more = more || i64::try_from(figures).is_ok_and(|removed| removed >= ROWS_MAX);
     Ok(more || overdue || i64::try_from(removed).is_ok_and(|removed| removed >= ROWS_MAX))

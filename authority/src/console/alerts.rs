@@ -11,12 +11,13 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::shell::Shell;
-use super::view::{Cell, member, time_of};
+use super::links;
 use super::visit::{Outcome, Visit, done, show, submit};
-use super::{filters, links};
 use crate::app::alerts::AlertFilter;
 use crate::http::entry::AppState;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, member, time_of};
 
 const PATH: &str = "/console/alerts";
 const CLOSES: &[OperatorScope] = &[OperatorScope::OperatorWrite];
@@ -77,7 +78,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
             severity: text("severity"),
             code: text("code").replace('_', " "),
             message: text("message"),
-            subject: Cell::id(text("subject")),
+            subject: links::id(text("subject")),
             count: text("count"),
             first: time_of(&alert, "first_seen_at"),
             last: time_of(&alert, "last_seen_at"),

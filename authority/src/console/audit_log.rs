@@ -10,12 +10,13 @@ use axum::routing::get;
 use serde_json::Value;
 use url::form_urlencoded;
 
-use super::filters;
-use super::shell::Shell;
-use super::view::{Cell, Table, member, time_of};
+use super::links;
 use super::visit::{Outcome, Visit, show};
 use crate::app::audit_log::AuditFilter;
 use crate::http::entry::AppState;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table, member, time_of};
 
 const PATH: &str = "/console/audit-log";
 /// Longer than any id.
@@ -65,7 +66,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
             time_of(&entry, "created_at"),
             Cell::text(text("created_by")),
             Cell::text(text("operation")),
-            Cell::id(text("resource_id")),
+            links::id(text("resource_id")),
             Cell::text(text("reason")),
             Cell::text(text("request_id")),
         ])

@@ -1,44 +1,49 @@
-//! Where pages are. Ids come from the service's own store or from a path that was parsed; they are encoded all the
-//! same.
+//! Where the console's pages are.
 
 use authority_domain::tenant::Tenant;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::ROOT;
+use crate::pages::Site;
+use crate::pages::links::Links;
+pub(super) use crate::pages::links::{encoded, mode};
+use crate::pages::view::Cell;
 
-/// What stands unencoded in a segment or in a value of a query.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+/// The console.
+pub(super) static CONSOLE: Site = Site { name: "Console", links: LINKS, search: true };
 
-/// A segment of a path, or a value of a query.
-pub(super) fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, PLAIN).to_string()
-}
-
-/// `live` or `test`.
-pub(super) fn mode(livemode: bool) -> &'static str {
-    if livemode { "live" } else { "test" }
-}
+/// Its pages.
+pub(super) const LINKS: Links = Links {
+    root: "/console",
+    rooms: &[
+        ("evt", "events"),
+        ("dlv", "deliveries"),
+        ("we", "endpoints"),
+        ("mer", "merchants"),
+        ("pay", "records"),
+        ("rfd", "records"),
+        ("shp", "records"),
+        ("sub", "records"),
+        ("chk", "records"),
+    ],
+    otherwise: Some("/search?q="),
+};
 
 /// The page of an order.
 pub(super) fn order(tenant: &Tenant, number: &str) -> String {
     let (merchant, mode) = (encoded(tenant.merchant_id.as_str()), mode(tenant.livemode));
-    format!("{ROOT}/orders/{merchant}/{mode}/{}", encoded(number))
+    format!("{}/orders/{merchant}/{mode}/{}", LINKS.root, encoded(number))
 }
 
 /// The page of a record below `room`, such as `events`.
 pub(super) fn record(room: &str, id: &str) -> String {
-    format!("{ROOT}/{room}/{}", encoded(id))
+    LINKS.record(room, id)
 }
 
 /// The page of a record, found by its id alone: that of its kind, or the search.
 pub(super) fn anything(id: &str) -> String {
-    let room = match id.split_once('_').map(|(prefix, _)| prefix) {
-        Some("evt") => "events",
-        Some("dlv") => "deliveries",
-        Some("we") => "endpoints",
-        Some("mer") => "merchants",
-        Some("pay" | "rfd" | "shp" | "sub" | "chk") => "records",
-        _ => return format!("{ROOT}/search?q={}", encoded(id)),
-    };
-    record(room, id)
+    LINKS.anything(id).unwrap_or_default()
+}
+
+/// An id that leads to its record.
+pub(super) fn id(id: impl ToString) -> Cell {
+    LINKS.id(id)
 }

@@ -11,12 +11,13 @@ use axum::response::Response;
 use axum::routing::get;
 use serde_json::Value;
 
-use super::shell::Shell;
-use super::view::{Cell, Fact, Table, fact, member, time_of};
 use super::visit::{Outcome, Visit, show};
-use super::{amount, filters, links};
+use super::{amount, links};
 use crate::app::merchant::manage::MerchantFilter;
 use crate::http::entry::AppState;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, Table, fact, member, time_of};
 
 #[derive(Template)]
 #[template(path = "list.html")]

@@ -12,15 +12,16 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::Value;
 
-use super::event::{ShownEvent, shown_events};
-use super::form::{self, Form};
 use super::records::REFUNDS;
-use super::shell::Shell;
-use super::view::{Cell, Fact, Table, fact};
 use super::visit::{Outcome, Visit, done, show, submit};
-use super::{amount, filters, links};
+use super::{amount, links};
 use crate::app::console::order_story::OrderStory;
 use crate::http::entry::AppState;
+use crate::pages::event::{ShownEvent, shown_events};
+use crate::pages::filters;
+use crate::pages::form::{self, Form};
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, Table, fact};
 
 #[derive(Template)]
 #[template(path = "order.html")]
@@ -142,7 +143,7 @@ fn facts(story: &OrderStory) -> Vec<Fact> {
         fact("Status", Cell::state(order.status)),
         fact("Payment", Cell::state(order.payment_status)),
         fact("Fulfilment", Cell::state(order.fulfillment_status)),
-        fact("Merchant", Cell::id(&story.tenant.merchant_id)),
+        fact("Merchant", links::id(&story.tenant.merchant_id)),
         fact("Mode", Cell::text(links::mode(order.livemode))),
         fact("Total", money(order.amounts.total)),
         fact("Captured", money(order.payment_summary.captured)),
@@ -151,7 +152,7 @@ fn facts(story: &OrderStory) -> Vec<Fact> {
         fact("Customer", Cell::some(customer.and_then(|customer| customer.name.clone()))),
         fact("Customer reference", Cell::some(customer.and_then(|customer| customer.reference.clone()))),
         fact("External references", Cell::text(references.join(", "))),
-        fact("Checkout", Cell::some(story.checkout.as_ref().map(|checkout| checkout.id.clone())).linked()),
+        fact("Checkout", story.checkout.as_ref().map_or(Cell::Nothing, |checkout| links::id(&checkout.id))),
         fact("Placed", Cell::at(order.placed_at)),
         fact("Last change", Cell::at(order.updated_at)),
         fact("Note", Cell::some(order.fulfillment_note.clone())),
@@ -181,7 +182,7 @@ fn lines(story: &OrderStory) -> Table {
 fn payments(story: &OrderStory) -> Table {
     let rows = story.payments.iter().map(|payment| {
         vec![
-            Cell::id(&payment.id),
+            links::id(&payment.id),
             Cell::state(payment.status),
             Cell::text(amount::written(payment.amount_captured, &payment.currency)),
             Cell::text(&payment.processor.name),
@@ -201,7 +202,7 @@ fn payments(story: &OrderStory) -> Table {
 fn shipments(story: &OrderStory) -> Table {
     let rows = story.shipments.iter().map(|shipment| {
         vec![
-            Cell::id(&shipment.id),
+            links::id(&shipment.id),
             Cell::state(shipment.status),
             Cell::text(&shipment.carrier),
             Cell::some(shipment.tracking_number.clone()),
@@ -220,10 +221,10 @@ fn shipments(story: &OrderStory) -> Table {
 fn refunds(story: &OrderStory) -> Table {
     let rows = story.refunds.iter().map(|refund| {
         vec![
-            Cell::id(&refund.id),
+            links::id(&refund.id),
             Cell::state(refund.status),
             Cell::text(amount::written(refund.amount, &refund.currency)),
-            Cell::id(&refund.payment_id),
+            links::id(&refund.payment_id),
             Cell::state(refund.reason),
             Cell::some(refund.note.clone()),
             Cell::at(refund.created_at),

@@ -2,7 +2,6 @@
 
 use askama::Template;
 use authority_domain::alert::AlertStatus;
-use authority_domain::endpoint::{EndpointStatus, HealthState};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use axum::Router;
@@ -11,19 +10,18 @@ use axum::response::Response;
 use axum::routing::get;
 use serde_json::Value;
 
-use super::chart::{Chart, chart};
-use super::shell::Shell;
-use super::view::{Cell, Fact, Table, duration, fact, member};
+use super::links::LINKS;
 use super::visit::{Outcome, Visit, show};
-use super::{ROOT, filters, links};
+use super::{ROOT, links};
 use crate::app::alerts::AlertFilter;
-use crate::app::console::FoundEndpoint;
 use crate::app::console::overview::Overview;
 use crate::app::lists::List;
 use crate::http::entry::AppState;
-
-/// How long a delivery may wait before the page says so.
-const PATIENCE_MS: i64 = 5 * 60 * 1000;
+use crate::pages::chart::{Chart, chart};
+use crate::pages::filters;
+use crate::pages::problem::{self, Problem};
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, Table, duration, fact, member};
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -34,16 +32,6 @@ struct Page {
     backlog: Vec<Fact>,
     backlogs: Table,
     chart: Chart,
-}
-
-/// Something that is wrong, and what to do.
-struct Problem {
-    /// `critical`, `warning` or `info`.
-    severity: String,
-    what: String,
-    advice: &'static str,
-    path: String,
-    link: &'static str,
 }
 
 /// The routes.
@@ -64,13 +52,10 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
         let alert: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
         problems.push(of_alert(&alert));
     }
-    problems.extend(found.troubled.iter().map(|found| of_endpoint(found, visit.now)));
+    problems
+        .extend(found.troubled.iter().map(|found| problem::of_endpoint(&found.endpoint, &LINKS, visit.now)));
     problems.extend(of_backlog(&found, visit.now));
-    problems.sort_by_key(|problem| match problem.severity.as_str() {
-        "critical" => 0,
-        "warning" => 1,
-        _ => 2,
-    });
+    problem::sort(&mut problems);
     visit.page(&Page {
         shell: visit.shell.clone(),
         problems,
@@ -96,44 +81,10 @@ fn of_alert(alert: &Value) -> Problem {
     }
 }
 
-fn of_endpoint(found: &FoundEndpoint, now: Timestamp) -> Problem {
-    let endpoint = &found.endpoint;
-    let url = &endpoint.url;
-    let since = endpoint.health.last_success_at.map(|at| duration(now.as_ms() - at.as_ms()));
-    let since =
-        since.map_or("It never took one".to_owned(), |since| format!("The last success was {since} ago"));
-    let (severity, what, advice) = if endpoint.status == EndpointStatus::Disabled {
-        let reason = endpoint.disabled_reason.map_or("", |reason| reason.as_str());
-        let what = format!("The endpoint {url} is disabled ({reason}). {since}.");
-        ("critical", what, "Correct it, enable it, and recover what it missed.")
-    } else if let Some(until) = endpoint.held_until.filter(|until| *until > now) {
-        let wait = duration(until.as_ms() - now.as_ms());
-        let what = format!("The endpoint {url} fails and is held back for another {wait}. {since}.");
-        ("warning", what, "See why its last attempts failed.")
-    } else {
-        let failures = endpoint.health.consecutive_failures;
-        let what = format!("The endpoint {url} fails: {failures} times since its last success. {since}.");
-        let severity = if endpoint.health.state == HealthState::Failing { "critical" } else { "warning" };
-        (severity, what, "See why its last attempts failed.")
-    };
-    let path = links::record("endpoints", endpoint.id.as_str());
-    Problem { severity: severity.to_owned(), what, advice, path, link: "Show the endpoint" }
-}
-
 fn of_backlog(found: &Overview, now: Timestamp) -> Option<Problem> {
-    let oldest = found.outbox.oldest_pending_at?;
-    let waited = now.as_ms() - oldest.as_ms();
-    if waited < PATIENCE_MS {
-        return None;
-    }
     let first = found.backlogs.iter().min_by_key(|backlog| backlog.oldest_pending_at)?;
-    Some(Problem {
-        severity: "warning".to_owned(),
-        what: format!("The oldest event that has not arrived has waited {}.", duration(waited)),
-        advice: "See what keeps its endpoint from taking it.",
-        path: links::record("endpoints", first.endpoint_id.as_str()),
-        link: "Show the endpoint",
-    })
+    let endpoint = links::record("endpoints", first.endpoint_id.as_str());
+    problem::of_backlog(found.outbox.oldest_pending_at?, endpoint, now)
 }
 
 fn backlog(found: &Overview, now: Timestamp) -> Vec<Fact> {

@@ -13,12 +13,13 @@ use axum::routing::{get, post};
 use serde_json::Value;
 
 use super::order::refund_body;
-use super::shell::Shell;
-use super::view::{Cell, Fact, fact, member, time_of};
 use super::visit::{Outcome, Visit, done, show, submit};
-use super::{amount, filters, links};
+use super::{amount, links};
 use crate::app::console::search::ShownRecord;
 use crate::http::entry::AppState;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, fact, member, time_of};
 
 /// What asks for refunds.
 pub(super) const REFUNDS: &[OperatorScope] = &[OperatorScope::ProcessorWrite];
@@ -87,7 +88,7 @@ async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) 
         if number.is_empty() { Cell::Nothing } else { Cell::link(&number, links::order(&tenant, &number)) };
     let facts = vec![
         fact("Status", Cell::state(text("status"))),
-        fact("Merchant", Cell::id(&tenant.merchant_id)),
+        fact("Merchant", links::id(&tenant.merchant_id)),
         fact("Mode", Cell::text(links::mode(tenant.livemode))),
         fact("Order", order),
         fact("Amount", money("amount")),

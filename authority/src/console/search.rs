@@ -7,13 +7,14 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::get;
 
-use super::shell::Shell;
-use super::view::{Cell, Table};
+use super::links;
 use super::visit::{Outcome, Visit, show};
-use super::{filters, links};
 use crate::app::console::MatchedName;
 use crate::app::console::search::Found;
 use crate::http::entry::AppState;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table};
 
 /// Longest text that is searched for, in bytes; longer than any name.
 const TEXT_MAX: usize = 512;

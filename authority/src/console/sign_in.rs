@@ -16,27 +16,31 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use http::header::COOKIE;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use url::form_urlencoded;
 
-use super::form::{self, Form};
-use super::shell::Refused;
-use super::visit::{foreign_form, html, redirect_with, refused, request_id_of, submit};
-use super::{ROOT, filters, origin};
+use super::visit::{Outcome, submit};
+use super::{ROOT, links};
 use crate::app::console::sessions::SignedIn;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
+use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
+use crate::pages::form::{self, Form};
+use crate::pages::shell::{Bare, Refused};
+use crate::pages::visit::request_id_of;
+use crate::pages::{filters, origin};
 
 /// Where to sign in.
 pub(super) const PATH: &str = "/console/sign-in";
 
-const COOKIE_NAME: &str = "console_session";
+/// The cookie of a session.
+pub(super) const COOKIE: &str = "console_session";
 const ATTRIBUTES: &str = "Path=/console; HttpOnly; Secure; SameSite=Strict";
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct Page<'a> {
+    shell: Bare,
     to: &'a str,
     refused: Option<Refused>,
 }
@@ -56,45 +60,36 @@ async fn sign_in(State(state): State<AppState>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
-        return foreign_form(&id);
+        return foreign_form::<SignedIn>(&id);
     }
     let form = match Form::read(&parts.headers, body, form::SMALL).await {
         Ok(form) => form,
-        Err(refusal) => return refused(&refusal, &id),
+        Err(refusal) => return refused::<SignedIn>(&refusal, &id),
     };
     let signed_in = match ApiKey::parse(form.text("key")) {
         Ok(key) => state.app.console_sign_in(&key, id).await,
         Err(_) => Err(bearer::invalid()),
     };
     match signed_in {
-        Ok(secret) => {
-            redirect_with(inside(form.text("to")), &format!("{COOKIE_NAME}={}; {ATTRIBUTES}", *secret))
-        }
+        Ok(secret) => redirect_with(inside(form.text("to")), &format!("{COOKIE}={}; {ATTRIBUTES}", *secret)),
         Err(refusal) => page(form.text("to"), Some(failed(&state, &parts, refusal))),
     }
 }
 
 async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
-    let cookie = cookie(request.headers()).unwrap_or_default().to_owned();
+    let cookie = cookie(request.headers(), COOKIE).unwrap_or_default().to_owned();
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     let response = submit(state, Request::from_parts(parts, body), &[], async |visit, _| {
         let SignedIn { operator, .. } = &visit.who;
         visit.app.console_sign_out(&cookie, &operator.key_id, id).await?;
-        Ok(super::visit::Outcome::Redirect(PATH.to_owned()))
+        Ok(Outcome::Redirect(PATH.to_owned()))
     })
     .await;
     if response.status() != StatusCode::SEE_OTHER {
         return response;
     }
-    redirect_with(PATH, &format!("{COOKIE_NAME}=; {ATTRIBUTES}; Max-Age=0"))
-}
-
-/// What the session's cookie holds.
-pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
+    redirect_with(PATH, &format!("{COOKIE}=; {ATTRIBUTES}; Max-Age=0"))
 }
 
 /// A path of the console, so that no link to the sign-in page leads anywhere else.
@@ -114,7 +109,7 @@ fn page(to: &str, refusal: Option<Refusal>) -> Response {
     });
     let refused = refusal.map(Refused::from);
     let status = refused.as_ref().map_or(200, |refused| refused.status);
-    let page = Page { to: inside(to), refused };
+    let page = Page { shell: Bare::from(&links::CONSOLE), to: inside(to), refused };
     match page.render() {
         Ok(page_text) => html(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), page_text.into()),
         Err(_) => html(StatusCode::INTERNAL_SERVER_ERROR, Default::default()),
@@ -123,8 +118,6 @@ fn page(to: &str, refusal: Option<Refusal>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -141,14 +134,5 @@ mod tests {
         ] {
             assert_eq!(inside(to), leads);
         }
-    }
-
-    #[test]
-    fn the_cookie_is_found_among_others() {
-        let headers = |lines: &[&'static str]| -> HeaderMap {
-            lines.iter().map(|line| (COOKIE, HeaderValue::from_static(line))).collect()
-        };
-        assert_eq!(cookie(&headers(&["a=b; console_session=x", "console_session=y"])), Some("x"));
-        assert_eq!(cookie(&headers(&["xconsole_session=x; console_session"])), None);
     }
 }

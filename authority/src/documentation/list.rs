@@ -53,6 +53,11 @@ pub(crate) const LISTED: &[Listed] = &[
         "docs/console.md",
         "the operator's pages: what they show and do, signing in, sessions",
     ),
+    document(
+        "portal",
+        "docs/portal.md",
+        "the merchants' pages: how a platform hands on a link, what they show and do, sessions",
+    ),
     document("runbook", "docs/runbook.md", "what to do at each alert of the monitoring"),
     document(
         "deploy-edge",

@@ -5,6 +5,7 @@
 //! nothing, let the attempts in flight end and their outcomes be written, close the database.
 
 mod delivery;
+mod portal_origin;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use crate::http::server::{Limits, Stopped, serve};
 use crate::http::{documents, merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver};
+use crate::portal;
 use crate::reload::{Reloadable, check_keys};
 use crate::traces::{Traces, TracesError};
 
@@ -143,6 +145,9 @@ impl Service {
         let merchant_address = address_of(&merchant_listener, "AUTHORITY_LISTEN", config.listen)?;
         let operator_address =
             address_of(&operator_listener, "AUTHORITY_OPERATOR_LISTEN", config.operator_listen)?;
+        if app.portal_origin.is_empty() {
+            app.portal_origin = portal_origin::of_listener(merchant_address);
+        }
         let metrics = Arc::new(Metrics::default());
         let extra_roots = extra_roots(&config.delivery)?;
         let traces = match &config.trace_collector {
@@ -183,7 +188,8 @@ impl Service {
             Sandbox::Off => merchant::routes(),
         }
         .merge(documents::of_merchants());
-        let merchant = dress(public.into_router(), door("merchant-api", tls)).with_state(roots.clone());
+        let merchant = dress(public.into_router().merge(portal::routes()), door("merchant-api", tls))
+            .with_state(roots.clone());
         let operator = dress(
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
@@ -249,6 +255,7 @@ pub async fn open_app(
         urls: url_rules(config),
         target_judge: Some(target_judge(config, Arc::new(SystemResolver::default()))),
         base_url: config.base_url.clone().unwrap_or_default(),
+        portal_origin: portal_origin::configured(config.base_url.as_deref()),
         rates: Arc::new(ArcSwapOption::from_pointee(config.rate_limits.as_ref().map(DefaultRates::from))),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,

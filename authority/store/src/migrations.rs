@@ -56,6 +56,7 @@ migrations! {
     27 "0027_expand_client_certificate",
     28 "0028_expand_retry_asked",
     29 "0029_expand_console",
+    30 "0030_expand_portal",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

@@ -19,6 +19,8 @@ export async function records(service, receiver) {
   shown.IssuedApiKey = await operator("POST", `/merchants/${merchantId}/api-keys`, key);
   shown.ApiKey = await newest(operator, `/merchants/${merchantId}/api-keys`);
   shown.AuditEntry = await newest(operator, "/audit-log");
+  const link = { scopes: ["webhooks:manage", "events:read"], return_url: "https://shop.example.com/settings" };
+  shown.PortalSession = await operator("POST", `/merchants/${merchantId}/test/portal-sessions`, link);
   const endpoint = { description: "Warehouse", enabled_events: ["order.*", "refund.completed"] };
   shown.WebhookEndpointWithSecret = await merchant("POST", "/webhook-endpoints", { url: `${receiver}/webhooks`, ...endpoint });
   await business(service, shown);

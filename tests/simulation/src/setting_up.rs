@@ -141,6 +141,7 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         // The network below has no addresses to judge.
         target_judge: None,
         base_url: String::new(),
+        portal_origin: String::new(),
         rates: Arc::default(),
         known_keys: Arc::default(),
         idempotency_retention_ms: 86_400_000,

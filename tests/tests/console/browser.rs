@@ -9,6 +9,8 @@ use tests::merchant::{ConsoleUrls, ServiceUrls, text};
 #[derive(Clone, Debug)]
 pub(crate) struct Browser {
     listener: Api,
+    /// The name of the session's cookie.
+    cookie_name: &'static str,
     /// What the session's cookie holds.
     pub(crate) cookie: Option<String>,
 }
@@ -16,7 +18,12 @@ pub(crate) struct Browser {
 impl Browser {
     /// One that has not signed in.
     pub(crate) fn new(authority: &impl ConsoleUrls) -> Self {
-        Self { listener: authority.operator_listener(), cookie: None }
+        Self { listener: authority.operator_listener(), cookie_name: "console_session", cookie: None }
+    }
+
+    /// One at the merchant listener, without a session of the portal.
+    pub(crate) fn of_the_portal(origin: &str) -> Self {
+        Self { listener: Api::at(origin, "").with_key(None), cookie_name: "portal_session", cookie: None }
     }
 
     /// One that has signed in with the key that may do everything.
@@ -55,7 +62,7 @@ impl Browser {
     pub(crate) async fn get(&self, path: &str) -> Reply {
         let call = self.listener.call(Method::GET, path);
         let call = match &self.cookie {
-            Some(cookie) => call.header("cookie", &format!("console_session={cookie}")),
+            Some(cookie) => call.header("cookie", &format!("{}={cookie}", self.cookie_name)),
             None => call,
         };
         call.send().await
@@ -78,7 +85,7 @@ impl Browser {
             .header("content-type", "application/x-www-form-urlencoded")
             .bytes(body.join("&"));
         if let Some(cookie) = &self.cookie {
-            call = call.header("cookie", &format!("console_session={cookie}"));
+            call = call.header("cookie", &format!("{}={cookie}", self.cookie_name));
         }
         for (name, line) in lines {
             call = call.header(name, line);

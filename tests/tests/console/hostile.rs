@@ -10,11 +10,12 @@ use crate::browser::{Browser, encoded};
 
 on_both_databases!(texts_of_others_are_texts, what_is_not_there_is_a_page_that_says_so);
 
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+/// What a page may load.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// A page without what its inputs hold, which acts on nothing but the input.
-fn without_values(html: &str) -> String {
+pub(crate) fn without_values(html: &str) -> String {
     let mut parts = html.split(" value=\"");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |rest, part| rest + part.split_once('"').unwrap().1)

@@ -1,5 +1,5 @@
-//! The operator's console over HTTP, as a browser without JavaScript asks it (contract 20). What a browser makes of the
-//! pages is asked in Chromium (`tests/openapi/console.test.mjs`).
+//! The operator's console and the merchant portal over HTTP, as a browser without JavaScript asks them (contract 20).
+//! What a browser makes of the pages is asked in Chromium (`tests/openapi/console.test.mjs`).
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,4 +8,5 @@ mod browser;
 mod explain;
 mod hostile;
 mod pages;
+mod portal;
 mod sessions;

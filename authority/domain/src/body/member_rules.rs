@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
-use url::Url;
+use url::{Host, Url};
 
 use crate::body::errors::Checked;
 use crate::body::{Field, Members, shape};
@@ -79,6 +79,15 @@ impl Text {
         }
         Ok(text.clone())
     }
+}
+
+/// Whether a URL may be that of a service on this machine, without TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loopback {
+    /// For test data.
+    Allowed,
+    /// Everywhere else.
+    Refused,
 }
 
 impl Members<'_> {
@@ -158,7 +167,12 @@ impl Members<'_> {
 
     /// An absolute https URL of at most 2048 bytes without user name or password, kept as it was written.
     pub fn https_url(&mut self, name: &'static str) -> Field<'_, String> {
-        self.field(name, String::new(), https_url)
+        self.field(name, String::new(), |value| web_url(value, Loopback::Refused))
+    }
+
+    /// The same, or an http URL of this machine where `loopback` allows it.
+    pub fn web_url(&mut self, name: &'static str, loopback: Loopback) -> Field<'_, String> {
+        self.field(name, String::new(), |value| web_url(value, loopback))
     }
 
     /// An ISO 3166-1 alpha-2 code, uppercase.
@@ -245,10 +259,12 @@ pub fn one_of<E: TextEnum>(value: &Value, allowed: &[E]) -> Checked<E> {
     }
 }
 
-fn https_url(value: &Value) -> Checked<String> {
-    shape::rule(
-        || json!({ "type": "string", "format": "uri", "pattern": "^https://", "maxLength": URL_LIMIT }),
-    );
+fn web_url(value: &Value, loopback: Loopback) -> Checked<String> {
+    let pattern = match loopback {
+        Loopback::Refused => "^https://",
+        Loopback::Allowed => "^https?://",
+    };
+    shape::rule(|| json!({ "type": "string", "format": "uri", "pattern": pattern, "maxLength": URL_LIMIT }));
     let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
     if text.len() > URL_LIMIT {
         return wrong(MemberCode::TooLong, "Must have at most 2048 bytes.");
@@ -257,9 +273,20 @@ fn https_url(value: &Value) -> Checked<String> {
     let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control());
     let good = plain
         && Url::parse(text).is_ok_and(|url| {
-            url.scheme() == "https" && url.has_host() && url.username().is_empty() && url.password().is_none()
+            let local = loopback == Loopback::Allowed && url.scheme() == "http" && is_loopback(&url);
+            let encrypted = url.scheme() == "https" && url.has_host();
+            (encrypted || local) && url.username().is_empty() && url.password().is_none()
         });
     if good { Ok(text.clone()) } else { wrong(MemberCode::InvalidUrl, "Must be an absolute https URL.") }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 fn has_minor_unit(code: &str) -> bool {

@@ -15,6 +15,6 @@ pub mod strict_json;
 
 pub use errors::Checked;
 pub use field::Field;
-pub use member_rules::{Text, integer, one_of};
+pub use member_rules::{Loopback, Text, integer, one_of};
 pub use members::{Members, read};
 pub use reason::{read_optional_reason, read_reason};

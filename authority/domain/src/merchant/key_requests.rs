@@ -78,7 +78,8 @@ impl ApiKeyRotation {
     }
 }
 
-fn scopes<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<Scope>> {
+/// The scopes that a key or a session is to have; at least one, sorted, each once.
+pub(crate) fn scopes<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<Scope>> {
     m.list("scopes", 1..=Scope::ALL.len(), |value| body::one_of(value, Scope::ALL)).map(|mut scopes| {
         scopes.sort();
         scopes.dedup();

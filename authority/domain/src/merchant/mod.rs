@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod key_record;
 pub(crate) mod key_requests;
 pub mod limits;
+pub mod portal_session;
 mod record;
 pub(crate) mod requests;
 pub mod scope;

@@ -10,6 +10,7 @@ pub mod key_use;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::merchant::{Merchant, MerchantStatus};
 use authority_domain::refusal::Refusal;
@@ -28,7 +29,7 @@ pub struct Caller {
     pub tenant: Tenant,
     /// The merchant as it is now.
     pub merchant: Merchant,
-    /// The key that was used.
+    /// The key that was used; for the portal, the id of its session stands here.
     pub key_id: KeyId,
     scopes: Vec<Scope>,
 }
@@ -137,6 +138,22 @@ impl App {
 }
 
 impl Caller {
+    /// Whoever has a session of the portal: the same as the holder of a key with the session's scopes.
+    pub(super) fn of_portal(session: &PortalSession, merchant: Merchant) -> Self {
+        Self {
+            tenant: session.tenant.clone(),
+            merchant,
+            key_id: KeyId::from_store(session.id.to_string()),
+            scopes: session.scopes.clone(),
+        }
+    }
+
+    /// Whether the key has any of these scopes.
+    #[must_use]
+    pub fn may(&self, any_of: &[Scope]) -> bool {
+        any_of.iter().any(|scope| self.scopes.contains(scope))
+    }
+
     /// Refuses every request of a closed merchant and every write of a suspended one.
     ///
     /// # Errors
@@ -168,7 +185,7 @@ impl Caller {
     /// # Errors
     /// `insufficient_scope`.
     pub fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
-        if any_of.iter().any(|scope| self.scopes.contains(scope)) {
+        if self.may(any_of) {
             return Ok(());
         }
         Err(missing_scope(any_of.iter().map(|scope| scope.as_str()).collect()))

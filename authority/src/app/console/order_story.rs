@@ -161,7 +161,8 @@ async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderSt
     Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, history })
 }
 
-async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
+/// The events of these bodies, newest first, with their deliveries to anybody.
+pub(in crate::app) async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
     let truncated = bodies.len() > most;
     bodies.truncate(most);

@@ -6,24 +6,25 @@
 //! when that is revoked; and by time, twelve hours after it began or one hour after it was last used. Housekeeping
 //! removes those that time has ended.
 //!
-//! The token of a session's forms is derived from the same bits under another label: whoever reads the database
-//! learns neither.
+//! The token of a session's forms is derived from the same bits (`session_secret`).
 
-use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::audit_log::Author;
+use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::ports::{ConsoleSession, Tx};
 use authority_store::shards::Turns;
-use rand::SeedableRng;
-use rand::rngs::StdRng;
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::app::access::{Operator, unknown_key};
+use crate::app::session_secret::SessionSecret;
+
+/// Labels of what is derived from a session's secret.
+const STORED: &str = "authority console session";
+const FORMS: &str = "authority console forms";
 
 /// How long a session lasts at most.
 const LIFE_MS: i64 = 12 * 60 * 60 * 1000;
@@ -60,16 +61,16 @@ impl App {
         }
         // Not from the cache: a key that was revoked a moment ago begins no session.
         let operator = self.operator_key(key.hash()).await?;
-        let mut secret = Zeroizing::new([0; 32]);
-        self.dice.fill(&mut *secret);
+        let secret = SessionSecret::generate(self.dice.as_ref());
         let now = self.now();
         let session = ConsoleSession {
-            hash: stored_hash(&secret),
+            hash: secret.hash(STORED),
             key_id: operator.key_id.clone(),
             created_at: now,
             used_at: now,
         };
-        let entry = self.session_entry("console.sign_in", &operator.key_id, request_id);
+        let entry =
+            self.session_entry("console.sign_in", Author::Operator(operator.key_id.clone()), request_id);
         let written: Result<(), StoreError> = self
             .store
             .write(move |tx: &mut dyn Tx| {
@@ -80,7 +81,7 @@ impl App {
             })
             .await;
         written.map_err(Refusal::from)?;
-        Ok(Zeroizing::new(hex::encode(*secret)))
+        Ok(secret.text())
     }
 
     /// The session that a cookie names, if it is running; notes that it was used.
@@ -88,8 +89,8 @@ impl App {
     /// # Errors
     /// Only what the store reports.
     pub async fn console_session(&self, cookie: &str) -> Result<Option<SignedIn>, Refusal> {
-        let Some(secret) = read(cookie) else { return Ok(None) };
-        let (hash, now) = (stored_hash(&secret), self.now());
+        let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
+        let (hash, now) = (secret.hash(STORED), self.now());
         let found = self
             .store
             .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.console_session(&hash).await }))
@@ -109,7 +110,7 @@ impl App {
                 .await;
             written.map_err(Refusal::from)?;
         }
-        Ok(Some(SignedIn { operator, key_name, form_token: form_token(&secret) }))
+        Ok(Some(SignedIn { operator, key_name, form_token: hex::encode(secret.hash(FORMS)) }))
     }
 
     /// Ends the session that a cookie names.
@@ -122,9 +123,9 @@ impl App {
         key: &KeyId,
         request_id: RequestId,
     ) -> Result<(), Refusal> {
-        let Some(secret) = read(cookie) else { return Ok(()) };
-        let hash = stored_hash(&secret);
-        let entry = self.session_entry("console.sign_out", key, request_id);
+        let Some(secret) = SessionSecret::read(cookie) else { return Ok(()) };
+        let hash = secret.hash(STORED);
+        let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);
         let ended: Result<(), StoreError> = self
             .store
             .write(move |tx: &mut dyn Tx| {
@@ -136,46 +137,9 @@ impl App {
             .await;
         ended.map_err(Refusal::from)
     }
-
-    fn session_entry(&self, operation: &str, key: &KeyId, request_id: RequestId) -> AuditEntry {
-        let mut seed = [0; 32];
-        self.dice.fill(&mut seed);
-        let now = self.now();
-        AuditEntry {
-            id: AuditId::generate(now, &mut StdRng::from_seed(seed)),
-            created_by: Author::Operator(key.clone()),
-            request_id,
-            operation: operation.to_owned(),
-            merchant_id: None,
-            livemode: None,
-            resource_id: Some(key.to_string()),
-            version_before: None,
-            version_after: None,
-            reason: None,
-            created_at: now,
-        }
-    }
 }
 
 /// Whether neither limit has passed. A clock that was set back ends nothing.
 fn is_running(session: &ConsoleSession, now: Timestamp) -> bool {
     now.as_ms() - session.created_at.as_ms() < LIFE_MS && now.as_ms() - session.used_at.as_ms() < IDLE_MS
-}
-
-fn read(cookie: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let mut secret = Zeroizing::new([0; 32]);
-    hex::decode_to_slice(cookie, &mut *secret).ok()?;
-    Some(secret)
-}
-
-fn stored_hash(secret: &[u8; 32]) -> [u8; 32] {
-    labelled("authority console session", secret)
-}
-
-fn form_token(secret: &[u8; 32]) -> String {
-    hex::encode(labelled("authority console forms", secret))
-}
-
-fn labelled(label: &str, secret: &[u8; 32]) -> [u8; 32] {
-    Sha256::new().chain_update(label).chain_update(secret).finalize().into()
 }

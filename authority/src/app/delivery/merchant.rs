@@ -44,6 +44,18 @@ impl App {
     /// # Errors
     /// `not_found`; `None` is a malformed id.
     pub async fn delivery_get(&self, caller: &Caller, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
+        Answer::record(200, &self.delivery_of(caller, id).await?)
+    }
+
+    /// The same, not yet written.
+    ///
+    /// # Errors
+    /// As [`Self::delivery_get`].
+    pub async fn delivery_of(
+        &self,
+        caller: &Caller,
+        id: Option<DeliveryId>,
+    ) -> Result<DeliveryWithAttempts, Refusal> {
         let missing = || Refusal::not_found("delivery");
         let id = id.ok_or_else(missing)?;
         let tenant = caller.tenant.clone();
@@ -61,7 +73,7 @@ impl App {
             })
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
-        Answer::record(200, &found.ok_or_else(missing)?)
+        found.ok_or_else(missing)
     }
 
     /// `POST /deliveries/:delivery/retry`: a pending delivery is tried now; for a failed or cancelled one a new

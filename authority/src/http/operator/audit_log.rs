@@ -15,7 +15,7 @@ const LIST: Operation =
     Operation::get("/audit-log", "audit_log.list", "List the operators' writes, newest first.")
         .operator(&[OperatorScope::OperatorRead])
         .query(&[
-            text("key_id", "Written with this operator key, or by `cli`."),
+            text("key_id", "Written with this operator key, in this portal session, or by `cli`."),
             text("resource_id", "About this record: an order number or an id."),
             time("created_from", "At this time or later."),
             time("created_to", "Before this time."),
@@ -31,7 +31,11 @@ async fn audit_log_list(State(state): State<AppState>, request: Request) -> Resp
     operator(state, request, async |app, entered| {
         let mut query = entered.query;
         let filter = AuditFilter {
-            author: query.parsed("key_id", "an operator key's id or cli", Author::parse)?,
+            author: query.parsed(
+                "key_id",
+                "the id of an operator key or portal session, or cli",
+                Author::parse,
+            )?,
             resource_id: query.text("resource_id")?,
             created_from: query.time("created_from")?,
             created_to: query.time("created_to")?,

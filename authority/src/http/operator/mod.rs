@@ -14,6 +14,7 @@ mod merchants;
 mod metrics;
 mod orders;
 mod payments;
+mod portal_sessions;
 mod process_metrics;
 mod refunds;
 mod shipments;
@@ -64,6 +65,7 @@ pub fn routes() -> Routes {
         .merge(merchants::routes())
         .merge(orders::routes())
         .merge(payments::routes())
+        .merge(portal_sessions::routes())
         .merge(refunds::routes())
         .merge(shipments::routes())
         .merge(subscriptions::routes())

@@ -31,6 +31,7 @@ mod order_story;
 mod orders;
 mod owners;
 mod payments;
+mod portal_sessions;
 mod prefetch;
 mod recoveries;
 mod refunds;
@@ -78,6 +79,7 @@ pub use order_story::{HourFigures, OrderStory};
 pub use orders::{Orders, PendingLimit, PendingOrder};
 pub use owners::{OwnedRecord, Owners};
 pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
+pub use portal_sessions::{FoundPortalSession, PortalSessions};
 pub use prefetch::{FirstRead, Prefetch};
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
@@ -151,6 +153,7 @@ pub trait Tx:
     + Orders
     + Owners
     + Payments
+    + PortalSessions
     + Recoveries
     + Refunds
     + Requests
@@ -193,6 +196,7 @@ impl<T> Tx for T where
         + Orders
         + Owners
         + Payments
+        + PortalSessions
         + Recoveries
         + Refunds
         + Requests

@@ -108,6 +108,8 @@ mod owners;
 mod page_rows;
 #[path = "../sql/payments.rs"]
 mod payments;
+#[path = "../sql/portal_sessions.rs"]
+mod portal_sessions;
 #[path = "../sql/prefetch.rs"]
 mod prefetch;
 #[path = "../sql/recoveries.rs"]

@@ -28,6 +28,7 @@ pub(crate) mod operator_reads;
 pub(crate) mod order_feed;
 pub(crate) mod partner_copies;
 pub(crate) mod partners;
+pub(crate) mod portal;
 pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
 pub(crate) mod refunds;
@@ -146,6 +147,7 @@ macro_rules! conformance {
             partners: a_code_leads_to_its_invitation_once, two_merchants_are_connected_once,
                 connections_are_listed_for_each_side, an_order_is_shared_once_on_a_connection,
                 a_connection_ends_all_its_shares_at_once, partner_rows_that_break_a_rule_are_refused;
+            portal: a_link_is_opened_once, a_portal_session_goes_with_its_time_and_tells_of_its_key;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
             rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
                 what_is_held_back_is_not_unattended;

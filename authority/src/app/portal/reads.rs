@@ -1,0 +1,87 @@
+//! Reads that gather one page of the portal, of one merchant and mode alone.
+//!
+//! Deliveries to the platform's own endpoint carry the merchant's events and are none of its business; deliveries of an
+//! endpoint that it has deleted are hidden with it, as in the API.
+
+use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
+use authority_domain::endpoint::Endpoint;
+use authority_domain::id::EventId;
+use authority_domain::merchant::limits::ENDPOINTS_MAX;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::StoreError;
+use authority_store::ports::Tx;
+
+use crate::app::App;
+use crate::app::access::Caller;
+use crate::app::console::order_story::{EventHistory, fates};
+
+impl App {
+    /// The merchant's endpoints with their figures, newest first.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_overview(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<(Endpoint, EndpointFigures)>, Refusal> {
+        let (tenant, now) = (caller.tenant.clone(), self.now());
+        let found: Result<_, StoreError> = self
+            .store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let since = now.plus_ms(-RECENT_MS);
+                    let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
+                    let rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+                    let endpoint = |(_, endpoint): (i64, Endpoint)| {
+                        let figures = figures.remove(&endpoint.id).unwrap_or_default();
+                        (endpoint.seen_at(now), figures)
+                    };
+                    Ok(rows.into_iter().map(endpoint).collect())
+                })
+            })
+            .await;
+        found.map_err(Refusal::from)
+    }
+
+    /// What became of one event at the merchant's endpoints.
+    ///
+    /// # Errors
+    /// `not_found`; `None` is a malformed id.
+    pub async fn portal_event(&self, caller: &Caller, id: Option<EventId>) -> Result<EventHistory, Refusal> {
+        let missing = || Refusal::not_found("event");
+        let (tenant, id) = (caller.tenant.clone(), id.ok_or_else(missing)?);
+        self.store
+            .read_list(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let body = tx.event_body(&tenant, &id).await?.ok_or_else(missing)?;
+                    let history = fates(tx, vec![body]).await?;
+                    Ok(own(tx, &tenant, history).await?)
+                })
+            })
+            .await
+    }
+}
+
+/// The same history without what is not the tenant's.
+async fn own(
+    tx: &mut dyn Tx,
+    tenant: &Tenant,
+    mut history: EventHistory,
+) -> Result<EventHistory, StoreError> {
+    let mut own = Vec::new();
+    for id in std::mem::take(&mut history.urls) {
+        if tx.endpoint_get(tenant, &id.0).await?.is_some() {
+            own.push(id);
+        }
+    }
+    history.urls = own.into_iter().collect();
+    history
+        .deliveries
+        .retain(|found| found.owner == *tenant && history.urls.contains_key(&found.delivery.endpoint_id));
+    let deliveries = &history.deliveries;
+    history
+        .attempts
+        .retain(|attempt| deliveries.iter().any(|found| found.delivery.id == attempt.delivery_id));
+    Ok(history)
+}

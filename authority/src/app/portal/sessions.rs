@@ -1,0 +1,245 @@
+//! Links to the merchant portal and the sessions that they become (contract 20).
+//!
+//! The operator asks for a link ([`App::portal_session_create`]), which holds 256 random bits; the database knows their
+//! hash. Looking at a link changes nothing ([`App::portal_link_works`]), because programs that preview links do that.
+//! Opening it ([`App::portal_open`]) replaces the hash by that of other random bits, which the cookie holds: so the
+//! link works once, and of two browsers one gets in. Every request looks the session up in the database, together with
+//! the operator key that made it and its merchant. A session ends on every instance at once: by signing out, by its
+//! time, with that key, and while the merchant is not active. Housekeeping removes those that time has ended.
+
+use authority_domain::audit_log::{AuditEntry, Author};
+use authority_domain::body::Loopback;
+use authority_domain::id::{KeyId, MerchantId, PortalSessionId, RequestId};
+use authority_domain::merchant::MerchantStatus;
+use authority_domain::merchant::portal_session::{PortalSession, PortalSessionRequest};
+use authority_domain::merchant::scope::Scope;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use authority_store::StoreError;
+use authority_store::ports::{FoundPortalSession, Tx};
+use authority_store::shards::Turns;
+use serde::Serialize;
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use crate::app::access::Caller;
+use crate::app::merchant::keys::{find_merchant, random};
+use crate::app::mutation::operator_scope;
+use crate::app::session_secret::SessionSecret;
+use crate::app::{Answer, App, Mutation};
+
+/// Labels of what is derived from the secret of a link or a session.
+const LINK: &str = "authority portal link";
+const STORED: &str = "authority portal session";
+const FORMS: &str = "authority portal forms";
+
+/// Where a link leads, before the secret.
+const ENTER: &str = "/portal/enter/";
+
+/// A link as it is shown, once (contract 20). Has no `Debug`: it holds the link.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "portal_session")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PortalSession"))]
+pub(in crate::app) struct IssuedLink<'a> {
+    /// Names the link and its session in the audit log; it opens nothing.
+    id: &'a PortalSessionId,
+    /// The merchant whose data it shows.
+    merchant_id: &'a MerchantId,
+    /// Whether that is live data.
+    livemode: bool,
+    /// What the session may do.
+    scopes: &'a [Scope],
+    /// The link, which works once.
+    url: &'a str,
+    /// Where the portal leads back to.
+    return_url: Option<&'a str>,
+    /// When the link and its session end.
+    expires_at: Timestamp,
+    /// When the link was made.
+    created_at: Timestamp,
+}
+
+/// Somebody with a running session. Has no `Debug`: it holds the token of its forms.
+#[derive(Clone)]
+pub struct PortalVisitor {
+    /// The session.
+    pub session_id: PortalSessionId,
+    /// The merchant, the mode and the scopes, as the merchant API knows them.
+    pub caller: Caller,
+    /// Where the portal leads back to.
+    pub return_url: Option<String>,
+    /// When the session ends.
+    pub expires_at: Timestamp,
+    /// What every form of this session carries.
+    pub form_token: String,
+}
+
+impl App {
+    /// `POST /merchants/:m/:mode/portal-sessions`: a link for `by` to hand on.
+    ///
+    /// # Errors
+    /// `not_found` (`None` is a malformed path); 422 for wrong members; `merchant_closed`.
+    pub async fn portal_session_create(
+        &self,
+        mutation: Mutation,
+        by: KeyId,
+        tenant: Option<Tenant>,
+        body: Value,
+    ) -> Result<Answer, Refusal> {
+        let origin = self.portal_origin.clone();
+        mutation
+            .run(self, operator_scope(tenant.clone()), move |work| {
+                Box::pin(async move {
+                    let tenant = tenant.ok_or_else(|| Refusal::not_found("merchant"))?;
+                    let merchant = find_merchant(work, Some(tenant.merchant_id.clone())).await?;
+                    let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
+                    let request = PortalSessionRequest::read(&body, loopback)?;
+                    merchant.check_not_closed()?;
+                    let secret = SessionSecret::of(random(work));
+                    let session = PortalSession {
+                        id: PortalSessionId::generate(work.now, &mut work.dice),
+                        hash: secret.hash(LINK),
+                        tenant,
+                        scopes: request.scopes,
+                        key_id: by,
+                        return_url: request.return_url,
+                        created_at: work.now,
+                        opened_at: None,
+                        expires_at: work.now.plus_ms(request.life_ms),
+                    };
+                    work.tx.portal_session_insert(&session).await?;
+                    let url = Zeroizing::new(format!("{origin}{ENTER}{}", *secret.text()));
+                    Ok(Answer::record(201, &shown(&session, &url))?.about(session.id.as_str()).confidential())
+                })
+            })
+            .await
+    }
+
+    /// Whether a link can still be opened. Asking changes nothing.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_link_works(&self, link: &str) -> Result<bool, Refusal> {
+        let Some(secret) = SessionSecret::read(link) else { return Ok(false) };
+        Ok(self.portal_found(secret.hash(LINK)).await?.is_some())
+    }
+
+    /// Opens a link; what the cookie is to hold. `None` when it was used or has ended.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_open(
+        &self,
+        link: &str,
+        request_id: RequestId,
+    ) -> Result<Option<Zeroizing<String>>, Refusal> {
+        let Some(secret) = SessionSecret::read(link) else { return Ok(None) };
+        let link = secret.hash(LINK);
+        let Some(FoundPortalSession { session, .. }) = self.portal_found(link).await? else {
+            return Ok(None);
+        };
+        let cookie = SessionSecret::generate(self.dice.as_ref());
+        let (stored, now) = (cookie.hash(STORED), self.now());
+        let author = Author::PortalSession(session.id);
+        let entry = self.portal_entry("portal.sign_in", author, request_id, &session.tenant);
+        let opened: Result<bool, StoreError> = self
+            .store
+            .write_with(Turns::of(&session.tenant.merchant_id), move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let opened = tx.portal_session_open(&link, &stored, now).await?;
+                    if opened {
+                        tx.audit_insert(&entry).await?;
+                    }
+                    Ok(opened)
+                })
+            })
+            .await;
+        Ok(opened.map_err(Refusal::from)?.then(|| cookie.text()))
+    }
+
+    /// The session that a cookie names, if it is running.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_session(&self, cookie: &str) -> Result<Option<PortalVisitor>, Refusal> {
+        let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
+        let Some(FoundPortalSession { session, merchant, .. }) =
+            self.portal_found(secret.hash(STORED)).await?
+        else {
+            return Ok(None);
+        };
+        Ok(Some(PortalVisitor {
+            caller: Caller::of_portal(&session, merchant),
+            session_id: session.id,
+            return_url: session.return_url,
+            expires_at: session.expires_at,
+            form_token: hex::encode(secret.hash(FORMS)),
+        }))
+    }
+
+    /// Ends a session.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_sign_out(
+        &self,
+        visitor: &PortalVisitor,
+        request_id: RequestId,
+    ) -> Result<(), Refusal> {
+        let (id, tenant) = (visitor.session_id.clone(), &visitor.caller.tenant);
+        let author = Author::PortalSession(id.clone());
+        let entry = self.portal_entry("portal.sign_out", author, request_id, tenant);
+        let ended: Result<(), StoreError> = self
+            .store
+            .write_with(Turns::of(&tenant.merchant_id), move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    tx.portal_session_end(&id).await?;
+                    tx.audit_insert(&entry).await
+                })
+            })
+            .await;
+        ended.map_err(Refusal::from)
+    }
+
+    /// The link or session with this hash, if nothing has ended it.
+    async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>, Refusal> {
+        let now = self.now();
+        let found: Result<Option<FoundPortalSession>, StoreError> = self
+            .store
+            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.portal_session(&hash).await }))
+            .await;
+        Ok(found.map_err(Refusal::from)?.filter(|found| {
+            found.session.expires_at > now
+                && found.key_revoked_at.is_none()
+                && found.merchant.status == MerchantStatus::Active
+        }))
+    }
+
+    fn portal_entry(
+        &self,
+        operation: &str,
+        author: Author,
+        request_id: RequestId,
+        tenant: &Tenant,
+    ) -> AuditEntry {
+        AuditEntry {
+            merchant_id: Some(tenant.merchant_id.clone()),
+            livemode: Some(tenant.livemode),
+            ..self.session_entry(operation, author, request_id)
+        }
+    }
+}
+
+fn shown<'a>(session: &'a PortalSession, url: &'a str) -> IssuedLink<'a> {
+    IssuedLink {
+        id: &session.id,
+        merchant_id: &session.tenant.merchant_id,
+        livemode: session.tenant.livemode,
+        scopes: &session.scopes,
+        url,
+        return_url: session.return_url.as_deref(),
+        expires_at: session.expires_at,
+        created_at: session.created_at,
+    }
+}

@@ -1,0 +1,46 @@
+//! Links to the merchant portal (contract 20).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::merchant::scope::OperatorScope;
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+use super::{TenantSegments, tenant};
+use crate::http::entry::{AppState, Reply, operator};
+use crate::http::operation::{Operation, created};
+use crate::http::routes::Routes;
+
+const CREATE: Operation = Operation::post(
+    "/merchants/{merchant}/{mode}/portal-sessions",
+    "portal_sessions.create",
+    "Create a link to the merchant portal.",
+)
+.details(
+    "Whoever opens the link, which works once, sees and does in the portal what the scopes allow. Link and session end \
+     after `expires_in_seconds`, with the key that made the link, and while the merchant is not active. The link is \
+     shown only in this answer.",
+)
+.operator(&[OperatorScope::KeysWrite])
+.body(
+    "PortalSessionRequest",
+    r#"{"scopes":["webhooks:manage","events:read"],"expires_in_seconds":3600,"return_url":"https://shop.example.com/settings"}"#,
+)
+.answers(&[created("PortalSession", "The link.")])
+.refuses(&[ErrorCode::MerchantEnded]);
+
+/// The route.
+pub(super) fn routes() -> Routes {
+    Routes::new().add(&CREATE, portal_session_create)
+}
+
+async fn portal_session_create(
+    State(state): State<AppState>,
+    segments: TenantSegments,
+    request: Request,
+) -> Response {
+    operator(state, request, async |app, entered| {
+        let (operator, mutation, body) = entered.write()?;
+        app.portal_session_create(mutation, operator.key_id, tenant(segments), body).await.map(Reply::Answer)
+    })
+    .await
+}

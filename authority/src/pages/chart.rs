@@ -1,0 +1,109 @@
+//! The attempts of the last 24 hours as bars. The numbers stand in a table beside the picture.
+
+use authority_domain::time::Timestamp;
+
+use super::view::{Cell, Table};
+use crate::app::console::HourFigures;
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+const HOURS: i64 = 24;
+/// The height of the picture in units; bars are 10 wide, with 2 between them.
+const HEIGHT: i64 = 80;
+
+/// A picture and its numbers.
+pub(crate) struct Chart {
+    /// For those who do not see it.
+    pub(crate) label: String,
+    /// From the oldest hour to the present one.
+    pub(crate) bars: Vec<Bar>,
+    /// The numbers, newest first; hours without attempts are left out.
+    pub(crate) numbers: Table,
+    /// There was an attempt.
+    pub(crate) any: bool,
+}
+
+/// One hour.
+pub(crate) struct Bar {
+    /// From the left.
+    pub(crate) x: i64,
+    /// Attempts that succeeded, at the bottom: top and height.
+    pub(crate) good: (i64, i64),
+    /// Attempts that failed, above them.
+    pub(crate) failed: (i64, i64),
+}
+
+/// The chart of these hours, which are in their order.
+pub(crate) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
+    let first = now.as_ms().div_euclid(HOUR_MS) - HOURS + 1;
+    let recent = || hours.iter().filter(|hour| hour.since.as_ms().div_euclid(HOUR_MS) >= first);
+    let most = recent().map(|hour| hour.attempts).max().unwrap_or(0).max(1);
+    let bars = recent().map(|hour| bar(hour, first, most)).collect();
+    let (attempts, failed) =
+        recent().fold((0, 0), |(all, failed), hour| (all + hour.attempts, failed + hour.failed_attempts));
+    let rows = recent().filter(|hour| hour.attempts + hour.failed_deliveries > 0).map(row);
+    Chart {
+        label: format!("Attempts by hour in the last 24 hours: {attempts}, of which {failed} failed."),
+        bars,
+        numbers: Table {
+            caption: "Attempts by hour (UTC)",
+            head: &["Hour", "Attempts", "Failed attempts", "Deliveries that failed for good"],
+            rows: rows.rev().collect(),
+            empty: "Nothing was sent in the last 24 hours.",
+        },
+        any: attempts > 0,
+    }
+}
+
+fn bar(hour: &HourFigures, first: i64, most: i64) -> Bar {
+    let scaled = |count: i64| {
+        if count == 0 { 0 } else { (count.saturating_mul(HEIGHT) / most).max(1) }
+    };
+    let failed = scaled(hour.failed_attempts);
+    let good = scaled(hour.attempts - hour.failed_attempts).min(HEIGHT - failed);
+    Bar {
+        x: (hour.since.as_ms().div_euclid(HOUR_MS) - first) * 12,
+        good: (HEIGHT - good, good),
+        failed: (HEIGHT - good - failed, failed),
+    }
+}
+
+fn row(hour: &HourFigures) -> Vec<Cell> {
+    let HourFigures { since, attempts, failed_attempts, failed_deliveries } = *hour;
+    vec![Cell::at(since), Cell::text(attempts), Cell::text(failed_attempts), Cell::text(failed_deliveries)]
+}
+
+/// The value below which this share (of 100) of the values lies.
+pub(crate) fn percentile(values: &[i64], share: usize) -> Option<i64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    let at = (sorted.len() * share).div_ceil(100).max(1) - 1;
+    sorted.get(at).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hour(since: i64, attempts: i64, failed_attempts: i64) -> HourFigures {
+        let since = Timestamp::from_ms(since * HOUR_MS);
+        HourFigures { since, attempts, failed_attempts, failed_deliveries: 0 }
+    }
+
+    #[test]
+    fn bars_share_the_height_of_the_busiest_hour() {
+        let now = Timestamp::from_ms(100 * HOUR_MS + 5);
+        let drawn = chart(&[hour(70, 9, 9), hour(77, 40, 10), hour(100, 1, 1)], now);
+        let bars: Vec<_> = drawn.bars.iter().map(|bar| (bar.x, bar.good, bar.failed)).collect();
+        assert_eq!(bars, [(0, (20, 60), (0, 20)), (276, (80, 0), (78, 2))]);
+        assert_eq!(drawn.label, "Attempts by hour in the last 24 hours: 41, of which 11 failed.");
+        assert_eq!(drawn.numbers.rows.len(), 2);
+        assert!(!chart(&[], now).any);
+    }
+
+    #[test]
+    fn a_percentile_is_one_of_the_values() {
+        assert_eq!(percentile(&[], 50), None);
+        assert_eq!(percentile(&[7], 95), Some(7));
+        assert_eq!((percentile(&[4, 1, 3, 2], 50), percentile(&[4, 1, 3, 2], 95)), (Some(2), Some(4)));
+    }
+}

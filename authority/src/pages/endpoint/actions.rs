@@ -1,0 +1,145 @@
+//! Forms about one endpoint that both sites have: rotate and retire its secret, test it.
+
+use askama::Template;
+use authority_domain::refusal::{MemberCode, Refusal};
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::post;
+use serde_json::{Value, json};
+
+use super::{KeepsEndpoints, ShownEndpoint, route};
+use crate::app::Answer;
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::form::Form;
+use crate::pages::shell::Shell;
+use crate::pages::view::{member, read};
+use crate::pages::visit::{Outcome, Visit, done, submit};
+
+/// The one page that shows a secret: the answer to the form that made it.
+#[derive(Template)]
+#[template(path = "secret.html")]
+struct SecretPage {
+    shell: Shell,
+    path: String,
+    what: &'static str,
+    url: String,
+    secret: String,
+    until: String,
+}
+
+/// The routes.
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new()
+        .route(&route::<W>("rotate"), post(rotate::<W>))
+        .route(&route::<W>("retire"), post(retire::<W>))
+        .route(&route::<W>("test"), post(test::<W>))
+}
+
+/// Runs a form's use case; what follows is the endpoint's page, with what was done or why it was not.
+pub(crate) async fn act<W, F>(
+    state: AppState,
+    request: Request,
+    id: String,
+    policy: Policy,
+    form_of: F,
+) -> Response
+where
+    W: KeepsEndpoints,
+    F: AsyncFnOnce(&Visit<W>, &Form, ShownEndpoint) -> Result<&'static str, Refusal>,
+{
+    submit::<W, _, _>(state, request, W::MANAGES, policy, async |mut visit, form| {
+        let shown = W::endpoint(&visit, &id).await?;
+        match form_of(&visit, &form, shown).await {
+            Ok(what) => Ok(done(&W::SITE.links.record("endpoints", &id), what)),
+            Err(refusal) => {
+                visit.refused(refusal);
+                W::endpoint_page(&visit, &id, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+async fn retire<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    act::<W, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+        let mutation = visit.mutation("endpoints.retire_secret", form);
+        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        visit.app.endpoint_retire_secret(holder, mutation, id, json!({})).await.map(|_| "retired")
+    })
+    .await
+}
+
+async fn test<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    act::<W, _>(state, request, id, Policy::Delivery, async |visit, form, shown| {
+        let mutation = visit.mutation("endpoints.test", form);
+        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        let by = visit.who.credential();
+        visit.app.endpoint_test(holder, mutation, by, id, None).await.map(|_| "tested")
+    })
+    .await
+}
+
+/// Answers with a page of its own: the secret is shown here and nowhere else. Sent twice, the form shows the same one.
+async fn rotate<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
+        let shown = W::endpoint(&visit, &id).await?;
+        match rotated(&visit, &form, &shown).await {
+            Ok(answer) => secret_page(&visit, &answer, "rotated"),
+            Err(refusal) => {
+                visit.refused(refusal);
+                W::endpoint_page(&visit, &id, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+/// The page that shows the secret of an endpoint which was `created` or `rotated` just now.
+///
+/// # Errors
+/// `internal_error` when it cannot be rendered.
+pub(crate) fn secret_page<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    answer: &Answer,
+    what: &'static str,
+) -> Result<Outcome, Refusal> {
+    let record: Value = read(&answer.body)?;
+    visit.page(&SecretPage {
+        shell: visit.shell.clone(),
+        path: W::SITE.links.record("endpoints", &member(&record, "id")),
+        what,
+        url: member(&record, "url"),
+        secret: member(&record, "secret"),
+        until: member(&record, "previous_secret_expires_at"),
+    })
+}
+
+async fn rotated<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    form: &Form,
+    shown: &ShownEndpoint,
+) -> Result<Answer, Refusal> {
+    let hours = form.text("overlap_hours");
+    let hours: i64 = hours.parse().ok().filter(|hours| (0..=720).contains(hours)).ok_or_else(|| {
+        Refusal::member("/overlap_hours", MemberCode::OutOfRange, "Must be a number from 0 to 720.")
+    })?;
+    let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
+    let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id.clone()));
+    let mutation = visit.mutation("endpoints.rotate_secret", form);
+    visit.app.endpoint_rotate_secret(holder, mutation, id, body).await
+}

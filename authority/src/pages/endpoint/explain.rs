@@ -1,0 +1,120 @@
+//! Why a receiver refused: what it got is pasted here, and judged with the endpoint's own secrets. Nothing is kept.
+
+use askama::Template;
+use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::time::Timestamp;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use verify_explain::Explanation;
+
+use super::{KeepsEndpoints, route};
+use crate::app::console::explain::ReceivedDelivery;
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::form::Form;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table};
+use crate::pages::visit::{Outcome, Visit, show, submit};
+
+#[derive(Template)]
+#[template(path = "explain.html")]
+struct Page {
+    shell: Shell,
+    path: String,
+    url: String,
+    headers: String,
+    body: String,
+    received_at: String,
+    /// What was found, when something was pasted.
+    found: Option<Found>,
+}
+
+struct Found {
+    code: &'static str,
+    causes: Table,
+}
+
+/// The routes.
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new().route(&route::<W>("explain"), get(ask::<W>).post(explain::<W>))
+}
+
+async fn ask<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    show::<W, _, _>(state, request, async |visit| page(&visit, &id, None, None).await).await
+}
+
+async fn explain<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::READS, Policy::Write, async |mut visit, form| {
+        let endpoint = W::endpoint(&visit, &id).await?.endpoint.id;
+        let explained = match received(&form) {
+            Ok(received) => visit.app.explain_delivery(&endpoint, received).await.map(Some),
+            Err(refusal) => Err(refusal),
+        };
+        let explanation = explained.unwrap_or_else(|refusal| {
+            visit.refused(refusal);
+            None
+        });
+        page(&visit, &id, Some(&form), explanation).await
+    })
+    .await
+}
+
+/// What was pasted.
+fn received(form: &Form) -> Result<ReceivedDelivery, Refusal> {
+    let headers = form.lines("headers");
+    let headers = headers.lines().filter_map(|line| line.split_once(':'));
+    let headers = headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect();
+    let received_at = match form.text("received_at") {
+        "" => None,
+        text => Some(Timestamp::parse(text).ok_or_else(|| {
+            let detail = "must be a time such as 2026-09-01T12:00:00Z";
+            Refusal::member("/received_at", MemberCode::InvalidTime, detail)
+        })?),
+    };
+    Ok(ReceivedDelivery { headers, body: form.lines("body").into_bytes(), received_at })
+}
+
+async fn page<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    id: &str,
+    typed: Option<&Form>,
+    explanation: Option<Explanation>,
+) -> Result<Outcome, Refusal> {
+    let shown = W::endpoint(visit, id).await?;
+    let typed = |name: &str| typed.map_or_else(String::new, |form| form.lines(name));
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        path: W::SITE.links.record("endpoints", shown.endpoint.id.as_str()),
+        url: shown.endpoint.url,
+        headers: typed("headers"),
+        body: typed("body"),
+        received_at: typed("received_at"),
+        found: explanation.map(|explanation| found(&explanation)),
+    })
+}
+
+fn found(explanation: &Explanation) -> Found {
+    let rows = explanation.causes.iter().map(|finding| {
+        let (cause, fix) = (finding.cause.as_str(), finding.cause.fix());
+        vec![Cell::text(cause), Cell::text(finding.evidence.clone()), Cell::text(fix)]
+    });
+    let causes = Table {
+        caption: "Likely causes, the likeliest first",
+        head: &["Cause", "What was seen", "What to do"],
+        rows: rows.collect(),
+        empty: "It verifies with the secret of this endpoint. If the receiver refuses it, the receiver has another secret, \
+                or verifies other bytes than these: compare the body that it hands to the verifier.",
+    };
+    Found { code: explanation.code(), causes }
+}

@@ -1,0 +1,219 @@
+//! An endpoint as both sites show it: how it is, why it is held back, what it missed. What can be done about it is in
+//! [`actions`] and [`recovery`], and why its receiver refused a delivery in [`explain`]. Each site says whose endpoints
+//! it shows ([`KeepsEndpoints`]) and adds the forms that differ.
+
+pub(crate) mod actions;
+pub(crate) mod explain;
+pub(crate) mod recovery;
+
+use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::endpoint::{Endpoint, EndpointStatus};
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use axum::Router;
+use serde_json::Value;
+
+use super::Visitor;
+use super::chart::{Chart, chart, percentile};
+use super::form::Form;
+use super::links::{encoded, mode};
+use super::view::{Cell, Fact, Table, duration, fact, member, read, time_of};
+use super::visit::{Outcome, Visit};
+use crate::app::console::overview::EndpointDay;
+use crate::app::delivery::undelivered::UndeliveredFilter;
+use crate::app::endpoint::merchant::Holder;
+use crate::app::lists::ListRequest;
+use crate::http::entry::AppState;
+
+/// Rows of the lists on the page of an endpoint.
+pub(crate) const ROWS: u16 = 10;
+
+/// A visitor who looks after endpoints.
+pub(crate) trait KeepsEndpoints: Visitor {
+    /// An endpoint that the visitor may see.
+    ///
+    /// # Errors
+    /// `not_found`.
+    fn endpoint(visit: &Visit<Self>, id: &str)
+    -> impl Future<Output = Result<ShownEndpoint, Refusal>> + Send;
+
+    /// The use cases' name for the owner of such an endpoint.
+    fn holder(&self, owner: &Tenant) -> Holder;
+
+    /// The page of an endpoint; `typed` is a form that was refused.
+    ///
+    /// # Errors
+    /// As the site's reads have them.
+    fn endpoint_page(
+        visit: &Visit<Self>,
+        id: &str,
+        typed: Option<&Form>,
+    ) -> impl Future<Output = Result<Outcome, Refusal>> + Send;
+}
+
+/// An endpoint with its owner.
+pub(crate) struct ShownEndpoint {
+    /// The endpoint.
+    pub(crate) endpoint: Endpoint,
+    /// Whose it is.
+    pub(crate) owner: Tenant,
+    /// When its merchant deleted it; empty when it is there.
+    pub(crate) deleted_at: String,
+}
+
+/// What the page of an endpoint has on both sites.
+pub(crate) struct EndpointView {
+    pub(crate) path: String,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) day: Vec<Fact>,
+    pub(crate) chart: Chart,
+    pub(crate) deliveries: Table,
+    pub(crate) all_deliveries: String,
+    /// `None` for the platform's own endpoint, which has no stream of its own.
+    pub(crate) undelivered: Option<Table>,
+    pub(crate) recovery: Option<recovery::Progress>,
+    /// The forms, when the visitor may send them.
+    pub(crate) forms: Option<Forms>,
+}
+
+/// What the forms begin with: what was typed, or what is so now.
+pub(crate) struct Forms {
+    pub(crate) version: i64,
+    pub(crate) enabled: bool,
+    pub(crate) of_merchant: bool,
+    pub(crate) overlap: bool,
+    pub(crate) url: String,
+    pub(crate) since: String,
+}
+
+/// The routes that both sites have.
+pub(crate) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new().merge(actions::routes::<W>()).merge(recovery::routes::<W>()).merge(explain::routes::<W>())
+}
+
+/// The path of a form of an endpoint, for the router.
+fn route<W: Visitor>(form: &str) -> String {
+    format!("{}/endpoints/{{endpoint}}/{form}", W::SITE.links.root)
+}
+
+/// What was typed, or otherwise what is so now.
+pub(crate) fn kept(typed: Option<&Form>, name: &str, now: impl ToString) -> String {
+    let typed = typed.map_or("", |form| form.text(name));
+    if typed.is_empty() { now.to_string() } else { typed.to_owned() }
+}
+
+/// What both sites show of an endpoint; `deliveries` are its newest ones.
+///
+/// # Errors
+/// Only what the store reports, and `not_found` for a recovery of another endpoint.
+pub(crate) async fn view<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+    deliveries: Table,
+    typed: Option<&Form>,
+) -> Result<EndpointView, Refusal> {
+    let ShownEndpoint { endpoint, owner, deleted_at } = shown;
+    let links = &W::SITE.links;
+    let day = visit.app.endpoint_day(owner, &endpoint.id).await?;
+    let alive = deleted_at.is_empty();
+    let of_merchant = alive && !owner.is_operator();
+    let since = endpoint.health.last_success_at.unwrap_or(endpoint.created_at);
+    Ok(EndpointView {
+        path: links.record("endpoints", endpoint.id.as_str()),
+        facts: facts(shown, visit),
+        day: day_facts(&day, visit.now),
+        chart: chart(&day.hours, visit.now),
+        deliveries,
+        all_deliveries: format!("{}/deliveries?endpoint={}", links.root, encoded(endpoint.id.as_str())),
+        undelivered: if of_merchant { Some(undelivered(visit, shown).await?) } else { None },
+        recovery: recovery::progress(visit, shown).await?,
+        forms: (alive && visit.may(W::MANAGES)).then(|| Forms {
+            version: endpoint.resource_version,
+            enabled: endpoint.status == EndpointStatus::Enabled,
+            of_merchant,
+            overlap: endpoint.previous_secret_expires_at.is_some_and(|until| until > visit.now),
+            url: kept(typed, "url", &endpoint.url),
+            since: kept(typed, "since", since),
+        }),
+    })
+}
+
+fn facts<W: Visitor>(shown: &ShownEndpoint, visit: &Visit<W>) -> Vec<Fact> {
+    let ShownEndpoint { endpoint, owner, deleted_at } = shown;
+    let health = &endpoint.health;
+    let owned = if owner.is_operator() {
+        [fact("Owner", Cell::text("the platform")), fact("Mode", Cell::Nothing)]
+    } else {
+        let mode = Cell::text(mode(owner.livemode));
+        [fact("Merchant", W::SITE.links.id(&owner.merchant_id)), fact("Mode", mode)]
+    };
+    let held = endpoint.held_until.filter(|until| *until > visit.now);
+    let certificate = endpoint.client_certificate.as_ref();
+    let mut facts = vec![
+        fact("URL", Cell::text(&endpoint.url)),
+        fact("Description", Cell::some(endpoint.description.clone())),
+        fact("Status", Cell::state(endpoint.status)),
+        fact("Disabled because", Cell::some(endpoint.disabled_reason)),
+        fact("Disabled", Cell::maybe_at(endpoint.disabled_at)),
+        fact("Health", Cell::state(health.state)),
+        fact("Held back until", Cell::maybe_at(held)),
+        fact("Held back because", Cell::some(held.and(endpoint.held_reason))),
+        fact("Failures since the last success", Cell::text(health.consecutive_failures)),
+        fact("Last success", Cell::maybe_at(health.last_success_at)),
+        fact("Last failure", Cell::maybe_at(health.last_failure_at)),
+        fact("Last answer", Cell::some(health.last_response_status)),
+        fact("Last error", Cell::some(health.last_error.clone())),
+        fact("Events", Cell::text(endpoint.enabled_events.join(", "))),
+        fact("Secret ends with", Cell::text(&endpoint.secret_hint)),
+        fact("Secret rotated", Cell::maybe_at(endpoint.secret_rotated_at)),
+        fact("Previous secret signs until", Cell::maybe_at(endpoint.previous_secret_expires_at)),
+        fact("Client certificate ends", Cell::maybe_at(certificate.map(|found| found.expires_at))),
+        fact("Created", Cell::at(endpoint.created_at)),
+        fact("Deleted", if deleted_at.is_empty() { Cell::Nothing } else { Cell::Time(deleted_at.clone()) }),
+    ];
+    facts.splice(2..2, owned);
+    facts
+}
+
+fn day_facts(day: &EndpointDay, now: Timestamp) -> Vec<Fact> {
+    let figures = &day.figures;
+    let good = figures.attempts - figures.failed_attempts;
+    let rate = (figures.attempts > 0).then(|| format!("{} %", good * 100 / figures.attempts.max(1)));
+    let took = |share| Cell::some(percentile(&figures.durations_ms, share).map(|ms| format!("{ms} ms")));
+    let age = figures.oldest_pending_at.map(|at| format!("{} ago", duration(now.as_ms() - at.as_ms())));
+    vec![
+        fact("Attempts in 24 hours", Cell::text(figures.attempts)),
+        fact("Of these successful", Cell::some(rate)),
+        fact("Failed for good", Cell::text(figures.failed_deliveries)),
+        fact("Latency, median", took(50)),
+        fact("Latency, 95th percentile", took(95)),
+        fact("Deliveries that wait", Cell::text(figures.pending)),
+        fact("Of these due now", Cell::text(figures.due)),
+        fact("Oldest of them", Cell::some(age)),
+    ]
+}
+
+async fn undelivered<W: Visitor>(visit: &Visit<W>, shown: &ShownEndpoint) -> Result<Table, Refusal> {
+    let id = shown.endpoint.id.clone();
+    let newest = ListRequest { limit: ROWS, cursor: None, filter: id.to_string() };
+    let filter = UndeliveredFilter::default();
+    let found = visit.app.undelivered_list(&shown.owner, Some(id), &newest, filter).await?;
+    let row = |item: &String| {
+        let event: Value = read(item)?;
+        let reason = member(&event, "reason");
+        let words = UndeliveredReason::parse(&reason).map_or(String::new(), recovery::words);
+        Ok(vec![
+            W::SITE.links.id(member(&event, "event_id")),
+            Cell::text(member(&event, "event_type")),
+            Cell::text(words),
+            time_of(&event, "created_at"),
+        ])
+    };
+    Ok(Table {
+        caption: "Newest events that have not arrived",
+        head: &["Event", "Type", "Why", "Created"],
+        rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        empty: "Everything has arrived.",
+    })
+}

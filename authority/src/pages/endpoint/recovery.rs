@@ -1,0 +1,177 @@
+//! Sending an endpoint what it missed: count first, then recover, then see how far it is.
+
+use askama::Template;
+use authority_domain::delivery::recovery::RecoveryStatus;
+use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::id::RecoveryId;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::post;
+use serde_json::{Value, json};
+
+use super::{KeepsEndpoints, ShownEndpoint, route};
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::form::{self, Form};
+use crate::pages::links::encoded;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Fact, fact, member, read, time_of};
+use crate::pages::visit::{Visit, done, submit};
+
+/// The result of a dry run.
+#[derive(Template)]
+#[template(path = "counted.html")]
+struct CountedPage {
+    shell: Shell,
+    path: String,
+    url: String,
+    since: String,
+    until: String,
+    matched: String,
+    complete: bool,
+}
+
+/// How far a recovery is.
+pub(crate) struct Progress {
+    pub(crate) id: String,
+    pub(crate) running: bool,
+    pub(crate) facts: Vec<Fact>,
+    /// For the bar: what was enqueued, of what was matched.
+    pub(crate) enqueued: i64,
+    pub(crate) matched: i64,
+}
+
+/// The routes.
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new()
+        .route(&route::<W>("recover/count"), post(count::<W>))
+        .route(&route::<W>("recover"), post(recover::<W>))
+        .route(&route::<W>("recoveries/{recovery}/cancel"), post(cancel::<W>))
+}
+
+fn body(form: &Form, dry_run: bool) -> Value {
+    let since = Some(form.text("since").into());
+    form::body([("since", since), ("until", form.given("until")), ("dry_run", Some(dry_run.into()))])
+}
+
+async fn count<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
+        let shown = W::endpoint(&visit, &id).await?;
+        // A dry run writes nothing, so neither an idempotency key nor the audit log has it.
+        let mutation = visit.mutation("endpoints.recover", &form);
+        let holder = visit.who.holder(&shown.owner);
+        let endpoint = Some(shown.endpoint.id.clone());
+        match visit.app.endpoint_recover(holder, mutation, endpoint, body(&form, true)).await {
+            Ok(answer) => {
+                let found: Value = read(&answer.body)?;
+                visit.page(&CountedPage {
+                    shell: visit.shell.clone(),
+                    path: W::SITE.links.record("endpoints", &id),
+                    url: shown.endpoint.url,
+                    since: form.text("since").to_owned(),
+                    until: form.text("until").to_owned(),
+                    matched: member(&found, "matched"),
+                    complete: found.get("complete") == Some(&Value::Bool(true)),
+                })
+            }
+            Err(refusal) => {
+                visit.refused(refusal);
+                W::endpoint_page(&visit, &id, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+async fn recover<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
+        let ShownEndpoint { endpoint, owner, .. } = W::endpoint(&visit, &id).await?;
+        let mutation = visit.mutation("endpoints.recover", &form);
+        let begun = visit
+            .app
+            .endpoint_recover(visit.who.holder(&owner), mutation, Some(endpoint.id), body(&form, false))
+            .await;
+        match begun {
+            Ok(answer) => {
+                let found: Value = read(&answer.body)?;
+                let recovery = encoded(&member(&found, "id"));
+                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
+                Ok(done(&path, "recovering"))
+            }
+            Err(refusal) => {
+                visit.refused(refusal);
+                W::endpoint_page(&visit, &id, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+async fn cancel<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path((id, recovery)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
+        let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
+        let mutation = visit.mutation("recoveries.cancel", &form);
+        let named = RecoveryId::parse(&recovery);
+        match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named, json!({})).await {
+            Ok(_) => {
+                let recovery = encoded(&recovery);
+                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
+                Ok(done(&path, "recovery-cancelled"))
+            }
+            Err(refusal) => {
+                visit.refused(refusal);
+                W::endpoint_page(&visit, &id, Some(&form)).await
+            }
+        }
+    })
+    .await
+}
+
+/// The recovery that the page was asked for, if it is one of this endpoint.
+pub(super) async fn progress<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+) -> Result<Option<Progress>, Refusal> {
+    let Some(id) = RecoveryId::parse(visit.asked("recovery")) else { return Ok(None) };
+    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), Some(id)).await?;
+    let found: Value = read(&answer.body)?;
+    let text = |name: &str| member(&found, name);
+    if text("endpoint_id") != shown.endpoint.id.as_str() {
+        return Err(Refusal::not_found("recovery"));
+    }
+    let number = |name: &str| found.get(name).and_then(Value::as_i64).unwrap_or(0);
+    Ok(Some(Progress {
+        id: text("id"),
+        running: text("status") == RecoveryStatus::Running.as_str(),
+        facts: vec![
+            fact("Status", Cell::state(text("status"))),
+            fact("Events found", Cell::text(number("matched"))),
+            fact("Of these sent or waiting", Cell::text(number("enqueued"))),
+            fact("Since", time_of(&found, "since")),
+            fact("Begun", time_of(&found, "created_at")),
+            fact("Ended", time_of(&found, "finished_at")),
+        ],
+        enqueued: number("enqueued"),
+        matched: number("matched"),
+    }))
+}
+
+/// Why an event has not arrived, in words.
+pub(super) fn words(reason: UndeliveredReason) -> String {
+    reason.as_str().replace('_', " ")
+}

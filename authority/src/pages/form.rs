@@ -1,0 +1,93 @@
+//! The form of a request: read within a bound, its members taken one by one.
+
+use std::collections::BTreeMap;
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
+use axum::body::Body;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Method};
+use http_body_util::{BodyExt as _, Limited};
+use serde_json::Value;
+use url::form_urlencoded;
+
+use crate::app::IdempotencyKey;
+use crate::http::idempotency_key::fingerprint;
+
+/// More than a form needs that holds no body of a delivery.
+pub(crate) const SMALL: usize = 64 * 1024;
+
+/// A body of a delivery, in the form's own encoding, with what surrounds it.
+pub(crate) const WITH_A_BODY: usize = 1024 * 1024;
+
+/// The token of the session.
+const TOKEN: &str = "_token";
+/// The idempotency key.
+const ONCE: &str = "_once";
+/// The version of the record that the form was made for.
+const VERSION: &str = "_version";
+
+/// The body of the API's request: what was left empty is left out.
+pub(crate) fn body<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let given = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(given.collect())
+}
+
+/// What was typed. Has no `Debug`: it may hold a key.
+#[derive(Clone)]
+pub(crate) struct Form(BTreeMap<String, String>);
+
+impl Form {
+    /// Reads the body, up to `limit` bytes; of members that are given twice the last one counts.
+    ///
+    /// # Errors
+    /// `unsupported_media_type`, `payload_too_large`.
+    pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Self, Refusal> {
+        let media = headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default();
+        let essence = media.split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            return Err(Refusal::new(ErrorCode::UnsupportedMediaType, "The body must be a form."));
+        }
+        let body = Limited::new(body, limit).collect().await.map_err(|_| {
+            Refusal::new(ErrorCode::PayloadTooLarge, "The form is too large, or did not arrive whole.")
+        })?;
+        Ok(Self(form_urlencoded::parse(&body.to_bytes()).into_owned().collect()))
+    }
+
+    /// What was typed, without the blanks around it; empty when there is no such member.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", |text| text.trim())
+    }
+
+    /// A text of several lines, as it was pasted: browsers send their ends as CR LF.
+    pub(crate) fn lines(&self, name: &str) -> String {
+        self.0.get(name).map_or_else(String::new, |text| text.replace("\r\n", "\n"))
+    }
+
+    /// A text for the body of a request; `None` when nothing was typed.
+    pub(crate) fn given(&self, name: &str) -> Option<Value> {
+        Some(self.text(name)).filter(|text| !text.is_empty()).map(Value::from)
+    }
+
+    /// The token of the session.
+    pub(crate) fn token(&self) -> &str {
+        self.text(TOKEN)
+    }
+
+    /// The version of the record that the form was made for.
+    pub(crate) fn version(&self) -> Option<i64> {
+        self.text(VERSION).parse().ok()
+    }
+
+    /// The idempotency key of this form. A form without one, which no page of ours has, gets none.
+    pub(crate) fn idempotency(&self, path: &str) -> Option<IdempotencyKey> {
+        let key = self.text(ONCE);
+        if key.len() != 32 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let typed = self.0.iter().filter(|(name, _)| !name.starts_with('_'));
+        let canonical = form_urlencoded::Serializer::new(String::new()).extend_pairs(typed).finish();
+        let fingerprint = fingerprint(&Method::POST, path, "", &canonical);
+        Some(IdempotencyKey { key: key.to_owned(), fingerprint })
+    }
+}

@@ -1,0 +1,231 @@
+//! One request to a site by somebody who has a session: who it is, what it may see, and how it is answered.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::cause::TraceParent;
+use authority_domain::id::RequestId;
+use authority_domain::refusal::Refusal;
+use authority_domain::time::Timestamp;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use http::request::Parts;
+use subtle::ConstantTimeEq;
+use url::form_urlencoded;
+
+use super::answer::{foreign_form, html, redirect, refused};
+use super::form::{self, Form};
+use super::shell::{Refused, Shell};
+use super::{Visitor, origin};
+use crate::app::lists::ListRequest;
+use crate::app::{App, IfMatch, Mutation};
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::http::request_id;
+use crate::http::trace_context::RequestTrace;
+
+/// Rows of a list on one page.
+const ROWS: u16 = 25;
+
+/// A request of somebody who has a session.
+pub(crate) struct Visit<W> {
+    /// The use cases.
+    pub(crate) app: App,
+    /// Whoever asks.
+    pub(crate) who: W,
+    /// The time of the request.
+    pub(crate) now: Timestamp,
+    /// The frame of the page.
+    pub(crate) shell: Shell,
+    query: BTreeMap<String, String>,
+    path: String,
+    request_id: RequestId,
+    trace: Option<TraceParent>,
+}
+
+/// What a handler makes of a request.
+pub(crate) enum Outcome {
+    /// A page with its status.
+    Page(StatusCode, String),
+    /// Somewhere else: what follows a form that was done.
+    Redirect(String),
+}
+
+/// Answers a request that reads.
+pub(crate) async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
+where
+    W: Visitor,
+    F: FnOnce(Visit<W>) -> Fut,
+    Fut: Future<Output = Result<Outcome, Refusal>>,
+{
+    let (parts, _) = request.into_parts();
+    let id = request_id_of(&parts);
+    match enter::<W>(&state, &parts, W::READS, Policy::Read).await {
+        Ok(visit) => {
+            let who = visit.who.clone();
+            let turn = state.pages.turn(who.client()).await;
+            let outcome = match turn {
+                Ok(_turn) => act(visit).await,
+                Err(refusal) => Err(refusal),
+            };
+            answered(&state, outcome, &who, false, &id)
+        }
+        Err(response) => response,
+    }
+}
+
+/// Answers a form. It must carry the token of the session and come from this origin. `policy` is what the operation of
+/// the API counts against.
+pub(crate) async fn submit<W, F, Fut>(
+    state: AppState,
+    request: Request,
+    scopes: &[W::Scope],
+    policy: Policy,
+    act: F,
+) -> Response
+where
+    W: Visitor,
+    F: FnOnce(Visit<W>, Form) -> Fut,
+    Fut: Future<Output = Result<Outcome, Refusal>>,
+{
+    let (parts, body) = request.into_parts();
+    let id = request_id_of(&parts);
+    let visit = match enter::<W>(&state, &parts, scopes, policy).await {
+        Ok(visit) => visit,
+        Err(response) => return response,
+    };
+    let form = match Form::read(&parts.headers, body, form::WITH_A_BODY).await {
+        Ok(form) => form,
+        Err(refusal) => return refused::<W>(&refusal, &id),
+    };
+    let given = form.token().as_bytes();
+    if !bool::from(given.ct_eq(visit.who.form_token().as_bytes())) || !origin::is_ours(&parts.headers) {
+        return foreign_form::<W>(&id);
+    }
+    let who = visit.who.clone();
+    let outcome = act(visit, form).await;
+    answered(&state, outcome, &who, true, &id)
+}
+
+/// A path of the site where there is nothing.
+pub(crate) async fn nowhere<W: Visitor>(State(state): State<AppState>, request: Request) -> Response {
+    show::<W, _, _>(state, request, async |_| Err(Refusal::not_found("page"))).await
+}
+
+/// A path of the site, asked with a method that it does not have.
+pub(crate) async fn wrong_method<W: Visitor>(request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
+    refused::<W>(&refusal, &request_id_of(&parts))
+}
+
+/// The session, if it may do this; otherwise the answer.
+async fn enter<W: Visitor>(
+    state: &AppState,
+    parts: &Parts,
+    scopes: &[W::Scope],
+    policy: Policy,
+) -> Result<Visit<W>, Response> {
+    let id = request_id_of(parts);
+    let no = |refusal: Refusal| refused::<W>(&refusal, &id);
+    let Some(who) = W::of(state, parts).await.map_err(no)? else { return Err(W::nobody(state, parts)) };
+    who.limit(state, policy).map_err(no)?;
+    state.unsent.check(who.credential()).map_err(no)?;
+    if !scopes.is_empty() {
+        who.check_scope(scopes).map_err(no)?;
+    }
+    let query: BTreeMap<String, String> =
+        form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let dice = state.app.dice.clone();
+    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), dice);
+    if parts.method.is_safe() && query.get("follow").is_some_and(|follow| follow == "yes") {
+        shell.follow();
+    }
+    Ok(Visit {
+        app: state.app.clone(),
+        now: state.app.now(),
+        shell,
+        who,
+        query,
+        path: parts.uri.path().to_owned(),
+        request_id: id,
+        trace: parts.extensions.get().and_then(|RequestTrace(trace)| *trace),
+    })
+}
+
+impl<W: Visitor> Visit<W> {
+    /// A value of the query; empty when there is none.
+    pub(crate) fn asked(&self, name: &str) -> &str {
+        self.query.get(name).map_or("", |text| text.trim())
+    }
+
+    /// The page of a list that is asked for. `filter` is what its cursors are bound to.
+    pub(crate) fn list_request(&self, filter: &str) -> ListRequest {
+        let cursor = Some(self.asked("cursor").to_owned()).filter(|cursor| !cursor.is_empty());
+        ListRequest { limit: ROWS, cursor, filter: filter.to_owned() }
+    }
+
+    /// Whether the visitor has any of these scopes, so that a page shows only what it may see and send.
+    pub(crate) fn may(&self, scopes: &[W::Scope]) -> bool {
+        self.who.may(scopes)
+    }
+
+    /// The write that a form asks for, under the name that the API has for it.
+    pub(crate) fn mutation(&self, operation: &'static str, form: &Form) -> Mutation {
+        Mutation {
+            operation,
+            request_id: self.request_id.clone(),
+            trace: self.trace,
+            idempotency: form.idempotency(&self.path),
+            if_match: form.version().map(IfMatch::Version),
+            author: Some(self.who.author()),
+        }
+    }
+
+    /// The same request with a refusal on its page, for a form that is shown again.
+    pub(crate) fn refused(&mut self, refusal: Refusal) {
+        self.shell.refused = Some(Refused::from(refusal));
+    }
+
+    /// A page; its status is that of the refusal that it shows.
+    ///
+    /// # Errors
+    /// `internal_error` when the template fails.
+    pub(crate) fn page(&self, template: &impl Template) -> Result<Outcome, Refusal> {
+        let status = self.shell.refused.as_ref().map_or(200, |refused| refused.status);
+        let html = template.render().map_err(|_| Refusal::internal())?;
+        Ok(Outcome::Page(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), html))
+    }
+}
+
+/// Sends the browser to `path` and lets that page say what was done.
+pub(crate) fn done(path: &str, what: &str) -> Outcome {
+    let joint = if path.contains('?') { '&' } else { '?' };
+    Outcome::Redirect(format!("{path}{joint}done={what}"))
+}
+
+fn answered<W: Visitor>(
+    state: &AppState,
+    outcome: Result<Outcome, Refusal>,
+    who: &W,
+    wrote: bool,
+    id: &RequestId,
+) -> Response {
+    let held = outcome.and_then(|outcome| {
+        Ok(match outcome {
+            Outcome::Redirect(path) => redirect(&path),
+            Outcome::Page(status, page) => {
+                html(status, state.unsent.hold(who.credential(), page.into(), wrote)?)
+            }
+        })
+    });
+    held.unwrap_or_else(|refusal| refused::<W>(&refusal, id))
+}
+
+/// The id of a request, as its answer names it.
+pub(crate) fn request_id_of(parts: &Parts) -> RequestId {
+    let id = parts.extensions.get::<request_id::RequestId>().map_or("", |id| id.as_str());
+    RequestId::from_store(id.to_owned())
+}

@@ -1,0 +1,127 @@
+//! One of the merchant's endpoints, and the forms that only the merchant has: change it, disable and enable it.
+
+use askama::Template;
+use authority_domain::endpoint::EndpointStatus;
+use authority_domain::id::EndpointId;
+use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::{LINKS, Visit, endpoints};
+use crate::app::endpoint::merchant::Holder;
+use crate::app::lists::ListRequest;
+use crate::app::portal::sessions::PortalVisitor;
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::endpoint::actions::act;
+use crate::pages::endpoint::{self, EndpointView, KeepsEndpoints, ROWS, ShownEndpoint, kept};
+use crate::pages::form::{self, Form};
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, read};
+use crate::pages::visit::{Outcome, show};
+use crate::pages::{Visitor as _, delivery, filters};
+
+#[derive(Template)]
+#[template(path = "merchants_endpoint.html")]
+struct Page {
+    shell: Shell,
+    view: EndpointView,
+    events: String,
+    description: String,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/portal/endpoints/{endpoint}", get(one))
+        .route("/portal/endpoints/{endpoint}/change", post(change))
+        .route("/portal/endpoints/{endpoint}/disable", post(disable))
+        .route("/portal/endpoints/{endpoint}/enable", post(enable))
+        .merge(endpoint::routes::<PortalVisitor>())
+}
+
+impl KeepsEndpoints for PortalVisitor {
+    async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
+        let caller = &visit.who.caller;
+        caller.check_scope(Self::MANAGES)?;
+        let answer = visit.app.endpoint_get(caller, EndpointId::parse(id)).await?;
+        Ok(ShownEndpoint {
+            endpoint: read(&answer.body)?,
+            owner: caller.tenant.clone(),
+            deleted_at: String::new(),
+        })
+    }
+
+    fn holder(&self, _: &Tenant) -> Holder {
+        Holder::from(&self.caller)
+    }
+
+    async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+        let shown = Self::endpoint(visit, id).await?;
+        let endpoint = &shown.endpoint;
+        let newest = ListRequest { limit: ROWS, cursor: None, filter: endpoint.id.to_string() };
+        let of = Some(endpoint.id.clone());
+        let deliveries =
+            visit.app.deliveries_list(&visit.who.caller, of, &newest, DeliveryFilter::default()).await?;
+        let deliveries = delivery::table(&deliveries.items, &LINKS)?;
+        visit.page(&Page {
+            shell: visit.shell.clone(),
+            view: endpoint::view(visit, &shown, deliveries, typed).await?,
+            events: kept(typed, "events", endpoint.enabled_events.join(" ")),
+            description: kept(typed, "description", endpoint.description.clone().unwrap_or_default()),
+        })
+    }
+}
+
+async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    show::<PortalVisitor, _, _>(state, request, async |visit| {
+        PortalVisitor::endpoint_page(&visit, &id, None).await
+    })
+    .await
+}
+
+async fn change(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+        let body = form::body([
+            ("url", Some(form.text("url").into())),
+            ("enabled_events", Some(endpoints::events(form))),
+            ("description", Some(form.given("description").unwrap_or(Value::Null))),
+        ]);
+        patched(visit, form, &shown, body, "changed").await
+    })
+    .await
+}
+
+async fn disable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+        patched(visit, form, &shown, json!({ "status": EndpointStatus::Disabled }), "disabled").await
+    })
+    .await
+}
+
+async fn enable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+        patched(visit, form, &shown, json!({ "status": EndpointStatus::Enabled }), "enabled").await
+    })
+    .await
+}
+
+/// Changes the endpoint as the API's PATCH does; `what` was done, unless it was like this already.
+async fn patched(
+    visit: &Visit,
+    form: &Form,
+    shown: &ShownEndpoint,
+    body: Value,
+    what: &'static str,
+) -> Result<&'static str, Refusal> {
+    let mutation = visit.mutation("endpoints.change", form);
+    let id = Some(shown.endpoint.id.clone());
+    let answer = visit.app.endpoint_change(&visit.who.caller, mutation, id, body).await?;
+    let same = answer.version == Some(shown.endpoint.resource_version);
+    Ok(if same && !answer.replayed { "unchanged" } else { what })
+}

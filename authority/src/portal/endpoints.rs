@@ -1,0 +1,104 @@
+//! The merchant's endpoints: the list, and a new one, whose secret is shown once.
+
+use askama::Template;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use serde_json::Value;
+
+use super::{LINKS, Visit};
+use crate::app::portal::sessions::PortalVisitor;
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::endpoint::actions::secret_page;
+use crate::pages::endpoint::kept;
+use crate::pages::form::{self, Form};
+use crate::pages::links::encoded;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table, member, read, time_of};
+use crate::pages::visit::{Outcome, show, submit};
+use crate::pages::{Visitor as _, filters};
+
+const PATH: &str = "/portal/endpoints";
+
+#[derive(Template)]
+#[template(path = "endpoints.html")]
+struct Page {
+    shell: Shell,
+    table: Table,
+    next: Option<String>,
+    url: String,
+    events: String,
+    description: String,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new().route(PATH, get(list).post(create))
+}
+
+async fn list(State(state): State<AppState>, request: Request) -> Response {
+    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit, None).await).await
+}
+
+async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+    let caller = &visit.who.caller;
+    caller.check_scope(PortalVisitor::MANAGES)?;
+    let found = visit.app.endpoints_list(caller, &visit.list_request(""), Vec::new()).await?;
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        table: table(&found.items)?,
+        next: found.next_cursor.map(|cursor| format!("{PATH}?cursor={}", encoded(&cursor))),
+        url: kept(typed, "url", ""),
+        events: kept(typed, "events", "*"),
+        description: kept(typed, "description", ""),
+    })
+}
+
+fn table(items: &[String]) -> Result<Table, Refusal> {
+    let row = |item: &String| {
+        let endpoint: Value = read(item)?;
+        let text = |name: &str| member(&endpoint, name);
+        let health = endpoint.get("health").unwrap_or(&Value::Null);
+        Ok(vec![
+            Cell::link(text("url"), LINKS.record("endpoints", &text("id"))),
+            Cell::text(text("description")),
+            Cell::state(text("status")),
+            Cell::state(member(health, "state")),
+            time_of(health, "last_success_at"),
+        ])
+    };
+    Ok(Table {
+        caption: "Endpoints, newest first",
+        head: &["Endpoint", "Description", "Status", "Health", "Last success"],
+        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        empty: "There is no endpoint yet.",
+    })
+}
+
+async fn create(State(state): State<AppState>, request: Request) -> Response {
+    let act = async |mut visit: Visit, form: Form| {
+        let mutation = visit.mutation("endpoints.create", &form);
+        let body = form::body([
+            ("url", Some(form.text("url").into())),
+            ("enabled_events", Some(events(&form))),
+            ("description", form.given("description")),
+        ]);
+        match visit.app.endpoint_create(&visit.who.caller, mutation, body).await {
+            Ok(answer) => secret_page(&visit, &answer, "created"),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit, Some(&form)).await
+            }
+        }
+    };
+    submit(state, request, PortalVisitor::MANAGES, Policy::Write, act).await
+}
+
+/// The event types that were typed, between blanks or commas.
+pub(super) fn events(form: &Form) -> Value {
+    let typed = form.text("events").split([',', ' ', '\n', '\r']);
+    typed.filter(|name| !name.is_empty()).map(Value::from).collect()
+}

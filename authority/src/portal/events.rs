@@ -1,0 +1,115 @@
+//! Events: the stream, newest first, and one with its content and what became of it at each endpoint.
+
+use askama::Template;
+use authority_domain::id::EventId;
+use authority_domain::list_filter::EventFilter;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use verify_core::catalog::EventType;
+
+use super::visitor::EVENTS;
+use super::{LINKS, Visit};
+use crate::app::portal::sessions::PortalVisitor;
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::links::encoded;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table, fact, member, read, time_of};
+use crate::pages::visit::{Outcome, done, show, submit};
+use crate::pages::{self, Visitor as _, filters};
+
+#[derive(Template)]
+#[template(path = "events.html")]
+struct List {
+    shell: Shell,
+    kind: &'static str,
+    kinds: Vec<&'static str>,
+    /// This list, so that it can be loaded again.
+    here: String,
+    table: Table,
+    next: Option<String>,
+}
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/portal/events", get(list))
+        .route("/portal/events/{event}", get(event))
+        .route("/portal/events/{event}/replay", post(replay))
+}
+
+async fn list(State(state): State<AppState>, request: Request) -> Response {
+    show::<PortalVisitor, _, _>(state, request, async |visit| {
+        visit.who.check_scope(EVENTS)?;
+        let asked = visit.asked("type");
+        let kinds = EventType::ALL.map(|kind| kind.as_str());
+        let kind = kinds.into_iter().find(|kind| *kind == asked).unwrap_or_default();
+        let filter = EventFilter {
+            types: Some(kind.to_owned()).filter(|kind| !kind.is_empty()).into_iter().collect(),
+            ..EventFilter::default()
+        };
+        let tenant = visit.who.caller.tenant.clone();
+        let found = visit.app.stream_list(&visit.list_request(kind), tenant, filter).await?;
+        let here = format!("/portal/events?type={kind}");
+        let next = found.next_cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor)));
+        let table = table(&found.items)?;
+        visit.page(&List { shell: visit.shell.clone(), kind, kinds: kinds.into(), here, table, next })
+    })
+    .await
+}
+
+fn table(items: &[String]) -> Result<Table, Refusal> {
+    let row = |item: &String| {
+        let event: Value = read(item)?;
+        let about = pages::event::about(&event);
+        let number = member(about, "order_number");
+        let subject = if number.is_empty() { member(about, "id") } else { number };
+        Ok(vec![
+            LINKS.id(member(&event, "id")),
+            Cell::text(member(&event, "type")),
+            Cell::text(member(&event, "sequence")),
+            Cell::text(subject),
+            time_of(&event, "created_at"),
+        ])
+    };
+    Ok(Table {
+        caption: "Events, newest first",
+        head: &["Event", "Type", "Sequence", "About", "Created"],
+        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        empty: "There are none.",
+    })
+}
+
+async fn event(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit, &id).await).await
+}
+
+async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+    visit.who.check_scope(EVENTS)?;
+    let caller = &visit.who.caller;
+    let history = visit.app.portal_event(caller, EventId::parse(id)).await?;
+    let object = history.events.first().map_or(&Value::Null, pages::event::about);
+    let more = vec![fact("Order", Cell::text(member(object, "order_number")))];
+    let sees_fates = visit.may(PortalVisitor::MANAGES);
+    pages::event::page(visit, &history, &caller.tenant, more, sees_fates)
+}
+
+async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
+    let act = async |mut visit: Visit, form: pages::form::Form| {
+        let endpoint = form.text("endpoint");
+        let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
+        let mutation = visit.mutation("events.replay", &form);
+        match visit.app.event_replay(&visit.who.caller, mutation, EventId::parse(&id), body).await {
+            Ok(_) => Ok(done(&LINKS.record("events", &id), "replayed")),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit, &id).await
+            }
+        }
+    };
+    submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await
+}

@@ -1,0 +1,51 @@
+//! The merchant portal: pages on the merchant listener, below `/portal` (contract 20).
+//!
+//! The platform's operator makes a link and hands it on; whoever opens it (`enter`) has a session of one merchant and
+//! mode, with the scopes that the operator chose ([`crate::app::portal::sessions`]). Pages and forms are those of
+//! `pages`, asked with the merchant's own use cases: what belongs to another merchant or mode does not exist
+//! here. Each page checks its scope: `events:read` for events, `webhooks:manage` for endpoints and deliveries.
+//!
+//! The listener is public. A link or session that does not work counts against the address that it comes from like a
+//! wrong key; what a session does counts against its merchant's limits like the API's requests. Deliberately absent:
+//! API keys, which only the operator manages, and anything of its own that changes records.
+
+mod deliveries;
+mod endpoint;
+mod endpoints;
+mod enter;
+mod events;
+mod home;
+mod visitor;
+
+use axum::Router;
+
+use crate::app::portal::sessions::PortalVisitor;
+use crate::http::entry::AppState;
+use crate::pages;
+use crate::pages::links::Links;
+use crate::pages::{Site, visit};
+
+/// The portal.
+static PORTAL: Site = Site { name: "Portal", links: LINKS, search: false };
+
+/// Its pages.
+const LINKS: Links = Links {
+    root: "/portal",
+    rooms: &[("evt", "events"), ("dlv", "deliveries"), ("we", "endpoints")],
+    otherwise: None,
+};
+
+/// A request of a visitor.
+type Visit = visit::Visit<PortalVisitor>;
+
+/// The portal's routes, for the merchant listener.
+pub fn routes() -> Router<AppState> {
+    let pages = Router::new()
+        .merge(enter::routes())
+        .merge(home::routes())
+        .merge(events::routes())
+        .merge(deliveries::routes())
+        .merge(endpoints::routes())
+        .merge(endpoint::routes());
+    pages::site::<PortalVisitor>(pages)
+}

@@ -1,0 +1,91 @@
+//! Whoever has a session of the portal.
+
+use authority_domain::audit_log::Author;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::id::KeyId;
+use authority_domain::merchant::scope::Scope;
+use authority_domain::refusal::Refusal;
+use axum::response::Response;
+use http::request::Parts;
+
+use super::{LINKS, PORTAL, enter};
+use crate::app::portal::sessions::PortalVisitor;
+use crate::http::bearer;
+use crate::http::entry::{AppState, failed};
+use crate::http::rate_limit::Policy;
+use crate::pages::answer::cookie;
+use crate::pages::links::mode;
+use crate::pages::shell::Place;
+use crate::pages::{Site, Visitor};
+
+/// What pages of events need.
+pub(super) const EVENTS: &[Scope] = &[Scope::EventsRead];
+
+impl Visitor for PortalVisitor {
+    type Scope = Scope;
+
+    const SITE: &'static Site = &PORTAL;
+    const READS: &'static [Scope] = &[];
+    const MANAGES: &'static [Scope] = &[Scope::WebhooksManage];
+
+    async fn of(state: &AppState, parts: &Parts) -> Result<Option<Self>, Refusal> {
+        match cookie(&parts.headers, enter::COOKIE) {
+            Some(cookie) => state.app.portal_session(cookie).await,
+            None => Ok(None),
+        }
+    }
+
+    fn nobody(state: &AppState, parts: &Parts) -> Response {
+        let refusal = match cookie(&parts.headers, enter::COOKIE) {
+            Some(_) => bearer::invalid(),
+            None => Refusal::new(ErrorCode::MissingCredential, "There is no session."),
+        };
+        enter::ended(failed(state, parts, refusal), parts)
+    }
+
+    fn limit(&self, state: &AppState, policy: Policy) -> Result<(), Refusal> {
+        state.limiter.check(&self.caller.tenant, &self.caller.merchant.limits, policy).1
+    }
+
+    fn may(&self, any_of: &[Scope]) -> bool {
+        self.caller.may(any_of)
+    }
+
+    fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
+        self.caller.check_scope(any_of)
+    }
+
+    fn author(&self) -> Author {
+        Author::PortalSession(self.session_id.clone())
+    }
+
+    fn credential(&self) -> &KeyId {
+        &self.caller.key_id
+    }
+
+    fn client(&self) -> &str {
+        self.caller.tenant.merchant_id.as_str()
+    }
+
+    fn form_token(&self) -> &str {
+        &self.form_token
+    }
+
+    fn name(&self) -> String {
+        format!("{} ({})", self.caller.merchant.name, mode(self.caller.tenant.livemode))
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let places: [(&'static str, &str, &[Scope]); 3] = [
+            ("Endpoints", "endpoints", Self::MANAGES),
+            ("Deliveries", "deliveries", Self::MANAGES),
+            ("Events", "events", EVENTS),
+        ];
+        let seen = places.into_iter().filter(|(_, _, scopes)| self.may(scopes));
+        seen.map(|(name, room, _)| Place { name, path: format!("{}/{room}", LINKS.root) }).collect()
+    }
+
+    fn way_back(&self) -> Option<&str> {
+        self.return_url.as_deref()
+    }
+}

@@ -1,0 +1,85 @@
+// What the tests of the console's and of the portal's pages share: a browser, a receiver that has moved, and axe.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import process from "node:process";
+import { chromium } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const screenshots = process.env.SCREENSHOTS;
+
+/** A text that a page must only show. */
+export const HOSTILE = "<img src=x onerror=alert(1)> \u202egnp.exe & \u200b\"quoted\" " + "long".repeat(60);
+
+/** Chromium, which reaches this machine alone. */
+export const launched = () => chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  // Whoever is root has no sandbox to be had; names are not even looked up.
+  chromiumSandbox: process.getuid() !== 0,
+  args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+});
+
+/** A receiver that has moved: it takes deliveries at /hooks and knows no other path. */
+export async function moved() {
+  const arrived = [];
+  const server = createServer((request, response) => {
+    const taken = request.url === "/hooks";
+    if (taken) arrived.push(request.headers["service-event-id"]);
+    request.resume().on("end", () => response.writeHead(taken ? 200 : 404).end(taken ? "" : HOSTILE));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}`, arrived, close };
+}
+
+/** Waits until nothing is sent to the endpoint any more. */
+export async function settled(service, endpoint) {
+  for (;;) {
+    const { data } = await service.operator("GET", `/deliveries?endpoint_id=${endpoint}&status=pending`);
+    if (data.length === 0) return;
+  }
+}
+
+/** Loads the page again until the recovery is this far. */
+export async function says(page, status) {
+  while (await page.locator("section .state", { hasText: status }).count() === 0) {
+    await page.getByRole("link", { name: "Look again" }).click();
+  }
+}
+
+/**
+ * Has axe look at every page, light and dark, narrow and wide. `enter` lets a page in; `pages` are names and addresses. The
+ * page `follows` loads itself again because whoever looks at it has asked for that, which axe cannot know (WCAG 2.2.1).
+ */
+export async function looked(browser, site, pages, enter) {
+  if (screenshots) mkdirSync(screenshots, { recursive: true });
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [360, 1600]) {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+      const page = await context.newPage();
+      const complaints = [];
+      page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+      await enter(page);
+      for (const [name, address] of Object.entries(pages)) {
+        await page.goto(address);
+        await page.evaluate(AXE);
+        const rules = { "meta-refresh": { enabled: name !== "follows" } };
+        const { violations } = await page.evaluate((rules) => globalThis.axe.run({ rules }), rules);
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        assert.deepEqual(found, [], `${name}, ${colorScheme}, ${width}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, `${name} is ${wide} wide at ${width}`);
+        if (screenshots) {
+          await page.screenshot({ path: `${screenshots}/${site}-${name}-${colorScheme}-${width}.png`, fullPage: true });
+        }
+      }
+      assert.deepEqual(complaints.filter((text) => !/status of (403|404)/.test(text)), []);
+      await context.close();
+    }
+  }
+}

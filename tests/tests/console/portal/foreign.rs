@@ -1,0 +1,247 @@
+//! What belongs to others, what a scope leaves out, forms of other sites, texts that act on nothing, and the headers.
+
+use serde_json::{Value, json};
+use tests::authority::{Authority, Database};
+use tests::merchant::{Endpoint, Merchant, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Receiver};
+
+use super::{ALL, entered, link_with, opened};
+use crate::browser::{Browser, audit, encoded, hidden};
+use crate::hostile::{POLICY, without_values};
+
+on_both_databases!(
+    what_is_anothers_is_not_there,
+    a_session_sees_and_does_what_its_scopes_allow,
+    a_form_of_anybody_else_does_nothing,
+    texts_of_others_are_texts,
+    every_answer_has_the_headers_and_is_small,
+);
+
+/// Every page and form of a record that a merchant has.
+fn paths(endpoint: &Endpoint, delivery: &Value) -> (Vec<String>, Vec<String>) {
+    let one = format!("/portal/endpoints/{}", endpoint.id);
+    let event = format!("/portal/events/{}", text(delivery, "event_id"));
+    let delivery = format!("/portal/deliveries/{}", text(delivery, "id"));
+    let list = format!("/portal/deliveries?endpoint={}", endpoint.id);
+    let forms =
+        ["change", "disable", "enable", "rotate", "retire", "test", "recover/count", "recover", "explain"];
+    let mut posts: Vec<String> = forms.iter().map(|form| format!("{one}/{form}")).collect();
+    posts.extend([format!("{event}/replay"), format!("{delivery}/retry")]);
+    (vec![one.clone(), format!("{one}/explain"), event, delivery, list], posts)
+}
+
+async fn what_is_anothers_is_not_there(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let (merchant, other) =
+        (Merchant::create(&authority, "acme").await, Merchant::create(&authority, "other").await);
+    let receiver = Receiver::accepting().await;
+    let sink = json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] });
+    let sink = authority.operator().post("/sink", &sink).await.expect(201);
+    let endpoint = other.endpoint(&receiver.url("/hook"), &["*"]).await;
+    other.paid_order().await;
+    authority.nothing_pending().await;
+    let delivery = other.deliveries(&endpoint).await.remove(0);
+    let (pages, posts) = paths(&endpoint, &delivery);
+    let own = entered(&other, ALL).await;
+    for page in &pages {
+        let html = own.page(page).await;
+        assert!(!html.contains("/sink"), "the platform's own endpoint is none of theirs: {html}");
+    }
+    let live = format!("/merchants/{}/live/portal-sessions", other.id);
+    let live = opened(&other.operator.post(&live, &json!({ "scopes": ALL })).await.expect(201)).await;
+    let before = other.endpoint_now(&endpoint).await;
+    let done = audit(&authority).await.len();
+    for stranger in [entered(&merchant, ALL).await, live] {
+        let form = hidden(&stranger.page("/portal/endpoints").await, "/portal/endpoints").unwrap();
+        for page in &pages {
+            let reply = stranger.get(page).await;
+            assert_eq!(reply.status, 404, "{page}: {}", reply.text());
+        }
+        for post in &posts {
+            let typed = [
+                ("url", "https://evil.example/"),
+                ("events", "*"),
+                ("overlap_hours", "0"),
+                ("since", "2020-01-01T00:00:00Z"),
+            ];
+            let reply = stranger.send_again(post, &form, &typed).await;
+            assert_eq!(reply.status, 404, "{post}: {}", reply.text());
+        }
+        let html = stranger.page("/portal/events").await;
+        assert!(!html.contains(&text(&delivery, "event_id")), "{html}");
+    }
+    let of_platform = format!("/portal/endpoints/{}", text(&sink, "id"));
+    assert_eq!(own.get(&of_platform).await.status, 404);
+    assert_eq!(other.endpoint_now(&endpoint).await, before);
+    let entries = audit(&authority).await;
+    let new = &entries[..entries.len() - done];
+    assert!(new.iter().all(|(operation, _)| operation.starts_with("portal")), "{new:?}");
+}
+
+async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let receiver = Receiver::accepting().await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    merchant.paid_order().await;
+    authority.nothing_pending().await;
+    let delivery = merchant.deliveries(&endpoint).await.remove(0);
+    let event = format!("/portal/events/{}", text(&delivery, "event_id"));
+    let (pages, posts) = paths(&endpoint, &delivery);
+    let reader = entered(&merchant, &["events:read"]).await;
+    let (home, html) = (reader.page("/portal").await, reader.page(&event).await);
+    for page in [&home, &html] {
+        assert_eq!(page.matches("method=\"post\"").count(), 1, "signing out alone: {page}");
+        assert!(!page.contains("/portal/endpoints") && !page.contains("/hook"), "{page}");
+    }
+    let form = hidden(&home, "/portal/sign-out").unwrap();
+    let insufficient = |reply: &tests::http::Reply| {
+        reply.status == 403 && reply.text().contains("<code>insufficient_scope</code>")
+    };
+    for page in pages.iter().filter(|page| **page != event) {
+        assert!(insufficient(&reader.get(page).await), "{page}");
+    }
+    for post in posts.iter().chain(["/portal/endpoints".to_owned()].iter()) {
+        let reply = reader.send_again(post, &form, &[]).await;
+        assert!(insufficient(&reply), "{post}: {}", reply.text());
+    }
+    let keeper = entered(&merchant, &["webhooks:manage"]).await;
+    assert!(insufficient(&keeper.get("/portal/events").await));
+    assert!(insufficient(&keeper.get(&event).await));
+    assert!(!keeper.page("/portal").await.contains("/portal/events"));
+    assert_eq!(keeper.get(&format!("/portal/endpoints/{}", endpoint.id)).await.status, 200);
+    let stranger = entered(&merchant, &["orders:read"]).await;
+    assert!(stranger.page("/portal").await.contains("Your link shows nothing here."));
+}
+
+async fn a_form_of_anybody_else_does_nothing(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
+    let (browser, other) = (entered(&merchant, ALL).await, entered(&merchant, ALL).await);
+    let page = format!("/portal/endpoints/{}", endpoint.id);
+    let action = format!("{page}/disable");
+    let token = |form: Vec<(String, String)>| form.into_iter().find(|(name, _)| name == "_token").unwrap().1;
+    let (own, others) = (token(browser.form(&page, &action).await), token(other.form(&page, &action).await));
+    assert_ne!(own, others);
+    for (token, lines) in [
+        ("", &[][..]),
+        (&others, &[]),
+        (&own, &[("sec-fetch-site", "cross-site")]),
+        (&own, &[("sec-fetch-site", "same-site")]),
+        (&own, &[("origin", "http://evil.example")]),
+    ] {
+        let reply = browser.post(&action, &[("_token", token)], lines).await;
+        assert_eq!(reply.status, 403, "{lines:?} {}", reply.text());
+        assert!(reply.text().contains("nothing was done"), "{}", reply.text());
+    }
+    // Nor is a link opened by a form of another site.
+    let made = link_with(&merchant, json!({ "scopes": ALL })).await;
+    let (nobody, link) = super::given(&made);
+    let reply = nobody.post(&link, &[], &[("sec-fetch-site", "cross-site")]).await;
+    assert_eq!((reply.status, reply.header("set-cookie")), (403, None));
+    opened(&made).await;
+    // The cookie is nothing to the API, nor the link to the console.
+    assert_eq!(browser.get("/v1/merchant/events").await.status, 401);
+    assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "enabled");
+    assert!(audit(&authority).await.iter().all(|(operation, _)| operation != "endpoints.change"));
+}
+
+async fn texts_of_others_are_texts(database: Database) {
+    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
+    let made = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
+    let made = authority.operator().post("/merchants", &made).await.expect(201);
+    let mut merchant = Merchant::create(&authority, "other").await;
+    merchant.id = text(&made, "id");
+    merchant.key = merchant.issue_key("test", &["webhooks:manage", "events:read", "orders:read"]).await;
+    merchant.api = authority.merchant(&merchant.key);
+    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
+    let endpoint = merchant
+        .endpoint_with(
+            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
+        )
+        .await;
+    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
+    let checkout = json!({ "currency": "USD", "line_items": [line],
+        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
+    merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    authority.nothing_pending().await;
+    let delivery = merchant.deliveries(&endpoint).await.remove(0);
+    let browser = entered(&merchant, ALL).await;
+    let (mut pages, _) = paths(&endpoint, &delivery);
+    pages.extend([
+        "/portal".to_owned(),
+        "/portal/endpoints".to_owned(),
+        "/portal/events".to_owned(),
+        format!("/portal/events?type={}", encoded(hostile)),
+        format!("/portal/deliveries?status={0}&endpoint={0}", encoded(hostile)),
+        format!("/portal/endpoints/{}", encoded(hostile)),
+        format!("/portal/enter/{}", encoded(hostile)),
+        format!("/portal?done={0}&follow={0}", encoded(hostile)),
+    ]);
+    for path in pages {
+        let html = without_values(browser.get(&path).await.text());
+        for acting in ["<script", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}", "http-equiv", "whsec_"] {
+            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
+        }
+        assert!(!html.contains("<bdi></bdi>"), "{path}");
+    }
+    let page = browser.page(&format!("/portal/deliveries/{}", text(&delivery, "id"))).await;
+    assert!(page.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+    assert!(page.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+}
+
+async fn every_answer_has_the_headers_and_is_small(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let receiver = Receiver::accepting().await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    for _ in 0..9 {
+        merchant.paid_order().await;
+    }
+    authority.nothing_pending().await;
+    let delivery = merchant.deliveries(&endpoint).await.remove(0);
+    let browser = entered(&merchant, ALL).await;
+    let (pages, _) = paths(&endpoint, &delivery);
+    let all = ["/portal", "/portal/endpoints", "/portal/events", "/portal/deliveries"].map(str::to_owned);
+    for path in pages.iter().chain(&all) {
+        let size = browser.page(path).await.len();
+        assert!(size <= 60 * 1024, "{path} has {size} bytes");
+    }
+    let rows = |html: &str| html.matches("<th scope=\"row\">").count();
+    let page = browser.page("/portal/events").await;
+    let (_, link) = page.split_once("rel=\"next\" href=\"").unwrap();
+    let next = link.split_once('"').unwrap().0.replace("&#38;", "&").replace("&amp;", "&");
+    assert_eq!(rows(&page), 25);
+    assert_eq!(rows(&browser.page(&next).await), 25);
+    let wrong = browser.get("/portal/events?cursor=nonsense").await;
+    assert!(wrong.text().contains("<code>invalid_cursor</code>"), "{}", wrong.text());
+    let nobody = Browser::of_the_portal(
+        text(&super::link(&merchant, ALL).await, "url").split("/portal").next().unwrap(),
+    );
+    for reply in [
+        browser.get("/portal").await,
+        browser.get("/portal/nothing/here").await,
+        browser.get("/portal/style.css").await,
+        browser.get("/portal/sign-out").await,
+        nobody.get("/portal").await,
+        nobody.get("/portal/enter/nonsense").await,
+        nobody.get("/portal/nothing").await,
+        nobody.post("/portal/sign-out", &[], &[]).await,
+    ] {
+        for (name, line) in [
+            ("content-security-policy", POLICY),
+            ("referrer-policy", "no-referrer"),
+            ("x-frame-options", "DENY"),
+            ("x-content-type-options", "nosniff"),
+            ("cache-control", "no-store"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
+        }
+    }
+    assert_eq!(nobody.get("/portals").await.header("content-type"), Some("application/problem+json"));
+}
