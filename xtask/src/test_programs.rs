@@ -4,8 +4,8 @@
 //! purpose, for a server that restarts, for a lease that runs out. So cargo builds them and says where they are, and
 //! they run side by side, the ones that took longest first. Each runs in the folder of its package, as under cargo,
 //! with what it prints collected: a program that passes is one line, one that fails is shown whole, and what its tests
-//! panicked with once more at the end of the run, where it is seen. The examples in the documentation are one more job. A package has few test programs: each links the whole workspace, and starts a
-//! database server of its own.
+//! panicked with once more at the end of the run, where it is seen. The examples in the documentation are one more job.
+//! A package has few test programs: each links the whole workspace, and starts a database server of its own.
 //!
 //! Absent on purpose: retries, and a bound on a program's time. Tests bound their own waits.
 

@@ -3,7 +3,7 @@
 use super::lookups::{Lookup, Part, Select};
 use super::rows::Kind;
 
-/// Merchants by their ids: id, body.
+/// Merchants by their ids: body.
 pub(super) static MERCHANTS: Lookup = Lookup {
     key: &[Kind::Text],
     selects: &[Select {
@@ -16,7 +16,7 @@ pub(super) static MERCHANTS: Lookup = Lookup {
     }],
 };
 
-/// Answers by (merchant, mode, idempotency key): fingerprint, merchant, key, answer, when it expires.
+/// Answers by (merchant, mode, idempotency key): the bytes are the fingerprint; merchant, key, answer; when it expires.
 pub(super) static ANSWERS: Lookup = Lookup {
     key: &[Kind::Text, Kind::Bool, Kind::Text],
     selects: &[Select {
@@ -148,8 +148,8 @@ const fn of_order(
     Select { part, flag: "t.column2", bytes: "NULL", texts, numbers, from }
 }
 
-/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under): that
-/// key, what it was about, what it said.
+/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under):
+/// that key, what it was about, what it said.
 pub(super) static MESSAGES: Lookup = Lookup {
     key: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text],
     selects: &[Select {
@@ -163,8 +163,8 @@ pub(super) static MESSAGES: Lookup = Lookup {
     }],
 };
 
-/// Which of the next generated order numbers are in use, by (merchant, mode, how many after the last one, what the first
-/// one of all follows): merchant, number.
+/// Which of the next generated order numbers are in use, by (merchant, mode, how many after the last one, what the
+/// first one of all follows): merchant, number.
 pub(super) static NEXT_NUMBERS: Lookup = Lookup {
     key: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
     selects: &[Select {
