@@ -211,14 +211,14 @@ impl Merchant {
     }
 
     /// The events behind the first `known`, in short.
-    pub async fn told_after(&self, known: usize) -> Vec<EventPosition> {
-        self.events().await.split_off(known).iter().map(told).collect()
+    pub async fn events_after(&self, known: usize) -> Vec<EventPosition> {
+        self.events().await.split_off(known).iter().map(position_of).collect()
     }
 }
 
 /// An event in short.
 #[must_use]
-pub fn told(event: &Value) -> EventPosition {
+pub fn position_of(event: &Value) -> EventPosition {
     EventPosition {
         sequence: event["sequence"].as_u64().unwrap(),
         event_type: text(event, "type"),

@@ -16,7 +16,7 @@ pub use authority_store::ports::AlertFilter;
 
 use super::lists::{List, ListRequest, written};
 use super::mutation::Work;
-use super::{Answer, App, Mutation};
+use super::{Answer, App, Mutation, amount};
 
 /// An alert as the operator reads it.
 #[derive(Serialize)]
@@ -103,8 +103,10 @@ impl App {
 pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Result<(), Refusal> {
     let what = if payment.order_number.is_some() { "order" } else { "checkout" };
     let message = format!(
-        "{} {} of payment {} came after its {what} had ended. Give them back with POST /payments/{}/refunds.",
-        payment.amount_captured, payment.currency, payment.id, payment.id
+        "{} of payment {} came after its {what} had ended. Give it back with POST /payments/{}/refunds.",
+        amount::written(payment.amount_captured, &payment.currency),
+        payment.id,
+        payment.id
     );
     raise(work, AlertCode::LatePayment, Severity::Critical, payment.id.as_str(), message).await
 }

@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod alerts;
+pub(crate) mod amount;
 mod answer;
 pub mod audit_log;
 pub mod checkout;

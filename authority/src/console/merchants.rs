@@ -11,8 +11,9 @@ use axum::response::Response;
 use axum::routing::get;
 use serde_json::Value;
 
+use super::links;
 use super::visit::{Outcome, Visit, show};
-use super::{amount, links};
+use crate::app::amount;
 use crate::app::merchant::manage::MerchantFilter;
 use crate::http::entry::AppState;
 use crate::pages::filters;

@@ -9,7 +9,6 @@
 //! rotated one at the moment it is made.
 
 mod alerts;
-mod amount;
 mod audit_log;
 mod delivery;
 mod endpoint;

@@ -12,9 +12,10 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::Value;
 
+use super::links;
 use super::order::refund_body;
 use super::visit::{Outcome, Visit, done, show, submit};
-use super::{amount, links};
+use crate::app::amount;
 use crate::app::console::search::ShownRecord;
 use crate::http::entry::AppState;
 use crate::pages::filters;

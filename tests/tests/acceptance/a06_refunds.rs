@@ -47,7 +47,7 @@ async fn a06_only_the_platform_completes_a_refund(database: Database) {
     report("completed").await.expect(200);
     assert_eq!(state().await, json!(["partially_refunded", 300, 0, 5000, "partially_refunded", 300, 0, 3]));
     assert_eq!(merchant.api.get(&path).await.expect(200)["status"], "completed");
-    let told: Vec<_> = merchant.told_after(6).await.into_iter().map(|told| told.event_type).collect();
+    let told: Vec<_> = merchant.events_after(6).await.into_iter().map(|told| told.event_type).collect();
     let expected = [
         "refund.requested",
         "order.updated",

@@ -27,8 +27,8 @@ async fn ship(merchant: &Merchant, order: &str, body: Value) -> Value {
 }
 
 /// Name and version of every event behind the first `known`.
-async fn told(merchant: &Merchant, known: usize) -> Vec<(String, u64)> {
-    let events = merchant.told_after(known).await;
+async fn events_after(merchant: &Merchant, known: usize) -> Vec<(String, u64)> {
+    let events = merchant.events_after(known).await;
     events.into_iter().map(|event| (event.event_type, event.version.unwrap())).collect()
 }
 
@@ -46,7 +46,7 @@ async fn set_by_the_merchant_step_by_step() {
     let fulfilled = set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await;
     assert_eq!(fulfilled.header("etag"), Some("\"3\""));
     assert_eq!(fulfilled.expect(200), merchant.order(&order).await);
-    assert_eq!(told(&merchant, 6).await, events(&[("order.fulfilled", 3)]));
+    assert_eq!(events_after(&merchant, 6).await, events(&[("order.fulfilled", 3)]));
 
     let same = set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await;
     assert_eq!((same.header("etag"), same.expect(200)), (Some("\"3\""), fulfilled.json()));
@@ -67,7 +67,7 @@ async fn set_by_the_merchant_step_by_step() {
         ("shipment.delivered", 2),
         ("order.delivered", 6),
     ];
-    assert_eq!(told(&merchant, 7).await, events(&way));
+    assert_eq!(events_after(&merchant, 7).await, events(&way));
     let parcel = merchant.api.get(&format!("/shipments/{}", text(&parcel, "id"))).await.expect(200);
     assert_eq!([&parcel["status"], &parcel["delivered_at"]], [&json!("delivered"), &done["delivered_at"]]);
 
@@ -89,7 +89,7 @@ async fn carried_to_the_customer() {
     let second = ship(&merchant, &order, json!({ "carrier": "ups" })).await;
     let shipped =
         [("shipment.created", 1), ("order.updated", 3), ("shipment.created", 1), ("order.shipped", 4)];
-    assert_eq!(told(&merchant, 6).await, events(&shipped));
+    assert_eq!(events_after(&merchant, 6).await, events(&shipped));
 
     let moving = carry(&merchant, &first, &json!({ "status": "in_transit" })).await.expect(200);
     assert_eq!((&moving["applied"], &moving["shipment"]["status"]), (&json!(true), &json!("in_transit")));
@@ -109,12 +109,15 @@ async fn carried_to_the_customer() {
         ("shipment.delivered", 5),
         ("order.updated", 5),
     ];
-    assert_eq!(told(&merchant, 10).await, events(&way));
+    assert_eq!(events_after(&merchant, 10).await, events(&way));
     assert_eq!(merchant.order(&order).await["fulfillment_status"], "partially_delivered");
 
     let last = carry(&merchant, &second, &json!({ "status": "delivered" })).await.expect(200);
     assert_eq!(last["shipment"]["status"], "delivered");
-    assert_eq!(told(&merchant, 15).await, events(&[("shipment.delivered", 2), ("order.delivered", 6)]));
+    assert_eq!(
+        events_after(&merchant, 15).await,
+        events(&[("shipment.delivered", 2), ("order.delivered", 6)])
+    );
     let order = merchant.order(&order).await;
     assert_eq!([&order["status"], &order["fulfillment_status"]], ["completed", "delivered"]);
     let first = merchant.api.get(&format!("/shipments/{}", text(&first, "id"))).await.expect(200);
@@ -141,7 +144,7 @@ async fn a_cancelled_parcel() {
     let order = merchant.paid_order().await;
     let parcel = ship(&merchant, &order, json!({ "carrier": "ups", "tracking_number": "1Z" })).await;
     carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
-    assert_eq!(told(&merchant, 8).await, events(&[("shipment.updated", 2), ("order.updated", 4)]));
+    assert_eq!(events_after(&merchant, 8).await, events(&[("shipment.updated", 2), ("order.updated", 4)]));
     let now = merchant.order(&order).await;
     // The parcel had brought the fulfilment as well.
     assert_eq!((&now["fulfillment_status"], &now["shipped_at"]), (&json!("unfulfilled"), &Value::Null));
@@ -156,7 +159,7 @@ async fn a_cancelled_parcel() {
     carry(&merchant, &parcel, &json!({ "tracking_number": "1Z" })).await.refused(409, "shipment_exists");
     carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);
     let marked = [("order.shipped", 5), ("shipment.created", 1), ("shipment.updated", 2)];
-    assert_eq!(told(&merchant, 10).await, events(&marked));
+    assert_eq!(events_after(&merchant, 10).await, events(&marked));
     assert_eq!(merchant.order(&order).await["line_items"][0]["shipped_quantity"], 2);
 
     // What was set as fulfilled before stays; the carrier's name has one form.

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tests::authority::Authority;
-use tests::merchant::{EventPosition, Merchant, checkout_body, payment_body, report_body, text, told};
+use tests::merchant::{EventPosition, Merchant, checkout_body, payment_body, position_of, report_body, text};
 
 /// Events from `first` on, one after the other.
 fn from(first: u64, events: &[(&str, u64)]) -> Vec<EventPosition> {
-    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| EventPosition {
+    let position_of = |(sequence, (event_type, version)): (u64, &(&str, u64))| EventPosition {
         sequence,
         event_type: (*event_type).to_owned(),
         version: Some(*version),
     };
-    (first..).zip(events).map(told).collect()
+    (first..).zip(events).map(position_of).collect()
 }
 
 /// What holds for every event: the envelope of contract 2.10, the link of contract 3.10, and that the link leads to
@@ -60,7 +60,7 @@ async fn paid_at_once_and_shipped_whole() {
     let merchant = Merchant::create(&authority, "rows-1-2-10").await;
 
     let checkout = merchant.checkout().await;
-    assert_eq!(merchant.told_after(0).await, from(1, &[("checkout.created", 1)]));
+    assert_eq!(merchant.events_after(0).await, from(1, &[("checkout.created", 1)]));
 
     let payment = merchant.payment(&checkout, "automatic").await;
     assert_eq!(payment["order_number"], Value::Null);
@@ -73,7 +73,7 @@ async fn paid_at_once_and_shipped_whole() {
         ("payment.succeeded", 2),
         ("order.confirmed", 2),
     ];
-    assert_eq!(merchant.told_after(1).await, from(2, &row_2));
+    assert_eq!(merchant.events_after(1).await, from(2, &row_2));
     let events = merchant.events().await;
     let objects: Vec<&Value> = events.iter().map(|event| &event["data"]["object"]).collect();
     let number = "ORD-100001";
@@ -90,7 +90,7 @@ async fn paid_at_once_and_shipped_whole() {
     let path = format!("/orders/{number}/shipments");
     let shipped = merchant.api.post(&path, &json!({ "carrier": "dhl", "tracking_number": "JD01" })).await;
     let shipment = shipped.expect(201);
-    assert_eq!(merchant.told_after(6).await, from(7, &[("shipment.created", 1), ("order.shipped", 3)]));
+    assert_eq!(merchant.events_after(6).await, from(7, &[("shipment.created", 1), ("order.shipped", 3)]));
     assert_eq!(
         shipped.header("location"),
         Some(&*format!("/v1/merchant/shipments/{}", text(&shipment, "id")))
@@ -140,12 +140,12 @@ async fn authorized_first_and_captured_later() {
         ("payment.authorized", 2),
         ("order.updated", 2),
     ];
-    assert_eq!(merchant.told_after(1).await, from(2, &authorized));
+    assert_eq!(merchant.events_after(1).await, from(2, &authorized));
     let order = merchant.order("ORD-100001").await;
     assert_eq!((&order["status"], &order["payment_status"]), (&json!("pending"), &json!("authorized")));
 
     merchant.report(&payment, "succeeded").await;
-    assert_eq!(merchant.told_after(6).await, from(7, &[("payment.succeeded", 3), ("order.confirmed", 3)]));
+    assert_eq!(merchant.events_after(6).await, from(7, &[("payment.succeeded", 3), ("order.confirmed", 3)]));
     let order = merchant.order("ORD-100001").await;
     assert_eq!((&order["status"], &order["payment_status"]), (&json!("confirmed"), &json!("paid")));
     check_envelopes(&merchant, "row-3").await;
@@ -159,9 +159,9 @@ async fn an_authorization_confirms_where_the_merchant_says_so() {
     let merchant = Merchant::with_settings(&authority, "row-3-early", settings).await;
     let payment = merchant.payment(&merchant.checkout().await, "manual").await;
     merchant.report(&payment, "authorized").await;
-    assert_eq!(merchant.told_after(5).await, from(6, &[("order.confirmed", 2)]));
+    assert_eq!(merchant.events_after(5).await, from(6, &[("order.confirmed", 2)]));
     merchant.report(&payment, "succeeded").await;
-    assert_eq!(merchant.told_after(6).await, from(7, &[("payment.succeeded", 3), ("order.updated", 3)]));
+    assert_eq!(merchant.events_after(6).await, from(7, &[("payment.succeeded", 3), ("order.updated", 3)]));
 }
 
 /// Row 4, both ways it can end.
@@ -179,11 +179,11 @@ async fn an_asynchronous_method_succeeds_or_fails_later() {
         merchant.report(&payment, "pending").await;
         let accepted =
             [("payment.created", 1), ("checkout.completed", 2), ("order.created", 1), ("payment.pending", 2)];
-        assert_eq!(merchant.told_after(1).await, from(2, &accepted));
+        assert_eq!(merchant.events_after(1).await, from(2, &accepted));
         assert_eq!(merchant.order("ORD-100001").await["payment_status"], "pending");
 
         merchant.report(&payment, status).await;
-        assert_eq!(merchant.told_after(5).await, from(6, &ending));
+        assert_eq!(merchant.events_after(5).await, from(6, &ending));
         let order = merchant.order("ORD-100001").await;
         assert_eq!([text(&order, "status"), text(&order, "payment_status")], state);
         check_envelopes(&merchant, &slug).await;
@@ -202,7 +202,7 @@ async fn declined_and_paid_at_the_second_try() {
     let path = format!("/payments/{}/reports", text(&payment, "id"));
     merchant.operator.post(&path, &report).await.expect(200);
     let declined = [("payment.created", 1), ("payment.failed", 2), ("checkout.payment_failed", 2)];
-    assert_eq!(merchant.told_after(1).await, from(2, &declined));
+    assert_eq!(merchant.events_after(1).await, from(2, &declined));
     let events = merchant.events().await;
     let checkout_then = &events[3]["data"]["object"];
     assert_eq!(checkout_then["status"], "open");
@@ -220,7 +220,7 @@ async fn declined_and_paid_at_the_second_try() {
         ("payment.succeeded", 2),
         ("order.confirmed", 2),
     ];
-    assert_eq!(merchant.told_after(4).await, from(5, &paid));
+    assert_eq!(merchant.events_after(4).await, from(5, &paid));
     check_envelopes(&merchant, "row-5").await;
 }
 
@@ -235,14 +235,14 @@ async fn shipped_in_parts() {
 
     let part = json!({ "carrier": "ups", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
     merchant.api.post(&path, &part).await.expect(201);
-    assert_eq!(merchant.told_after(6).await, from(7, &[("shipment.created", 1), ("order.updated", 3)]));
+    assert_eq!(merchant.events_after(6).await, from(7, &[("shipment.created", 1), ("order.updated", 3)]));
     let order = merchant.order(&number).await;
     assert_eq!(order["fulfillment_status"], "partially_shipped");
     assert_eq!(order["line_items"][0]["shipped_quantity"], 1);
 
     let rest = merchant.api.post(&path, &json!({ "carrier": "ups" })).await.expect(201);
     assert_eq!(rest["line_items"], json!([{ "line_item_id": line, "quantity": 1 }]));
-    assert_eq!(merchant.told_after(8).await, from(9, &[("shipment.created", 1), ("order.shipped", 4)]));
+    assert_eq!(merchant.events_after(8).await, from(9, &[("shipment.created", 1), ("order.shipped", 4)]));
     assert_eq!(merchant.order(&number).await["fulfillment_status"], "shipped");
     check_envelopes(&merchant, "row-11").await;
 }
@@ -258,10 +258,10 @@ async fn streams_count_for_themselves() {
     let live_path = format!("/merchants/{}/live/checkouts", one.id);
     let live_checkout = one.operator.post(&live_path, &checkout_body()).await.expect(201);
     assert_eq!(one.events().await.len(), 6);
-    assert_eq!(two.told_after(0).await, from(1, &[("checkout.created", 1)]));
+    assert_eq!(two.events_after(0).await, from(1, &[("checkout.created", 1)]));
     let live = authority.merchant(&one.issue_key("live", &["events:read"]).await);
     let live_events = live.get("/events").await.expect(200)["data"].as_array().unwrap().clone();
-    assert_eq!(live_events.iter().map(told).collect::<Vec<_>>(), from(1, &[("checkout.created", 1)]));
+    assert_eq!(live_events.iter().map(position_of).collect::<Vec<_>>(), from(1, &[("checkout.created", 1)]));
     assert_eq!(live_events[0]["livemode"], true);
     assert_eq!(live_events[0]["data"]["object"], live_checkout);
 }

@@ -34,7 +34,7 @@ async fn report(merchant: &Merchant, subscription: &Value, body: Value) -> Value
 
 /// The names of the events after the first `known`.
 async fn names_after(merchant: &Merchant, known: usize) -> Vec<String> {
-    merchant.told_after(known).await.into_iter().map(|told| told.event_type).collect()
+    merchant.events_after(known).await.into_iter().map(|told| told.event_type).collect()
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn it_starts_changes_renews_and_ends() {
         report(&merchant, &made, json!({ "status": "cancelled", "cancel_reason": "customer_request" })).await;
     assert_eq!(ended["subscription"]["cancel_reason"], "customer_request");
     let told: Vec<(String, Option<u64>)> =
-        merchant.told_after(0).await.into_iter().map(|told| (told.event_type, told.version)).collect();
+        merchant.events_after(0).await.into_iter().map(|told| (told.event_type, told.version)).collect();
     let expected = [
         ("subscription.created", 1),
         ("subscription.updated", 2),

@@ -62,6 +62,6 @@ async fn a_backup_beside_a_working_service_is_one_moment_of_it(database: Databas
     assert_eq!(kept, all[..kept.len()], "the history up to one moment");
     // What is new goes on where the backup ends.
     merchant.paid_order().await;
-    assert_eq!(merchant.told_after(kept.len()).await[0].sequence, kept.len() as u64 + 1);
+    assert_eq!(merchant.events_after(kept.len()).await[0].sequence, kept.len() as u64 + 1);
     authority.is_sound().await;
 }

@@ -83,7 +83,7 @@ impl PayRequest {
 
     /// The means of payment, as the platform tells it.
     #[must_use]
-    pub fn told_method(&self) -> Value {
+    pub fn method_body(&self) -> Value {
         told(&self.method)
     }
 

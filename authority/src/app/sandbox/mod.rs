@@ -8,6 +8,7 @@
 mod advance;
 mod checkouts;
 pub mod clock;
+mod demo_story;
 mod orders;
 mod payments;
 pub mod refunding;
@@ -15,7 +16,6 @@ pub mod seed;
 mod settle_clock;
 mod sharing;
 mod subscriptions;
-mod telling;
 
 use authority_domain::id::EventId;
 use authority_domain::merchant::Merchant;

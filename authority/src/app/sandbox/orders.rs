@@ -102,10 +102,10 @@ pub(super) async fn ingest(
     merchant: &Merchant,
     body: &Value,
 ) -> Result<Order, Refusal> {
-    let (mut told, pay) = read_order(body)?;
+    let (mut given, pay) = read_order(body)?;
     if pay != OrderPaid::None {
         // The lines determine the total: they are read and priced once to compute it.
-        let unpaid = OrderRequest::read(&told, work.now)?;
+        let unpaid = OrderRequest::read(&given, work.now)?;
         let nobody = OrderNumber::from_store(PaymentId::generate(work.now, &mut work.dice).to_string());
         let (new, _) = unpaid.into_new(nobody, work.now, &mut work.dice)?;
         if new.amounts.total > 0 {
@@ -121,12 +121,12 @@ pub(super) async fn ingest(
                 "processor": { "name": PROCESSOR },
                 "processor_event_id": processor_event_id(work),
             });
-            if let Value::Object(told) = &mut told {
-                told.insert("payments".to_owned(), json!([payment]));
+            if let Value::Object(given) = &mut given {
+                given.insert("payments".to_owned(), json!([payment]));
             }
         }
     }
-    let request = OrderRequest::read(&told, work.now)?;
+    let request = OrderRequest::read(&given, work.now)?;
     // Processors' events share one name space for all merchants and modes. An event id sent with a test key is
     // kept within the merchant's own name space, so that it can neither take a live event's id nor reveal which
     // ids are known.

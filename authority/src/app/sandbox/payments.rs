@@ -72,7 +72,7 @@ pub(super) async fn attempt(
         "amount": owed.amount,
         "currency": owed.currency,
         "capture_method": capture_method,
-        "method": pay.told_method(),
+        "method": pay.method_body(),
         "processor": { "name": PROCESSOR },
         "processor_event_id": processor_event_id(work),
     });

@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Owner, run, telling};
+use super::{Owner, demo_story, run};
 use crate::app::{Answer, App, IdempotencyKey, Mutation};
 
 /// What was created.
@@ -104,13 +104,13 @@ impl App {
         let Story { basket, plot } = story(&whose.merchant.default_currency, &mut dice(seed, n));
         let answer = run(self, whose.clone(), step, move |work, tenant, merchant| {
             Box::pin(async move {
-                let order_number = telling::tell(work, &tenant, &merchant, &basket, plot).await?;
+                let order_number = demo_story::play(work, &tenant, &merchant, &basket, plot).await?;
                 Answer::record(201, &StoryProgress { order_number })
             })
         })
         .await?;
-        let told: StoryProgress = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
-        Ok(told.order_number)
+        let progress: StoryProgress = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
+        Ok(progress.order_number)
     }
 }
 

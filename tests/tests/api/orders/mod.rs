@@ -17,20 +17,20 @@ use tests::http::{Call, Reply};
 use tests::merchant::{Merchant, checkout_body};
 
 /// A merchant of an authority of its own.
-struct Desk {
+struct Shop {
     authority: Authority,
     merchant: Merchant,
     known: usize,
 }
 
-impl Desk {
+impl Shop {
     async fn open(database: Database) -> Self {
         Self::with_settings(database, json!({})).await
     }
 
     async fn with_settings(database: Database, settings: Value) -> Self {
         let authority = Authority::on(database, &[]).await;
-        let merchant = Merchant::with_settings(&authority, "desk", settings).await;
+        let merchant = Merchant::with_settings(&authority, "shop", settings).await;
         Self { authority, merchant, known: 0 }
     }
 
@@ -52,11 +52,11 @@ impl Desk {
         self.post(&self.orders(""), &order_body(more)).send().await.expect(201)
     }
 
-    /// What was told since the last time, as `type version`.
-    async fn told(&mut self) -> Vec<String> {
-        let new = self.merchant.told_after(self.known).await;
+    /// The events since the last time, as `type version`.
+    async fn new_events(&mut self) -> Vec<String> {
+        let new = self.merchant.events_after(self.known).await;
         self.known += new.len();
-        new.iter().map(|told| format!("{} {}", told.event_type, told.version.unwrap())).collect()
+        new.iter().map(|event| format!("{} {}", event.event_type, event.version.unwrap())).collect()
     }
 
     /// Sends what must be refused and must tell nothing.
@@ -71,7 +71,7 @@ impl Desk {
             };
             assert_eq!(&found, fact, "{member} of {problem}");
         }
-        assert_eq!(self.told().await, [""; 0], "{code} had an effect");
+        assert_eq!(self.new_events().await, [""; 0], "{code} had an effect");
         reply
     }
 }

@@ -6,63 +6,63 @@ use tests::authority::Database;
 use tests::merchant::text;
 use tests::on_both_databases;
 
-use crate::orders::{Desk, attempt, made, state, transition};
+use crate::orders::{Shop, attempt, made, state, transition};
 
 async fn a_failed_order_is_paid_at_the_second_try(database: Database) {
-    let mut desk = Desk::open(database).await;
-    let first = desk.merchant.payment(&desk.merchant.checkout().await, "automatic").await;
-    let reported = desk.merchant.report(&first, "pending").await;
+    let mut shop = Shop::open(database).await;
+    let first = shop.merchant.payment(&shop.merchant.checkout().await, "automatic").await;
+    let reported = shop.merchant.report(&first, "pending").await;
     let number = text(&reported["payment"], "order_number");
-    desk.merchant.report(&first, "failed").await;
-    desk.told().await;
-    assert_eq!(state(&desk.merchant.order(&number).await), ("pending", "failed"));
+    shop.merchant.report(&first, "failed").await;
+    shop.new_events().await;
+    assert_eq!(state(&shop.merchant.order(&number).await), ("pending", "failed"));
 
-    let start = desk.post(&desk.merchant.platform_path("payments"), &attempt(&number, 5300, "second"));
+    let start = shop.post(&shop.merchant.platform_path("payments"), &attempt(&number, 5300, "second"));
     let payment = start.clone().send().await.expect(201);
-    assert_eq!(desk.told().await, ["payment.created 1", "order.updated 3"]);
+    assert_eq!(shop.new_events().await, ["payment.created 1", "order.updated 3"]);
     assert_eq!((&payment["order_number"], &payment["checkout_id"]), (&json!(number), &json!(null)));
-    let order = desk.merchant.order(&number).await;
+    let order = shop.merchant.order(&number).await;
     assert_eq!(
         (state(&order), &order["payment_ids"]),
         (("pending", "pending"), &json!([first["id"], payment["id"]]))
     );
     assert_eq!(start.send().await.expect(200), payment, "the same start again");
 
-    desk.merchant.report(&payment, "succeeded").await;
-    assert_eq!(desk.told().await, ["payment.succeeded 2", "order.confirmed 4"]);
-    assert_eq!(state(&desk.merchant.order(&number).await), ("confirmed", "paid"));
+    shop.merchant.report(&payment, "succeeded").await;
+    assert_eq!(shop.new_events().await, ["payment.succeeded 2", "order.confirmed 4"]);
+    assert_eq!(state(&shop.merchant.order(&number).await), ("confirmed", "paid"));
 }
 
 async fn a_rest_is_paid_in_parts(database: Database) {
-    let mut desk = Desk::open(database).await;
-    desk.take_in(json!({ "order_number": "A", "payments": [made(3000, "succeeded", "a")] })).await;
-    desk.told().await;
-    let path = desk.merchant.platform_path("payments");
+    let mut shop = Shop::open(database).await;
+    shop.take_in(json!({ "order_number": "A", "payments": [made(3000, "succeeded", "a")] })).await;
+    shop.new_events().await;
+    let path = shop.merchant.platform_path("payments");
     let too_much = json!({ "errors": [["/amount", "out_of_range"]] });
-    let call = desk.post(&path, &attempt("A", 2301, "b"));
-    desk.refuses(call, 422, "validation_failed", too_much.clone()).await;
-    let part = desk.post(&path, &attempt("A", 2000, "b")).send().await.expect(201);
-    assert_eq!(desk.told().await, ["payment.created 1", "order.updated 3"]);
-    let call = desk.post(&path, &attempt("A", 301, "c"));
-    desk.refuses(call, 422, "validation_failed", too_much).await;
-    let rest = desk.post(&path, &attempt("A", 300, "c")).send().await.expect(201);
-    desk.told().await;
-    let call = desk.post(&path, &attempt("A", 1, "d"));
-    desk.refuses(call, 409, "invalid_state_transition", transition("partially_paid", "pending")).await;
-    desk.merchant.report(&part, "succeeded").await;
-    desk.merchant.report(&rest, "succeeded").await;
+    let call = shop.post(&path, &attempt("A", 2301, "b"));
+    shop.refuses(call, 422, "validation_failed", too_much.clone()).await;
+    let part = shop.post(&path, &attempt("A", 2000, "b")).send().await.expect(201);
+    assert_eq!(shop.new_events().await, ["payment.created 1", "order.updated 3"]);
+    let call = shop.post(&path, &attempt("A", 301, "c"));
+    shop.refuses(call, 422, "validation_failed", too_much).await;
+    let rest = shop.post(&path, &attempt("A", 300, "c")).send().await.expect(201);
+    shop.new_events().await;
+    let call = shop.post(&path, &attempt("A", 1, "d"));
+    shop.refuses(call, 409, "invalid_state_transition", transition("partially_paid", "pending")).await;
+    shop.merchant.report(&part, "succeeded").await;
+    shop.merchant.report(&rest, "succeeded").await;
     let told = ["payment.succeeded 2", "order.updated 5", "payment.succeeded 2", "order.confirmed 6"];
-    assert_eq!(desk.told().await, told);
-    let call = desk.post(&path, &attempt("A", 1, "d"));
-    desk.refuses(call, 409, "invalid_state_transition", transition("paid", "pending")).await;
+    assert_eq!(shop.new_events().await, told);
+    let call = shop.post(&path, &attempt("A", 1, "d"));
+    shop.refuses(call, 409, "invalid_state_transition", transition("paid", "pending")).await;
 }
 
 async fn a_start_names_one_target_of_this_merchant(database: Database) {
-    let mut desk = Desk::open(database).await;
-    desk.take_in(json!({ "order_number": "A" })).await;
-    let checkout = desk.merchant.checkout().await;
-    desk.told().await;
-    let path = desk.merchant.platform_path("payments");
+    let mut shop = Shop::open(database).await;
+    shop.take_in(json!({ "order_number": "A" })).await;
+    let checkout = shop.merchant.checkout().await;
+    shop.new_events().await;
+    let path = shop.merchant.platform_path("payments");
     let mut both = attempt("A", 1, "x");
     both["checkout_id"] = checkout["id"].clone();
     let mut none = both.clone();
@@ -79,25 +79,25 @@ async fn a_start_names_one_target_of_this_merchant(database: Database) {
         (euro, "currency_mismatch", json!({})),
     ];
     for (body, code, facts) in table {
-        let call = desk.post(&path, &body);
-        desk.refuses(call, 422, code, facts).await;
+        let call = shop.post(&path, &body);
+        shop.refuses(call, 422, code, facts).await;
     }
 }
 
 /// Thirty clients want to pay 3.00 each of an order of 53.00: seventeen fit, whoever they are.
 async fn clients_at_once_never_ask_for_more_than_is_due(database: Database) {
-    let mut desk = Desk::open(database).await;
-    desk.take_in(json!({ "order_number": "A" })).await;
-    desk.told().await;
-    let path = desk.merchant.platform_path("payments");
-    let attempts = (0..30).map(|n| desk.post(&path, &attempt("A", 300, &format!("try-{n}"))).send());
+    let mut shop = Shop::open(database).await;
+    shop.take_in(json!({ "order_number": "A" })).await;
+    shop.new_events().await;
+    let path = shop.merchant.platform_path("payments");
+    let attempts = (0..30).map(|n| shop.post(&path, &attempt("A", 300, &format!("try-{n}"))).send());
     let replies = join_all(attempts).await;
     let made = replies.iter().filter(|reply| reply.status == 201).count();
     assert_eq!(made, 17);
     for reply in replies.iter().filter(|reply| reply.status != 201) {
         reply.refused(422, "validation_failed");
     }
-    let told = desk.told().await;
+    let told = shop.new_events().await;
     assert_eq!(told.len(), 34);
     assert_eq!(told[33], "order.updated 18");
 }

@@ -66,7 +66,7 @@ async fn fifty_at_once_under_one_key_are_one_refund(database: Database) {
     let made: Vec<Value> = replies.iter().map(|reply| reply.expect(201)).collect();
     assert!(made.iter().all(|refund| refund == &made[0]));
     assert_eq!(replies.iter().filter(|reply| is_replay(reply)).count(), 49);
-    let told: Vec<_> = merchant.told_after(6).await.into_iter().map(|told| told.event_type).collect();
+    let told: Vec<_> = merchant.events_after(6).await.into_iter().map(|told| told.event_type).collect();
     assert_eq!(told, ["refund.requested", "order.updated"]);
     assert_eq!(merchant.order(&order).await["payment_summary"]["refund_pending"], 10);
 }

@@ -52,32 +52,32 @@ async fn every_step_is_told_in_its_sequence(database: Database) {
     for member in ["amount", "currency", "reason", "note", "metadata", "line_items"] {
         assert_eq!(part[member], body[member], "{member}");
     }
-    assert_eq!(merchant.told_after(6).await, from(7, &[("refund.requested", 1), ("order.updated", 3)]));
+    assert_eq!(merchant.events_after(6).await, from(7, &[("refund.requested", 1), ("order.updated", 3)]));
     let payment = payment_of(&merchant, &order).await;
     assert_eq!((&part["payment_id"], &part["order_number"]), (&payment["id"], &json!(order)));
     let reserved = json!({ "order": ["paid", 0, 2400, 2900], "payment": ["succeeded", 0, 2400, 2] });
     assert_eq!(money(&merchant, &order).await, reserved);
 
     report(&merchant, &part, "processing").await;
-    assert_eq!(merchant.told_after(8).await, from(9, &[("refund.processing", 2)]));
+    assert_eq!(merchant.events_after(8).await, from(9, &[("refund.processing", 2)]));
     assert_eq!(money(&merchant, &order).await, reserved);
     let done = report(&merchant, &part, "completed").await;
     let row_16 = [("refund.completed", 3), ("payment.partially_refunded", 3), ("order.updated", 4)];
-    assert_eq!(merchant.told_after(9).await, from(10, &row_16));
+    assert_eq!(merchant.events_after(9).await, from(10, &row_16));
     let returned = json!({ "order": ["partially_refunded", 2400, 0, 2900], "payment": ["partially_refunded", 2400, 0, 3] });
     assert_eq!(money(&merchant, &order).await, returned);
     assert_eq!(merchant.api.get(&path).await.expect(200), done);
 
     let lost = ask(&merchant, &order, json!({})).await;
     assert_eq!((&lost["amount"], &lost["reason"]), (&json!(2900), &json!("requested_by_customer")));
-    assert_eq!(merchant.told_after(12).await, from(13, &[("refund.requested", 1), ("order.updated", 5)]));
+    assert_eq!(merchant.events_after(12).await, from(13, &[("refund.requested", 1), ("order.updated", 5)]));
     let failure = json!({ "code": "insufficient_funds", "message": "The account is empty." });
     let mut failed = report_body("failed", "failed-1");
     failed["failure"] = failure.clone();
     failed["processor_reference"] = json!("re_1");
     let failed = reported(&merchant, &lost, &failed).await.expect(200)["refund"].clone();
     assert_eq!((&failed["failure"], &failed["processor_reference"]), (&failure, &json!("re_1")));
-    assert_eq!(merchant.told_after(14).await, from(15, &[("refund.failed", 2), ("order.updated", 6)]));
+    assert_eq!(merchant.events_after(14).await, from(15, &[("refund.failed", 2), ("order.updated", 6)]));
     assert_eq!(money(&merchant, &order).await, returned);
 
     let rest = ask(&merchant, &order, json!({ "amount": 2900 })).await;
@@ -89,7 +89,7 @@ async fn every_step_is_told_in_its_sequence(database: Database) {
         ("payment.refunded", 4),
         ("order.updated", 8),
     ];
-    assert_eq!(merchant.told_after(16).await, from(17, &row_17));
+    assert_eq!(merchant.events_after(16).await, from(17, &row_17));
     let all = json!({ "order": ["refunded", 5300, 0, 0], "payment": ["refunded", 5300, 0, 4] });
     assert_eq!(money(&merchant, &order).await, all);
     links_lead_to_the_records(&merchant).await;

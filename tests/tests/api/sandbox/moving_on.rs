@@ -20,7 +20,7 @@ async fn payments_and_parcels_move_on() {
     assert_eq!(playground.play(&path, part, 200).await["applied"], false);
     let conflict = playground.sandbox.post(&path, &json!({ "to": "failed" })).await;
     conflict.refused(409, "processor_conflict");
-    assert_eq!(playground.told(6).await, "payment.succeeded order.updated");
+    assert_eq!(playground.events_after(6).await, "payment.succeeded order.updated");
 
     let payment = playground.pay(json!({ "outcome": "succeeded" })).await;
     let number = text(&payment, "order_number");
@@ -36,7 +36,7 @@ async fn payments_and_parcels_move_on() {
     let back = playground.sandbox.post(&path, &json!({ "to": "in_transit" })).await;
     back.refused(409, "invalid_state_transition");
     assert_eq!(
-        playground.told(known).await,
+        playground.events_after(known).await,
         "shipment.updated shipment.updated shipment.delivered order.delivered"
     );
 }
@@ -71,7 +71,7 @@ async fn refunds_move_on() {
     let expected = "refund.requested order.updated refund.processing refund.completed payment.partially_refunded \
                     order.updated refund.requested order.updated refund.failed order.updated refund.requested \
                     order.updated refund.completed payment.refunded order.updated";
-    let told = playground.told(6).await;
+    let told = playground.events_after(6).await;
     assert_eq!(told.replace("refund.processing order.updated ", "refund.processing "), expected);
 }
 
@@ -96,7 +96,7 @@ async fn subscriptions_move_on() {
     playground.sandbox.post(&path, &json!({ "to": "active" })).await.refused(409, "invalid_state_transition");
     let stranger = Playground::open(&authority, "others").await;
     stranger.sandbox.post(&path, &json!({ "to": "active" })).await.refused(404, "not_found");
-    let told = playground.told(0).await;
+    let told = playground.events_after(0).await;
     assert!(
         told.starts_with("subscription.created subscription.updated subscription.updated order.created"),
         "{told}"

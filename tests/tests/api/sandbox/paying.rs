@@ -32,7 +32,7 @@ async fn every_outcome_of_a_payment() {
         assert_eq!(payment["method"], json!({ "type": "card", "brand": "visa", "last4": "4242" }));
         assert_eq!(payment["livemode"], false);
         assert_eq!(payment["capture_method"], if outcome == "authorized" { "manual" } else { "automatic" });
-        assert_eq!(playground.told(0).await, events);
+        assert_eq!(playground.events_after(0).await, events);
         let failure = if outcome == "failed" { json!("card_declined") } else { Value::Null };
         assert_eq!(payment["failure"]["code"], failure);
     }
@@ -61,7 +61,7 @@ async fn a_declined_checkout_is_paid_at_the_second_try_and_ends_are_ends() {
         let path = format!("/checkouts/{}/{verb}", text(&checkout, "id"));
         let ended = playground.sandbox.call(Method::POST, &path).send().await.expect(200);
         assert_eq!(ended["status"], status);
-        assert_eq!(playground.told(known).await, format!("checkout.created checkout.{status}"));
+        assert_eq!(playground.events_after(known).await, format!("checkout.created checkout.{status}"));
     }
 }
 
@@ -81,7 +81,10 @@ async fn orders_are_taken_in_paid_and_cancelled() {
 
     let paid = playground.play("/orders", body(json!("paid")), 201).await;
     assert_eq!([&paid["status"], &paid["payment_status"]], ["confirmed", "paid"]);
-    assert_eq!(playground.told(0).await, "order.created payment.created payment.succeeded order.confirmed");
+    assert_eq!(
+        playground.events_after(0).await,
+        "order.created payment.created payment.succeeded order.confirmed"
+    );
     let authorized = playground.play("/orders", body(json!("authorized")), 201).await;
     assert_eq!(authorized["payment_status"], "authorized");
 
@@ -90,14 +93,14 @@ async fn orders_are_taken_in_paid_and_cancelled() {
         let unpaid = playground.play("/orders", body(none), 201).await;
         assert_eq!(unpaid["payment_status"], "unpaid");
     }
-    assert_eq!(playground.told(known).await, "order.created order.created");
+    assert_eq!(playground.events_after(known).await, "order.created order.created");
     let unpaid = playground.play("/orders", body(json!("none")), 201).await;
     let number = text(&unpaid, "order_number");
     let payment =
         playground.play(&format!("/orders/{number}/pay"), json!({ "outcome": "succeeded" }), 201).await;
     assert_eq!((&payment["amount"], &payment["order_number"]), (&json!(1250), &json!(number)));
     assert_eq!(
-        playground.told(known + 3).await,
+        playground.events_after(known + 3).await,
         "payment.created order.updated payment.succeeded order.confirmed"
     );
     let again =

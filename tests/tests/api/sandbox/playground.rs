@@ -29,9 +29,9 @@ impl Playground {
     }
 
     /// The names of the events behind the first `known`.
-    pub(crate) async fn told(&self, known: usize) -> String {
-        let told = self.merchant.told_after(known).await;
-        told.into_iter().map(|event| event.event_type).collect::<Vec<_>>().join(" ")
+    pub(crate) async fn events_after(&self, known: usize) -> String {
+        let events = self.merchant.events_after(known).await;
+        events.into_iter().map(|event| event.event_type).collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -46,7 +46,7 @@ async fn who_may_and_what_is_told_first() {
     ] {
         playground.sandbox.post(&path, &body).await.refused(404, "not_found");
     }
-    assert_eq!(playground.told(0).await, "");
+    assert_eq!(playground.events_after(0).await, "");
 
     let checkout = playground.play("/checkouts", checkout_body(), 201).await;
     let path = format!("/checkouts/{}/pay", text(&checkout, "id"));
@@ -76,7 +76,7 @@ async fn a_repeated_request_is_answered_again() {
     assert!(answers.iter().all(|answer| answer.expect(201) == first));
     let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed") == Some("true"));
     assert_eq!(replayed.count(), 49);
-    assert_eq!(playground.told(0).await, PAID);
+    assert_eq!(playground.events_after(0).await, PAID);
     // The keys are the merchant's own, on both roots.
     let elsewhere = playground.merchant.api.post_as("pay:1", &shipments("ORD-100001"), &json!({})).await;
     elsewhere.refused(422, "idempotency_key_reused");

@@ -67,7 +67,7 @@ async fn an_entry_is_set_changed_and_removed(database: Database) {
         assert_eq!((reply.header("etag"), reply.expect(200)), (Some("\"6\""), gone.clone()));
     }
     // Each change is one version and one event, which has the order as it was answered.
-    let told = merchant.told_after(6).await;
+    let told = merchant.events_after(6).await;
     assert_eq!(told.iter().map(|told| told.event_type.as_str()).collect::<Vec<_>>(), ["order.updated"; 4]);
     assert_eq!(told.iter().filter_map(|told| told.version).collect::<Vec<_>>(), [3, 4, 5, 6]);
     assert_eq!(merchant.events().await[9]["data"]["object"], gone);

@@ -19,26 +19,26 @@ use crate::app::order::fulfillment;
 use crate::app::{checkout, order, refund, shipment};
 
 /// Plays one story for one merchant.
-struct Teller<'w, 't> {
+struct Player<'w, 't> {
     work: &'w mut Work<'t>,
     tenant: &'w Tenant,
     merchant: &'w Merchant,
 }
 
 /// Plays the story of `basket`; returns the number of its order.
-pub(super) async fn tell(
+pub(super) async fn play(
     work: &mut Work<'_>,
     tenant: &Tenant,
     merchant: &Merchant,
     basket: &Value,
     plot: Plot,
 ) -> Result<OrderNumber, Refusal> {
-    let mut teller = Teller { work, tenant, merchant };
+    let mut player = Player { work, tenant, merchant };
     if plot == Plot::AtTheTill {
-        return teller.sell_over_the_counter(basket).await;
+        return player.sell_over_the_counter(basket).await;
     }
-    let number = teller.sell(basket, plot).await?;
-    teller.go_on(&number, plot).await?;
+    let number = player.sell(basket, plot).await?;
+    player.go_on(&number, plot).await?;
     Ok(number)
 }
 
@@ -47,14 +47,14 @@ fn system() -> Requester {
     Requester { kind: RequesterType::System, id: None }
 }
 
-impl Teller<'_, '_> {
+impl Player<'_, '_> {
     async fn sell_over_the_counter(&mut self, basket: &Value) -> Result<OrderNumber, Refusal> {
-        let mut told = basket.clone();
-        if let Value::Object(told) = &mut told {
-            told.insert("source".to_owned(), json!("pos"));
-            told.insert("pay".to_owned(), json!("paid"));
+        let mut body = basket.clone();
+        if let Value::Object(body) = &mut body {
+            body.insert("source".to_owned(), json!("pos"));
+            body.insert("pay".to_owned(), json!("paid"));
         }
-        let order = orders::ingest(self.work, self.tenant, self.merchant, &told).await?;
+        let order = orders::ingest(self.work, self.tenant, self.merchant, &body).await?;
         let number = order.order_number.clone();
         self.fulfil(order, "fulfilled").await?;
         Ok(number)
@@ -129,9 +129,9 @@ impl Teller<'_, '_> {
         self.fulfil(order, "fulfilled").await?;
         let order = self.order(number).await?;
         let mut parcel = self.ship(order, None).await?;
-        for told in way {
-            let told = ShipmentReportRequest::read(told, self.work.now)?.into_report();
-            (_, parcel) = shipment::reports::report(self.work, self.tenant, parcel, &told).await?;
+        for body in way {
+            let report = ShipmentReportRequest::read(body, self.work.now)?.into_report();
+            (_, parcel) = shipment::reports::report(self.work, self.tenant, parcel, &report).await?;
         }
         Ok(())
     }
@@ -147,16 +147,16 @@ impl Teller<'_, '_> {
     }
 
     async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {
-        let told = json!({ "fulfillment_status": target });
-        fulfillment::update(self.work, self.tenant, self.merchant, order, &told).await?;
+        let body = json!({ "fulfillment_status": target });
+        fulfillment::update(self.work, self.tenant, self.merchant, order, &body).await?;
         Ok(())
     }
 
     /// A refund that completes.
-    async fn refund(&mut self, number: &OrderNumber, told: Value) -> Result<(), Refusal> {
+    async fn refund(&mut self, number: &OrderNumber, body: Value) -> Result<(), Refusal> {
         let order = self.order(number).await?;
         let refund =
-            refund::create::make(self.work, self.tenant, self.merchant, order, system(), &told).await?;
+            refund::create::make(self.work, self.tenant, self.merchant, order, system(), &body).await?;
         refunding::complete(self.work, self.tenant, refund).await
     }
 

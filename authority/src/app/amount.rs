@@ -8,12 +8,12 @@ fn digits(currency: &str) -> u32 {
 }
 
 /// An amount in minor units, with its currency.
-pub(super) fn written(minor: i64, currency: &str) -> String {
+pub(crate) fn written(minor: i64, currency: &str) -> String {
     format!("{} {currency}", plain(minor, currency))
 }
 
 /// The same without the currency.
-pub(super) fn plain(minor: i64, currency: &str) -> String {
+pub(crate) fn plain(minor: i64, currency: &str) -> String {
     let digits = digits(currency);
     if digits == 0 {
         return minor.to_string();
@@ -25,7 +25,7 @@ pub(super) fn plain(minor: i64, currency: &str) -> String {
 }
 
 /// What was typed, in minor units; `None` when it is no amount of this currency.
-pub(super) fn read(text: &str, currency: &str) -> Option<i64> {
+pub(crate) fn read(text: &str, currency: &str) -> Option<i64> {
     let digits = usize::try_from(digits(currency)).ok()?;
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
