@@ -170,9 +170,12 @@ impl Members<'_> {
         self.field(name, String::new(), |value| web_url(value, Loopback::Refused))
     }
 
-    /// The same, or an http URL of this machine where `loopback` allows it.
+    /// The same in ASCII (RFC 3986), or an http URL of this machine where `loopback` allows it.
     pub fn web_url(&mut self, name: &'static str, loopback: Loopback) -> Field<'_, String> {
-        self.field(name, String::new(), |value| web_url(value, loopback))
+        self.field(name, String::new(), |value| match web_url(value, loopback)? {
+            text if text.is_ascii() => Ok(text),
+            _ => wrong(MemberCode::InvalidUrl, "Must be written in ASCII."),
+        })
     }
 
     /// An ISO 3166-1 alpha-2 code, uppercase.

@@ -90,6 +90,7 @@ mod tests {
             (json!({ "scopes": ["events:read"], "return_url": "javascript:alert(1)" }), "/return_url"),
             (json!({ "scopes": ["events:read"], "return_url": "http://localhost:3000/" }), "/return_url"),
             (json!({ "scopes": ["events:read"], "return_url": "https://a:b@shop.example/" }), "/return_url"),
+            (json!({ "scopes": ["events:read"], "return_url": "https://caf\u{e9}.example/" }), "/return_url"),
             (json!({ "scopes": ["events:read"], "return_url": null }), "/return_url"),
             (json!({ "scopes": ["events:read"], "other": 1 }), "/other"),
         ] {
