@@ -66,9 +66,15 @@ pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
 /// Asks all of it with one statement. Its text depends on the lookups alone, whatever the keys are.
 pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<Vec<DbRow>, Error> {
     let mut query = QueryBuilder::<Db>::default();
+    push_lookups(&mut query, asked);
+    query.build().fetch_all(conn).await
+}
+
+/// Adds the statement that asks all of it.
+pub(super) fn push_lookups(query: &mut QueryBuilder<Db>, asked: &[Asked]) {
     for (n, Asked { lookup, keys }) in asked.iter().enumerate() {
         query.push(if n == 0 { "WITH t" } else { ", t" }).push(n).push(" AS (");
-        push_rows(&mut query, lookup.key, keys);
+        push_rows(query, lookup.key, keys);
         query.push(")");
     }
     let mut between = " ";
@@ -77,7 +83,6 @@ pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<
         between = " UNION ALL ";
     }
     query.push(lookups::order());
-    query.build().fetch_all(conn).await
 }
 
 /// Adds `AND column` is one of these, unless there are none.

@@ -1,31 +1,80 @@
-//! The cost of the feed of changed orders on PostgreSQL with 100,000 orders, read from the executed plan.
+//! The cost of the feed of changed orders and of the lookups on PostgreSQL with 100,000 orders and payments, read from
+//! their plans.
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, QueryBuilder};
 
+use super::Db;
+use super::batch::push_lookups;
+use super::lookup_kinds::{
+    CHECKOUTS_TO_PAY, NEXT_NUMBERS, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
+};
+use super::lookups::Asked;
 use super::orders::ORDERS_CHANGED;
+use super::rows::Value;
 use crate::{Store, StoreUrl};
 
 const MANY: i64 = 100_000;
 
-const FILL: [&str; 3] = [
+const FILL: [&str; 5] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
      SELECT 'mer_' || n, 'm-' || n, 'active', '{}', 0, 0 FROM generate_series(1, 2) n",
     "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
          total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
      SELECT 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, 200000 - n, \
          n, n, '{}' FROM generate_series(1, 100000) n",
+    "INSERT INTO payments (id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
+         amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
+     SELECT 'pay_' || n, 'mer_' || (n % 2 + 1), TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, '{}' \
+     FROM generate_series(1, 100000) n",
+    "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, resource_version, \
+         created_sequence, created_at, body, idempotency_key, requester) \
+     SELECT 'rfd_' || n, 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'pay_' || n, 'completed', 1, 1, n, 1, '{}', \
+         'key-' || n, 'api_key' FROM generate_series(1, 100000) n",
     "ANALYZE",
 ];
 
-#[tokio::test]
-async fn a_page_of_changed_orders_walks_its_index() {
+async fn filled() -> PgConnection {
     let url = postgres_cluster::database().await;
     Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
     let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     for sql in FILL {
         sqlx::query(sql).execute(&mut conn).await.unwrap();
     }
+    conn
+}
+
+/// One merchant has half of all rows, and is asked about: whoever looked for its rows first would find 50,000.
+#[tokio::test]
+async fn lookups_go_by_the_keys_of_what_they_find() {
+    let mut conn = filled().await;
+    let (merchant, live): (Value, Value) = ("mer_1".into(), true.into());
+    for count in [1, 64] {
+        let each = |key: &dyn Fn(i64) -> Vec<Value>| (1..=count).map(key).collect::<Vec<_>>();
+        let order = |n: i64| [merchant.clone(), live.clone(), format!("ORD-{}", 2 * n).into()];
+        let used = |n: i64| order(n).into_iter().chain(["api_key".into(), "".into()]).collect();
+        let asked = [
+            (&PAYMENTS, each(&|n| vec![format!("pay_{}", 2 * n).into()])),
+            (&CHECKOUTS_TO_PAY, each(&|n| vec![format!("chk_{n}").into()])),
+            (&ORDERS, each(&|n| order(n).into())),
+            (&USED_FOR_ORDERS, each(&used)),
+            (&USED_FOR_REFUNDS, each(&used)),
+            (&NEXT_NUMBERS, each(&|n| vec![merchant.clone(), live.clone(), n.into(), 0.into()])),
+        ];
+        let mut query = QueryBuilder::<Db>::new("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ");
+        push_lookups(&mut query, &asked.map(|(lookup, keys)| Asked { lookup, keys }));
+        let plan: Vec<String> = query.build_query_scalar().fetch_all(&mut conn).await.unwrap();
+        let plan = plan.join("\n");
+        for table in ["orders", "payments", "refunds"] {
+            assert!(!plan.contains(&format!("Seq Scan on {table}")), "{plan}");
+        }
+        assert!(!plan.contains("Rows Removed by Filter: 49"), "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_changed_orders_walks_its_index() {
+    let mut conn = filled().await;
     for (after, rows) in [(0, 101), (200_000 - MANY / 2, 101), (199_990, 4)] {
         let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
             "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {ORDERS_CHANGED}"
