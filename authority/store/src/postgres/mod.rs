@@ -31,13 +31,6 @@ use crate::unfinished::all_waiting;
 /// The processor's name for a payment, as the index `payments_by_processor_reference` has it.
 const PROCESSOR_REFERENCE: &str = "(body::jsonb #>> '{processor,reference}')";
 
-/// What the generated order numbers of the merchant `m` begin with.
-macro_rules! order_number_prefix {
-    () => {
-        "(m.body::jsonb #>> '{settings,order_number_prefix}')"
-    };
-}
-
 pub(crate) type Db = sqlx::Postgres;
 pub(crate) type DbConnection = write_buffer::Connection;
 pub(crate) type RawConnection = PgConnection;

@@ -6,9 +6,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, QueryBuilder};
 
 use super::Db;
 use super::batch::push_lookups;
-use super::lookup_kinds::{
-    CHECKOUTS_TO_PAY, NEXT_NUMBERS, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
-};
+use super::lookup_kinds::{CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS};
 use super::lookups::Asked;
 use super::orders::ORDERS_CHANGED;
 use super::rows::Value;
@@ -59,7 +57,6 @@ async fn lookups_go_by_the_keys_of_what_they_find() {
             (&ORDERS, each(&|n| order(n).into())),
             (&USED_FOR_ORDERS, each(&used)),
             (&USED_FOR_REFUNDS, each(&used)),
-            (&NEXT_NUMBERS, each(&|n| vec![merchant.clone(), live.clone(), n.into(), 0.into()])),
         ];
         let mut query = QueryBuilder::<Db>::new("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ");
         push_lookups(&mut query, &asked.map(|(lookup, keys)| Asked { lookup, keys }));

@@ -9,11 +9,11 @@ use authority_domain::tenant::Tenant;
 
 use super::batch::WORTH_IT;
 use super::lookup_kinds::{
-    ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, NEXT_NUMBERS, ORDERS, PAYMENTS, REFUNDS,
-    SHIPMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
+    ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, ORDERS, PAYMENTS, REFUNDS, SHIPMENTS,
+    USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
 };
 use super::lookups::{Asked, Lookup};
-use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
+use super::orders::{counter_waits_under, order_key};
 use super::payments::report_key;
 use super::refunds::refund_key;
 use super::requests::{columns, waits_under};
@@ -39,9 +39,7 @@ pub(super) struct FirstReads<'j> {
     shipment_keys: BTreeMap<String, KeyColumns<'j>>,
     pub(super) counters: BTreeMap<String, &'j Tenant>,
     /// How many order numbers the jobs of a tenant may take.
-    numbers: BTreeMap<&'j Tenant, usize>,
-    /// The next numbers of tenants whose counter is cached.
-    number_keys: BTreeMap<String, KeyColumns<'j>>,
+    pub(super) numbers: BTreeMap<&'j Tenant, usize>,
 }
 
 /// The columns of a key that may be in use.
@@ -62,7 +60,6 @@ impl<'j> FirstReads<'j> {
                 all.add(job, read);
             }
         }
-        all.add_numbers_that_follow(conn);
         all.leave_out_what_is_known(conn);
         all
     }
@@ -111,25 +108,6 @@ impl<'j> FirstReads<'j> {
         }
     }
 
-    fn add_numbers_that_follow(&mut self, conn: &Connection) {
-        for tenant in self.numbers.keys() {
-            for number in self.next_numbers(tenant, conn) {
-                let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
-                let text = Cow::Owned(number.to_string());
-                self.number_keys.insert(key, KeyColumns { tenant, text, requester: "" });
-            }
-        }
-    }
-
-    /// The order numbers that the jobs of a tenant may take, where the cache has its counter.
-    fn next_numbers(&self, tenant: &Tenant, conn: &Connection) -> Vec<OrderNumber> {
-        let known = (conn.cache.counter(tenant), conn.cache.merchant(&tenant.merchant_id));
-        let (Some(last), Some(merchant)) = known else { return Vec::new() };
-        let count = self.numbers.get(tenant).copied().unwrap_or_default();
-        let prefix = &merchant.settings.order_number_prefix;
-        (last + 1..).take(count).map(|next| OrderNumber::generated(prefix, next)).collect()
-    }
-
     /// Leaves out what is cached or buffered, and the kinds of which there is too little.
     fn leave_out_what_is_known(&mut self, conn: &Connection) {
         self.merchants.retain(|id| conn.cache.merchant(id).is_none());
@@ -142,7 +120,6 @@ impl<'j> FirstReads<'j> {
         }
         keep_new(&mut self.refund_keys, conn);
         keep_new(&mut self.shipment_keys, conn);
-        keep_new(&mut self.number_keys, conn);
         keep_new(&mut self.answers, conn);
         keep_new(&mut self.messages, conn);
         keep_new(&mut self.orders, conn);
@@ -159,24 +136,9 @@ impl<'j> FirstReads<'j> {
         self.payments.iter().chain(&self.refunds).chain(&self.shipments).copied()
     }
 
-    /// The keys that may be in use, of refunds, shipments and orders. The counters that were asked for are cached now.
-    pub(super) fn keys(&self, conn: &Connection) -> Vec<String> {
-        let numbers = self.counters.values().flat_map(|tenant| {
-            let key = |number| order_key(&tenant.merchant_id, tenant.livemode, &number);
-            self.next_numbers(tenant, conn).into_iter().map(key)
-        });
-        let numbers = numbers.filter(|key| !conn.waits(key));
-        let known = [&self.refund_keys, &self.shipment_keys, &self.number_keys];
-        known.into_iter().flat_map(BTreeMap::keys).cloned().chain(numbers).collect()
-    }
-
-    /// The next numbers of a tenant, by their distance from the last one.
-    fn after_the_last(&self, tenant: &Tenant) -> Vec<[Value; 4]> {
-        let count = self.numbers.get(tenant).map_or(0, |count| i64::try_from(*count).unwrap_or(i64::MAX));
-        let key = |n: i64| {
-            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), n.into(), NUMBERS_START_ABOVE.into()]
-        };
-        (1..=count).map(key).collect()
+    /// The keys of refunds and shipments that may be in use.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.refund_keys.keys().chain(self.shipment_keys.keys())
     }
 
     /// What all requests ask, and what only some of them do.
@@ -201,8 +163,6 @@ impl<'j> FirstReads<'j> {
             Asked::new(&MESSAGES, self.messages.iter().map(|(key, message)| message_columns(key, message))),
             keys(&USED_FOR_REFUNDS, &self.refund_keys),
             keys(&USED_FOR_SHIPMENTS, &self.shipment_keys),
-            keys(&USED_FOR_ORDERS, &self.number_keys),
-            Asked::new(&NEXT_NUMBERS, self.counters.values().flat_map(|of| self.after_the_last(of))),
         ];
         (every, some)
     }
@@ -220,7 +180,7 @@ fn ids(lookup: &'static Lookup, ids: &BTreeSet<&str>) -> Asked {
 }
 
 /// Which of these keys are in use.
-fn keys(lookup: &'static Lookup, keys: &BTreeMap<String, KeyColumns<'_>>) -> Asked {
+pub(super) fn keys(lookup: &'static Lookup, keys: &BTreeMap<String, KeyColumns<'_>>) -> Asked {
     Asked::new(
         lookup,
         keys.iter().map(|(key, KeyColumns { tenant, text, requester })| {

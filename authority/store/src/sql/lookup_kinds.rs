@@ -16,7 +16,7 @@ pub(super) static MERCHANTS: Lookup = Lookup {
     }],
 };
 
-/// Answers by (merchant, mode, idempotency key): the bytes are the fingerprint; merchant, key, answer; when it expires.
+/// Answers by (merchant, mode, idempotency key): fingerprint, merchant, key, answer, when it expires.
 pub(super) static ANSWERS: Lookup = Lookup {
     key: &[Kind::Text, Kind::Bool, Kind::Text],
     selects: &[Select {
@@ -160,26 +160,6 @@ pub(super) static MESSAGES: Lookup = Lookup {
         numbers: &[],
         from: "processor_reports r WHERE r.merchant_id = t.column1 AND r.livemode = t.column2 \
             AND r.processor = t.column3 AND r.message = t.column4 AND r.processor_event_id = t.column5",
-    }],
-};
-
-/// Which of the next generated order numbers are in use, by (merchant, mode, how many after the last one, what the
-/// first one of all follows): merchant, number.
-pub(super) static NEXT_NUMBERS: Lookup = Lookup {
-    key: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
-    selects: &[Select {
-        part: Part::UsedNumber,
-        flag: "t.column2",
-        bytes: "NULL",
-        texts: &["m.id", "o.order_number"],
-        numbers: &[],
-        from: concat!(
-            "merchants m LEFT JOIN order_counters c ON c.merchant_id = m.id AND c.livemode = t.column2 \
-             CROSS JOIN orders o WHERE m.id = t.column1 AND o.merchant_id = m.id AND o.livemode = t.column2 \
-                 AND o.order_number = ",
-            order_number_prefix!(),
-            " || CAST(COALESCE(c.last_number, t.column4) + t.column3 AS TEXT)"
-        ),
     }],
 };
 

@@ -58,12 +58,10 @@ pub(super) enum Part {
     Message,
     /// A key that is in use.
     Used,
-    /// An order number that is in use.
-    UsedNumber,
 }
 
 impl Part {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 13] = [
         Self::Merchant,
         Self::Answer,
         Self::Counter,
@@ -77,7 +75,6 @@ impl Part {
         Self::MarkedLine,
         Self::Message,
         Self::Used,
-        Self::UsedNumber,
     ];
 }
 

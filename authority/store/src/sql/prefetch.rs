@@ -4,21 +4,24 @@
 //! and where that merchant's stream stands. Those of the busiest operations say which records they read next
 //! ([`super::first_reads`]). For the requests that share a transaction,
 //!
-//! 1. everything that is found by keys is looked up together ([`super::lookups`]), and which of the next order numbers
-//!    an operator has used by hand;
-//! 2. the streams are read with what sending needs ([`super::streams`]).
+//! 1. everything that is found by keys is looked up together ([`super::lookups`]);
+//! 2. the streams are read with what sending needs ([`super::streams`]);
+//! 3. where orders may be made, the next numbers are looked up, since an operator may have used one by hand.
 //!
 //! The transaction caches the answers ([`super::transaction_cache`]). A job that finds nothing in the cache runs the
-//! query itself, so no result depends on the prefetch. On PostgreSQL each of the two is a round trip, for any number
+//! query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round trip, for any number
 //! of jobs.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use super::first_reads::FirstReads;
+use super::batch::WORTH_IT;
+use super::first_reads::{FirstReads, KeyColumns, keys};
+use super::lookup_kinds::USED_FOR_ORDERS;
 use super::lookups::{Found, Part};
 use super::orders::{NUMBERS_START_ABOVE, counter_waits_under, order_key};
 use super::requests::waits_under;
@@ -32,7 +35,8 @@ impl Session<'_> {
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
         let reads = FirstReads::of(jobs, self.conn);
         self.rows_ahead(&reads).await?;
-        self.streams_ahead(jobs).await
+        self.streams_ahead(jobs).await?;
+        self.numbers_ahead(&reads.numbers).await
     }
 
     async fn rows_ahead(&mut self, reads: &FirstReads<'_>) -> Result<(), StoreError> {
@@ -52,10 +56,6 @@ impl Session<'_> {
         for row in rows {
             match row.part()? {
                 Part::Used => drop(used.insert(row.text(0)?)),
-                Part::UsedNumber => {
-                    let (of, number) = (row.tenant()?, OrderNumber::from_store(row.text(1)?));
-                    used.insert(order_key(&of.merchant_id, of.livemode, &number));
-                }
                 Part::Order
                 | Part::OrderPayment
                 | Part::OpenRefund
@@ -67,8 +67,8 @@ impl Session<'_> {
         for (key, around) in orders {
             self.conn.cache.note_order(key, around.into());
         }
-        for key in reads.keys(self.conn).into_iter().filter(|key| !used.contains(key)) {
-            self.conn.cache.note_unused(key);
+        for key in reads.keys().filter(|key| !used.contains(*key)) {
+            self.conn.cache.note_unused(key.clone());
         }
         Ok(())
     }
@@ -142,6 +142,31 @@ impl Session<'_> {
         };
         for (tenant, stream) in self.streams(&tenants, now).await? {
             self.conn.note_stream(&tenant, stream);
+        }
+        Ok(())
+    }
+
+    /// Caches which of the next order numbers of these tenants are free, as many as their jobs may take.
+    async fn numbers_ahead(&mut self, tenants: &BTreeMap<&Tenant, usize>) -> Result<(), StoreError> {
+        let mut numbers = BTreeMap::new();
+        for (tenant, count) in tenants {
+            let known = (self.conn.cache.counter(tenant), self.conn.cache.merchant(&tenant.merchant_id));
+            let (Some(last), Some(merchant)) = known else { continue };
+            for next in (last + 1..).take(*count) {
+                let number = OrderNumber::generated(&merchant.settings.order_number_prefix, next);
+                let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
+                let text = Cow::Owned(number.to_string());
+                numbers.insert(key, KeyColumns { tenant, text, requester: "" });
+            }
+        }
+        numbers.retain(|key, _| !self.conn.waits(key));
+        if numbers.len() < WORTH_IT {
+            return Ok(());
+        }
+        let rows = self.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
+        let used: HashSet<_> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        for key in numbers.into_keys().filter(|key| !used.contains(key)) {
+            self.conn.cache.note_unused(key);
         }
         Ok(())
     }

@@ -26,13 +26,6 @@ use crate::unfinished::all_waiting;
 /// The processor's name for a payment, as the index `payments_by_processor_reference` has it.
 const PROCESSOR_REFERENCE: &str = "json_extract(body, '$.processor.reference')";
 
-/// What the generated order numbers of the merchant `m` begin with.
-macro_rules! order_number_prefix {
-    () => {
-        "json_extract(m.body, '$.settings.order_number_prefix')"
-    };
-}
-
 pub(crate) type Db = sqlx::Sqlite;
 pub(crate) type DbConnection = write_buffer::Connection;
 pub(crate) type RawConnection = SqliteConnection;
