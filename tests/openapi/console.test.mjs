@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 import { authority } from "./authority.mjs";
-import { HOSTILE, launched, looked, moved, says, settled } from "./pages.mjs";
+import { HOSTILE, launched, looked, moved, says, settled, withoutScript } from "./pages.mjs";
 
 const TRACKING = "JD0146007";
 let service;
@@ -60,15 +60,7 @@ async function business() {
 const at = (path) => `${service.operatorApi}/console${path}`;
 
 test("an operator mends an endpoint without JavaScript", async (t) => {
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  t.after(() => context.close());
-  const page = await context.newPage();
-  const complaints = [];
-  const requested = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("request", (request) => requested.push(request.url()));
-  const heading = () => page.locator("h1").innerText();
-  const button = (name) => page.getByRole("button", { name });
+  const { context, page, complaints, requested, heading, button } = await withoutScript(browser, t);
 
   // A page that is asked for leads to the sign-in page and back.
   await page.goto(at("/alerts"));

@@ -21,6 +21,20 @@ export const launched = () => chromium.launch({
   args: ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
 });
 
+/** A page of a browser that runs no script, and what it complained of and asked for. */
+export async function withoutScript(browser, t) {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const complaints = [];
+  const requested = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("request", (request) => requested.push(request.url()));
+  const heading = () => page.locator("h1").innerText();
+  const button = (name) => page.getByRole("button", { name });
+  return { context, page, complaints, requested, heading, button };
+}
+
 /** A receiver that has moved: it takes deliveries at /hooks and knows no other path. */
 export async function moved() {
   const arrived = [];

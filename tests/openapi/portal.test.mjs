@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 import { authority } from "./authority.mjs";
-import { HOSTILE, launched, looked, moved, says, settled } from "./pages.mjs";
+import { HOSTILE, launched, looked, moved, says, settled, withoutScript } from "./pages.mjs";
 
 const BACK = "http://127.0.0.1:9/settings";
 let service;
@@ -42,15 +42,7 @@ const link = async () => {
 const at = (path) => `${service.merchantApi}/portal${path}`;
 
 test("a merchant mends an endpoint without JavaScript", async (t) => {
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  t.after(() => context.close());
-  const page = await context.newPage();
-  const complaints = [];
-  const requested = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("request", (request) => requested.push(request.url()));
-  const heading = () => page.locator("h1").innerText();
-  const button = (name) => page.getByRole("button", { name });
+  const { context, page, complaints, requested, heading, button } = await withoutScript(browser, t);
 
   // Without a session there is nothing. The link is looked at, opened by keyboard, and works once.
   await page.goto(at(""));

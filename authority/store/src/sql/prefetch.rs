@@ -171,9 +171,3 @@ impl Session<'_> {
         Ok(())
     }
 }
-
-/// Repeats the last item until the count is a power of two, so that the database keeps few statement texts.
-pub(super) fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
-    let missing = all.len().next_power_of_two() - all.len();
-    all.iter().chain(all.last().into_iter().cycle().take(missing))
-}

@@ -17,7 +17,6 @@ use sqlx::{QueryBuilder, Row};
 
 use super::deliveries::{bounds_of, push_bounds};
 use super::endpoints::{OPTIONS, delivery_options, sealed_secret, signature_profile};
-use super::prefetch::padded;
 use super::transaction_cache::Stream;
 use super::{Db, DbRow, Session};
 use crate::StoreError;
@@ -211,4 +210,10 @@ fn reach(
         held_back: hold.until.is_some_and(|until| until > now),
         probes: hold.step > 0 && in_flight == 0,
     }))
+}
+
+/// Repeats the last item until the count is a power of two, so that the database keeps few statement texts.
+fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    let missing = all.len().next_power_of_two() - all.len();
+    all.iter().chain(all.last().into_iter().cycle().take(missing))
 }
