@@ -124,12 +124,12 @@ fn check_signature(claim: &Claim<'_, '_>, secret_count: usize, mode: u32) -> Res
 /// there is none), live mode (0 none, 1 false, 2 true), the bytes of the first five texts, and those of all.
 fn write_fields(envelope: &Envelope<'_>) {
     let Envelope { id, event_type, api_version, created_at, merchant_id, merchant_slug, .. } = envelope;
-    let first: [&str; 5] = [id, event_type, api_version, created_at, merchant_id];
-    let mut text = alloc::vec::Vec::new();
-    for part in first.iter().chain([&merchant_slug.as_ref()]) {
-        text.extend_from_slice(part.as_bytes());
+    let texts: [&str; 6] = [id, event_type, api_version, created_at, merchant_id, merchant_slug];
+    let mut length = 0;
+    for text in texts {
+        memory::write_behind(Place::Exchange, length, text.as_bytes());
+        length += text.len();
     }
-    memory::write(Place::Exchange, &text);
     // The rules allow integers up to 2^53 - 1, which a double holds exactly.
     let integer = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
     let numbers = [
@@ -139,8 +139,8 @@ fn write_fields(envelope: &Envelope<'_>) {
         id.len() as f64,
         event_type.len() as f64,
         merchant_id.len() as f64,
-        text.len() as f64,
-        if text.is_ascii() { 1.0 } else { 0.0 },
+        length as f64,
+        if merchant_slug.is_ascii() { 1.0 } else { 0.0 },
     ];
     let mut bytes = [0; 64];
     for (place, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {

@@ -109,8 +109,10 @@ pub(crate) fn write(place: Place, content: &[u8]) {
 
 /// The same, `skip` bytes behind the beginning.
 pub(crate) fn write_behind(place: Place, skip: usize, content: &[u8]) {
-    for (byte, from) in room(place).iter_mut().skip(skip).zip(content) {
-        *byte = *from;
+    let room = room(place).get_mut(skip..).unwrap_or_default();
+    let length = room.len().min(content.len());
+    if let (Some(room), Some(content)) = (room.get_mut(..length), content.get(..length)) {
+        room.copy_from_slice(content);
     }
 }
 
