@@ -4,7 +4,8 @@
 //! A worker takes a batch of jobs from the queue, opens a transaction that holds the turns of their shards, runs each
 //! job behind a savepoint, and commits once. A job that
 //! refuses is undone alone. No job is answered before the commit. When the commit fails, every job in the transaction
-//! gets an error and none of its writes happened. A job runs here and not in its request's future, so that a client
+//! gets an error. A transaction that is lost before its commit was sent has written nothing, so where others write its
+//! jobs run once more; so an instance that a server took for silent answers its callers all the same. A job runs here and not in its request's future, so that a client
 //! that hangs up cannot cancel it half way (T10).
 //!
 //! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
@@ -50,9 +51,11 @@ pub(crate) trait WritingConnection: Send + 'static {
     /// Runs the job with this `index` in the transaction, and undoes it alone when it refused. Returns the job's
     /// effects.
     async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError>;
-    /// Makes everything since `begin` durable. Returns the jobs whose writes the database refused; those are left
-    /// out.
-    async fn commit(&mut self) -> Result<Failed, StoreError>;
+    /// Sends what the jobs have left to write. Returns the jobs whose writes the database refused; those are left out.
+    async fn finish(&mut self) -> Result<Failed, StoreError>;
+    /// Makes everything since `begin` durable. `false`: the server had ended the transaction before, and nothing is
+    /// stored. After an error nobody knows.
+    async fn commit(&mut self) -> Result<bool, StoreError>;
     /// Undoes everything since `begin`, whatever state the transaction is in.
     async fn rollback(&mut self);
     /// Closes the database properly at the end.
@@ -130,7 +133,24 @@ struct Progress {
     ran: Vec<(Counted, CommitEffects)>,
     /// Jobs that run again in another transaction.
     again: Vec<Counted>,
+    /// The transaction is gone, and nothing of it is stored.
     lost: bool,
+}
+
+impl Progress {
+    /// Those that ran run again, before those that did not, unless they have run twice or can run only once.
+    fn repeat(&mut self) {
+        let behind = std::mem::take(&mut self.again);
+        for (mut job, effects) in std::mem::take(&mut self.ran) {
+            if job.repeated || !job.job.may_repeat() {
+                self.ran.push((job, effects));
+            } else {
+                job.repeated = true;
+                self.again.push(job);
+            }
+        }
+        self.again.extend(behind);
+    }
 }
 
 impl Worker {
@@ -180,9 +200,12 @@ impl Worker {
             return kept;
         }
         let mut progress = self.run_all(jobs, held).await;
-        let committed = if progress.lost { None } else { self.commit().await };
+        let committed = self.commit(&mut progress).await;
         if committed.is_none() {
             self.connection.rollback().await;
+        }
+        if progress.lost && self.several {
+            progress.repeat();
         }
         self.queue.put_back(std::mem::take(&mut progress.again), ShardSet::NONE);
         self.answer(progress.ran, committed);
@@ -269,9 +292,26 @@ impl Worker {
         progress.ran.push((job, effects));
     }
 
-    async fn commit(&mut self) -> Option<Failed> {
+    /// Commits, unless the transaction is lost. Returns the jobs whose writes the database refused.
+    async fn commit(&mut self, progress: &mut Progress) -> Option<Failed> {
+        if progress.lost {
+            return None;
+        }
+        let failed = match self.connection.finish().await {
+            Ok(failed) => failed,
+            Err(error) => {
+                tracing::error!(error = %error, "the transaction is lost");
+                progress.lost = true;
+                return None;
+            }
+        };
         match self.connection.commit().await {
-            Ok(failed) => Some(failed),
+            Ok(true) => Some(failed),
+            Ok(false) => {
+                tracing::warn!("the server took this instance for silent and ended its transaction");
+                progress.lost = true;
+                None
+            }
             Err(error) => {
                 tracing::error!(error = %error, "the commit failed");
                 None
@@ -294,8 +334,8 @@ impl Worker {
             match failed.iter().position(|(failed, _)| *failed == index) {
                 // A transaction of another shard may have written the same key at the same time, as two requests of
                 // the operator under one idempotency key do. The second run sees what that one wrote.
-                Some(_) if self.several && !job.refused && job.job.may_repeat() => {
-                    job.refused = true;
+                Some(_) if self.several && !job.repeated && job.job.may_repeat() => {
+                    job.repeated = true;
                     again.push(job);
                 }
                 Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),

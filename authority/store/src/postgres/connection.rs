@@ -3,6 +3,7 @@
 //! It sends BEGIN and COMMIT itself: sqlx 0.9.0's own `begin` can leave a connection inside a transaction when the
 //! future around it is dropped (upstream #4385).
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -30,6 +31,12 @@ const SAVEPOINT: &str = "SAVEPOINT job";
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
+
+/// SQLSTATE of a lock that was not to be had in time (PostgreSQL documentation, appendix A).
+const LOCK_TIMEOUT: &str = "55P03";
+
+/// SQLSTATE of a transaction that the server has ended because its client was silent.
+const SILENT_TOO_LONG: &str = "25P03";
 
 /// How long a transaction waits for its turns before it gives back those that it has, in milliseconds. It tries again
 /// ([`crate::writer`]).
@@ -117,13 +124,21 @@ impl PostgresWriting {
     async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), begin(turns, wait))).await;
-        let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && is_lock_timeout(error));
+        let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && has_code(error, LOCK_TIMEOUT));
         let begun = self.in_time(begun.map(|done| done.map_err(StoreError::from)));
         match (&mut self.conn, &begun) {
             (Some(conn), Ok(held)) => conn.begun(*held),
             _ => self.rollback().await,
         }
         if waited_in_vain { Ok(None) } else { begun.map(Some) }
+    }
+}
+
+/// Whether the server had ended the connection before it got the statement: it says so, or there was nobody to write to.
+fn was_ended_before(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(error) => error.kind() == ErrorKind::BrokenPipe,
+        error => has_code(error, SILENT_TOO_LONG),
     }
 }
 
@@ -134,8 +149,8 @@ fn take(turns: ShardSet, skip_locked: &str) -> String {
     format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE{skip_locked}")
 }
 
-fn is_lock_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "55P03")
+fn has_code(error: &sqlx::Error, code: &str) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|found| found == code)
 }
 
 /// The statements that begin a transaction. Turns are rows, locked in ascending order, so that no two transactions wait
@@ -229,15 +244,23 @@ impl WritingConnection for PostgresWriting {
         self.in_time(ran)
     }
 
-    async fn commit(&mut self) -> Result<Failed, StoreError> {
+    async fn finish(&mut self) -> Result<Failed, StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
         let failed = timeout(ANSWER_WAIT, conn.finish()).await;
-        let failed = self.in_time(failed)?;
-        self.execute(COMMIT).await?;
+        self.in_time(failed)
+    }
+
+    async fn commit(&mut self) -> Result<bool, StoreError> {
+        let Some(conn) = &mut self.conn else { return Err(gone()) };
+        let done = timeout(ANSWER_WAIT, batch::control(conn.raw(), COMMIT)).await;
+        if matches!(&done, Ok(Err(error)) if was_ended_before(error)) {
+            return Ok(false);
+        }
+        self.in_time(done.map(|done| done.map_err(StoreError::from)))?;
         if let Some(conn) = &mut self.conn {
             conn.ended();
         }
-        Ok(failed)
+        Ok(true)
     }
 
     async fn rollback(&mut self) {

@@ -31,8 +31,8 @@ pub(crate) struct Counted {
     permit: Option<OwnedSemaphorePermit>,
     /// How often a transaction waited for its turns in vain.
     pub(crate) waits: u32,
-    /// The database has refused its rows once, and it runs again.
-    pub(crate) refused: bool,
+    /// It runs for the second time: the database refused its rows, or lost its transaction before the commit.
+    pub(crate) repeated: bool,
     _count: Count,
 }
 
@@ -118,7 +118,7 @@ impl Queue {
         }
         self.unanswered.fetch_add(1, Ordering::Relaxed);
         let count = Count(Arc::clone(&self.unanswered));
-        state.jobs.push_back(Counted { job, permit: Some(permit), waits: 0, refused: false, _count: count });
+        state.jobs.push_back(Counted { job, permit: Some(permit), waits: 0, repeated: false, _count: count });
         drop(state);
         self.changed.notify_one();
         Ok(())

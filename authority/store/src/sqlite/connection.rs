@@ -85,11 +85,14 @@ impl WritingConnection for SqliteWriting {
         Ok((conn.end_job(ran).await?, effects))
     }
 
-    async fn commit(&mut self) -> Result<Failed, StoreError> {
-        let failed = self.conn()?.finish().await?;
+    async fn finish(&mut self) -> Result<Failed, StoreError> {
+        self.conn()?.finish().await
+    }
+
+    async fn commit(&mut self) -> Result<bool, StoreError> {
         self.execute(COMMIT).await?;
         self.conn()?.ended();
-        Ok(failed)
+        Ok(true)
     }
 
     async fn rollback(&mut self) {
