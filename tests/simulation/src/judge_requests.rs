@@ -3,13 +3,12 @@
 use verify_core::verify::{Headers, Tolerance, Verifier};
 
 use crate::journal::{Violation, hold};
+use crate::judge::short;
 use crate::limits::UnderWay;
 use crate::model::delivery::{LEASE_MS, Lease, QUEUED_MS, Status};
 use crate::model::schedule;
 use crate::network::{Arrival, Call};
 use crate::world::World;
-
-use crate::judge::short;
 
 impl World {
     /// A request came in. Returns its delivery.

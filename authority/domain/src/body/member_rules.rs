@@ -14,6 +14,7 @@ use crate::bounds::{METADATA_ENTRIES, MONEY_MAX};
 use crate::refusal::MemberCode;
 use crate::text_enum::TextEnum;
 use crate::time::Timestamp;
+
 const METADATA_KEY_LIMIT: usize = 40;
 /// The form of a key.
 const METADATA_KEYS: &str = "^[A-Za-z0-9_.-]{1,40}$";

@@ -12,7 +12,6 @@ use crate::fixtures::{
     checkout_body, checkout_of, created_payment, event_names, last_order, last_payment, noon, order_number,
     report, reported,
 };
-
 use crate::order_transitions::{outcome, refused};
 
 #[test]

@@ -7,9 +7,8 @@ use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::refusal::Refusal;
 
 use crate::fixtures::event_names;
-use crate::refused_bodies::errors;
-
 use crate::fulfillment::{asked, lines, order_at, run};
+use crate::refused_bodies::errors;
 
 /// The table as contract 3.3 has it: rows are present statuses, columns are [`TARGETS`]; `l` needs lines.
 const TABLE: [(FulfillmentStatus, &str); 7] = [

@@ -5,7 +5,6 @@ use authority_domain::subscription::SubscriptionStatus;
 use serde_json::json;
 
 use crate::fixtures::{event_names, noon};
-
 use crate::subscription_fixtures::{at, changed, changed_at, opened, opened_at, reported_at};
 
 #[test]

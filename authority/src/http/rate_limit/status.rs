@@ -3,9 +3,8 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::config::Quota;
-
 use super::{Policy, whole_seconds};
+use crate::config::Quota;
 use crate::http::merchant_rates::Taken;
 
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");

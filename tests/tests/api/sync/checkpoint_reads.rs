@@ -5,9 +5,8 @@ use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, SCOPES, text};
 use tests::on_both_databases;
 
-use crate::sync::changes;
-
 use super::checkpoints::acknowledge;
+use crate::sync::changes;
 
 on_both_databases!(checkpoints_are_listed_and_found, health_tells_how_far_consumers_are_behind);
 

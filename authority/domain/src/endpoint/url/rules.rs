@@ -9,6 +9,7 @@ use crate::endpoint::url::target::{
     MAX_URL_BYTES, NetworkScope, TargetUrl, UrlRefusal, raw_authority, refusal_of,
 };
 use crate::id::MerchantId;
+
 /// Names that are never public, each with everything below it (contract 7.6 rule 3): RFC 6761 (`localhost`),
 /// RFC 6762 (`local`), ICANN's reservation of 2024 (`internal`), RFC 8375 (`home.arpa`).
 const PRIVATE_SUFFIXES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];

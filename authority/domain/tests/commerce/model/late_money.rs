@@ -7,7 +7,6 @@ use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::RefundStatus;
 
 use super::commands::{Command, Target, World};
-
 use super::rows::{ask_refund, check, ingest, open, report, report_refund, start};
 
 #[test]

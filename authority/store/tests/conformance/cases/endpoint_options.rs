@@ -12,11 +12,10 @@ use authority_store::StoreError;
 use authority_store::ports::{DeliveryOptions, SealedOption};
 
 use super::dispatcher::Counter;
+use super::endpoints::{stored, update};
 use super::fixtures::{at, endpoint};
 use super::shop::Shop;
 use super::{Database, job};
-
-use super::endpoints::{stored, update};
 
 pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
     let shop = Shop::open(database).await;

@@ -8,9 +8,8 @@ use authority_store::hand_off::HandedOff;
 use super::Database;
 use super::dispatcher::{Counter, moment, sequence};
 use super::fixtures::at;
-use super::shop::Shop;
-
 use super::hand_off_claims::{settle_and_claim, succeeded};
+use super::shop::Shop;
 
 pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
     let (big, small) = {
