@@ -21,10 +21,9 @@ use crate::order::{FulfillmentRequest, OrderCancelRequest, OrderRequest, no_memb
 use crate::partner::{AcceptRequest, ShareRequest, read_label, read_share_terms};
 use crate::payment::{PaymentReportRequest, PaymentRequest};
 use crate::refund::{RefundReportRequest, RefundRequest};
+use crate::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance, SubscriptionAdvance};
 use crate::sandbox::clock::ClockRequest;
-use crate::sandbox::requests::{
-    OrderPaid, PayRequest, PaymentAdvance, RefundAdvance, SeedRequest, ShipmentAdvance, SubscriptionAdvance,
-};
+use crate::sandbox::requests::{OrderPaid, PayRequest, SeedRequest};
 use crate::shipment::{ShipmentReportRequest, ShipmentRequest};
 use crate::subscription::{SubscriptionReportRequest, SubscriptionRequest};
 use crate::sync::{CheckpointRequest, read_reference};

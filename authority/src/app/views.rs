@@ -38,7 +38,7 @@ pub const TAGS: [(&str, &str); 20] = [
 pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<alerts::AlertView<'static>>();
     generator.subschema_for::<endpoint::changes::Deleted<'static>>();
-    generator.subschema_for::<endpoint::merchant::TestRequested<'static>>();
+    generator.subschema_for::<endpoint::TestRequested<'static>>();
     generator.subschema_for::<endpoint::merchant::WithSecret<'static>>();
     generator.subschema_for::<keys::ShownKey<'static>>();
     generator.subschema_for::<merchant::manage::OperatorView<'static>>();

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::goes_on;
 use crate::app::App;
-use crate::app::delivery::recovery::{Advanced, DUE};
+use crate::app::delivery::recovery_steps::{Advanced, DUE};
 
 /// The pause after a round in which something was done: other writes come first.
 const BUSY: Duration = Duration::from_millis(10);

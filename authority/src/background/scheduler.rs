@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use authority_domain::refusal::Refusal;
-use authority_domain::sandbox::requests::RefundAdvance;
+use authority_domain::sandbox::advances::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::PendingLimit;

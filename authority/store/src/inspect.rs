@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use crate::migrations::Found;
 use crate::ports::Snapshot;
-use crate::store::StoreUrl;
+use crate::store_url::StoreUrl;
 use crate::{StoreError, postgres, sqlite};
 
 /// A database that is inspected.

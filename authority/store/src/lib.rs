@@ -23,15 +23,20 @@ mod partner_copies;
 pub mod ports;
 mod postgres;
 mod queue;
+mod readers;
 pub mod shards;
 pub mod slots;
 mod sqlite;
 mod store;
+mod store_url;
 mod unfinished;
 mod writer;
+mod writing_connection;
 
 pub use error::{Constraint, StoreError};
 pub use inspect::Inspection;
 
 pub use job::JobError;
-pub use store::{Access, ReaderCount, ServerUrl, Store, StoreUrl};
+pub use readers::ReaderCount;
+pub use store::{Access, Store};
+pub use store_url::{ServerUrl, StoreUrl};

@@ -1,62 +1,22 @@
 //! The store as use cases see it: jobs that write, jobs that read.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::BoxFuture;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{PgPool, SqlitePool};
 use tokio::sync::oneshot;
 
 use crate::StoreError;
 use crate::hand_off::{DispatchHandle, DispatchRegistration};
 use crate::job::{CommitListeners, JobError, TypedJob};
 use crate::ports::{Prefetch, Tx};
+use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
 use crate::sqlite::ServerLock;
+use crate::store_url::StoreUrl;
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
-
-/// Where the database is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreUrl {
-    /// A file on this machine.
-    Sqlite(PathBuf),
-    /// A PostgreSQL server.
-    Postgres(ServerUrl),
-}
-
-/// The address of a database on a server. It may hold a password, so `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ServerUrl(String);
-
-impl ServerUrl {
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ServerUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ServerUrl").finish_non_exhaustive()
-    }
-}
-
-impl StoreUrl {
-    /// Reads `sqlite://path`, relative or absolute, or `postgres://…` as libpq writes it (`postgresql://` is the same).
-    /// `None` for any other form.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        if let Some(path) = text.strip_prefix("sqlite://") {
-            return (!path.is_empty() && !path.contains('?')).then(|| Self::Sqlite(PathBuf::from(path)));
-        }
-        let server = text.starts_with("postgres://") || text.starts_with("postgresql://");
-        let readable = server && text.parse::<PgConnectOptions>().is_ok();
-        readable.then(|| Self::Postgres(ServerUrl(text.to_owned())))
-    }
-}
 
 /// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,44 +36,6 @@ pub struct Store {
     listeners: CommitListeners,
     /// Held as long as the store lives, where this process is the database's only server.
     lock: Option<Arc<ServerLock>>,
-}
-
-/// Connections that read.
-#[derive(Clone)]
-enum Readers {
-    Sqlite(SqlitePool),
-    Postgres(PgPool),
-}
-
-/// How many connections a pool of readers has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReaderCount {
-    /// `records` or `lists`.
-    pub name: &'static str,
-    /// Open ones.
-    pub open: i64,
-    /// Of these, those that nobody uses.
-    pub idle: i64,
-    /// The most there may be.
-    pub limit: i64,
-}
-
-impl Readers {
-    fn count(&self, name: &'static str) -> ReaderCount {
-        let (open, idle, limit) = match self {
-            Self::Sqlite(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
-            Self::Postgres(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
-        };
-        let idle = i64::try_from(idle).unwrap_or(i64::MAX).min(open.into());
-        ReaderCount { name, open: open.into(), idle, limit: limit.into() }
-    }
-
-    async fn close(&self) {
-        match self {
-            Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool) => pool.close().await,
-        }
-    }
 }
 
 impl fmt::Debug for Store {
@@ -259,7 +181,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        read(self.record_readers.clone(), work).await
+        self.record_readers.read(work).await
     }
 
     /// Runs `work`, which may have to read a lot: a list. Lists wait for one another and for nothing else.
@@ -272,7 +194,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        read(self.list_readers.clone(), work).await
+        self.list_readers.read(work).await
     }
 
     /// Registers the handle of this instance's dispatcher, in place of an earlier one. From now on jobs lease
@@ -314,28 +236,4 @@ impl Store {
         self.list_readers.close().await;
         self.writer.close().await;
     }
-}
-
-/// Reads in a task of its own: the caller may hang up, and the connection still returns to its pool intact (T10).
-async fn read<T, E, F>(readers: Readers, work: F) -> Result<T, E>
-where
-    F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-    T: Send + 'static,
-    E: JobError,
-{
-    let reading = tokio::spawn(async move {
-        match readers {
-            Readers::Sqlite(pool) => {
-                let conn = pool.acquire().await.map_err(StoreError::from)?;
-                let mut conn = sqlite::DbConnection::from(conn);
-                work(&mut sqlite::Session::new(&mut conn)).await
-            }
-            Readers::Postgres(pool) => {
-                let conn = pool.acquire().await.map_err(StoreError::from)?;
-                let mut conn = postgres::DbConnection::from(conn);
-                work(&mut postgres::Session::new(&mut conn)).await
-            }
-        }
-    });
-    reading.await.unwrap_or_else(|_| Err(StoreError::Broken("a reading job panicked".to_owned()).into()))
 }

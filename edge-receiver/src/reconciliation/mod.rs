@@ -24,6 +24,7 @@ pub mod page;
 pub mod position;
 pub mod progress;
 pub mod report;
+mod run;
 pub mod trouble;
 
 pub(crate) use object::{Command, configured, tell};

@@ -4,6 +4,7 @@
 mod answers;
 mod endpoints;
 mod fulfillment;
+mod fulfillment_requests;
 mod operator;
 mod order_of_checks;
 mod orders;

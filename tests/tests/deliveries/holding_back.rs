@@ -1,5 +1,5 @@
-//! An endpoint is held back while its receiver says "not now", is given up when it keeps failing, and gets what it
-//! wishes (contract 7.4, 7.5, 15.6, 15.7, 15.8), by a clock in the test's hands.
+//! An endpoint is held back while its receiver says "not now", and gets what it wishes (contract 7.4, 15.7, 15.8), by a
+//! clock in the test's hands.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,35 +7,26 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
-use authority::app::merchant::operator_keys::operator_key_create;
-use authority::dice::SystemDice;
-use authority::service::Service;
-use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 use tests::authority::Database;
-use tests::clock::HandClock;
 use tests::eventually::eventually;
-use tests::http::Api;
-use tests::merchant::{Endpoint, Merchant, ServiceUrls};
+use tests::merchant::{Endpoint, Merchant, ServiceUrls as _};
 use tests::on_both_databases;
 use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::{InProcess, new_database, serve};
-use tokio::sync::watch;
+use tests::service::InProcess;
 
 on_both_databases!(
     an_overloaded_receiver_is_probed_one_at_a_time,
     retry_after_is_honoured_to_the_second,
     what_somebody_asks_for_is_the_probe_now,
-    five_days_of_failures_disable,
-    time_alone_disables,
     a_receiver_gets_what_it_wishes
 );
 
-const HOUR_MS: i64 = 60 * 60 * 1000;
+pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Waits until the health of the endpoint is as wanted.
-async fn fares(
+pub(crate) async fn fares(
     merchant: &Merchant,
     endpoint: &Endpoint,
     what: &str,
@@ -53,7 +44,7 @@ fn hold(endpoint: &Value) -> (Value, Value) {
     (endpoint["held_until"].clone(), endpoint["held_reason"].clone())
 }
 
-fn failures(endpoint: &Value) -> i64 {
+pub(crate) fn failures(endpoint: &Value) -> i64 {
     endpoint["health"]["consecutive_failures"].as_i64().unwrap()
 }
 
@@ -175,118 +166,6 @@ async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
         assert_eq!(hold(&lifted), (Value::Null, Value::Null), "{asked}");
     }
     service.stop().await;
-}
-
-async fn five_days_of_failures_disable(database: Database) {
-    // Four attempts of three events: 12 failures, the last of them after five days.
-    let schedule = [("AUTHORITY_RETRY_SCHEDULE", "0,3600,3600,424800")];
-    let service = InProcess::start(database, &schedule).await;
-    let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&service, "acme").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
-    for (count, state) in [(3, "unknown"), (6, "degraded"), (9, "degraded")] {
-        let now = fares(&merchant, &endpoint, "a round", |now| failures(now) == count).await;
-        assert_eq!((&now["status"], &now["health"]["state"]), (&json!("enabled"), &json!(state)));
-        service.clock.turn(HOUR_MS);
-    }
-    // A later event waits with them; the clock stands at the third hour.
-    service.clock.turn(117 * HOUR_MS - 1);
-    merchant.checkout().await;
-    let now = fares(&merchant, &endpoint, "a day later", |now| failures(now) == 10).await;
-    assert_eq!((&now["status"], &now["health"]["state"]), (&json!("enabled"), &json!("failing")));
-    service.clock.turn(1);
-    let now = fares(&merchant, &endpoint, "the end", |now| now["status"] == "disabled").await;
-    assert_eq!(now["disabled_reason"], "failing");
-    service.nothing_pending().await;
-    let path = format!("/webhook-endpoints/{}/deliveries?status=cancelled", endpoint.id);
-    let cancelled = merchant.api.get(&path).await.expect(200);
-    let cancelled = cancelled["data"].as_array().unwrap();
-    assert!(!cancelled.is_empty(), "the event of the last hour waited for another attempt");
-    assert!(cancelled.iter().all(|one| one["failure_reason"] == "endpoint_disabled"), "{cancelled:?}");
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let alert =
-        health["alerts"].as_array().unwrap().iter().find(|alert| alert["code"] == "endpoint_disabled");
-    let alert = alert.unwrap();
-    assert_eq!((&alert["severity"], &alert["endpoint_id"]), (&json!("critical"), &json!(endpoint.id)));
-    assert_eq!(alert["message"], "No attempt has succeeded for 120 hours; the endpoint is disabled.");
-    // Enabled, it has no past.
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    let enabled =
-        merchant.api.call(http::Method::PATCH, &path).json(&json!({ "status": "enabled" })).send().await;
-    assert_eq!(failures(&enabled.expect(200)), 0);
-    merchant.checkout().await;
-    let now = fares(&merchant, &endpoint, "a new failure", |now| failures(now) == 1).await;
-    assert_eq!((&now["status"], &now["health"]["state"]), (&json!("enabled"), &json!("unknown")));
-    service.stop().await;
-}
-
-/// A service that is started again on the same database.
-struct Run {
-    service: Service,
-    operator_key: String,
-}
-
-impl Run {
-    async fn start(url: &str, clock: &Arc<HandClock>) -> Self {
-        let variables = [("AUTHORITY_RETRY_SCHEDULE", "0,0,0,0")];
-        let service = serve(url, Arc::clone(clock), Arc::default(), &variables).await;
-        let (store, scopes) = (&service.app.store, OperatorScope::ALL.to_vec());
-        let issued =
-            operator_key_create(store, &**clock, &SystemDice, "tests".to_owned(), scopes).await.unwrap();
-        Self { service, operator_key: issued.key.to_string() }
-    }
-
-    /// The same merchant, asked here.
-    fn asked_by(&self, merchant: &Merchant) -> Merchant {
-        Merchant { api: self.merchant(&merchant.key), operator: self.operator(), ..merchant.clone() }
-    }
-}
-
-impl ServiceUrls for Run {
-    fn operator(&self) -> Api {
-        let address = watch::Sender::new(Some(format!("http://{}", self.service.operator_address)));
-        Api::new(address.subscribe(), "/v1/operator", &self.operator_key)
-    }
-
-    fn merchant(&self, key: &str) -> Api {
-        let address = watch::Sender::new(Some(format!("http://{}", self.service.merchant_address)));
-        Api::new(address.subscribe(), "/v1/merchant", key)
-    }
-}
-
-/// Every delivery has used up its attempts long before the five days are over, and nothing new comes: no attempt will
-/// ever find the endpoint out.
-async fn time_alone_disables(database: Database) {
-    let folder = tempfile::tempdir().unwrap();
-    let (url, clock) = (new_database(database, &folder).await, HandClock::standing());
-    let run = Run::start(&url, &clock).await;
-    let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&run, "acme").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
-    fares(&merchant, &endpoint, "four attempts each", |now| failures(now) == 12).await;
-    run.service.stop().await;
-    clock.turn(120 * HOUR_MS - 1);
-    let run = Run::start(&url, &clock).await;
-    let merchant = run.asked_by(&merchant);
-    let now = fares(&merchant, &endpoint, "a day", |now| now["health"]["state"] == "failing").await;
-    assert_eq!(now["status"], "enabled");
-    run.service.stop().await;
-    clock.turn(1);
-    let run = Run::start(&url, &clock).await;
-    let merchant = run.asked_by(&merchant);
-    let now = fares(&merchant, &endpoint, "five days", |now| now["status"] == "disabled").await;
-    assert_eq!((&now["disabled_reason"], failures(&now)), (&json!("failing"), 12));
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let alerts: Vec<_> = health["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
-    assert_eq!(alerts, ["endpoint_disabled"], "nothing is said twice");
-    assert_eq!(receiver.arrivals().all.len(), 12);
-    run.service.stop().await;
 }
 
 async fn a_receiver_gets_what_it_wishes(database: Database) {

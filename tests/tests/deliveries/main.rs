@@ -4,6 +4,7 @@
 mod client_certificate;
 mod delivery;
 mod egress;
+mod giving_up;
 mod hand_off;
 mod hangups;
 mod holding_back;

@@ -2,7 +2,7 @@
 //!
 //! Reads every file that git would take into account, once, and hands the list to one small function per rule;
 //! each returns what it found, with file and line. Everything found is printed before the command fails, so
-//! that one run shows all there is to mend. Advice (a file that grows long) is printed and does not fail.
+//! that one run shows all there is to mend.
 //!
 //! A rule belongs here when it can be decided by looking at names and text. What the compiler or clippy can
 //! check is left to them. Every rule has a test in which it fails.
@@ -19,37 +19,29 @@ mod layers;
 mod manners;
 mod modules;
 mod secrets;
+mod sections;
 mod size;
 mod story;
 
 use files::SourceFile;
 
-/// Something that breaks a rule, or may come to.
+/// Something that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     /// Path relative to the root, with the line where there is one.
     place: String,
     message: String,
-    weight: Weight,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weight {
-    /// The check fails.
-    Fault,
-    /// Shown only.
-    Advice,
 }
 
 impl Finding {
     /// A fault in a line of a file, counted from 1.
     fn in_line(file: &SourceFile, line: usize, message: impl Into<String>) -> Self {
-        Self { place: format!("{}:{line}", file.path), message: message.into(), weight: Weight::Fault }
+        Self { place: format!("{}:{line}", file.path), message: message.into() }
     }
 
     /// A fault of a file as a whole.
     fn in_file(path: &str, message: impl Into<String>) -> Self {
-        Self { place: path.to_owned(), message: message.into(), weight: Weight::Fault }
+        Self { place: path.to_owned(), message: message.into() }
     }
 }
 
@@ -68,10 +60,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         manners::no_unfinished_work(&files),
         manners::no_machine_paths(&files),
         secrets::none_in_sources(&files),
+        sections::named_exist(&files),
         layers::crate_edges(&crates),
         layers::database_in_store_only(&files),
         layers::module_edges(&files),
         modules::one_style(&files),
+        modules::closed_aggregates(&files),
         modules::no_circles(&files),
         dependencies::all_used(&crates, &files),
         dependencies::all_shared_versions_used(&files),
@@ -81,13 +75,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     .flatten()
     .collect();
     for finding in &findings {
-        let weight = match finding.weight {
-            Weight::Fault => "fault",
-            Weight::Advice => "advice",
-        };
-        println!("{weight}: {}: {}", finding.place, finding.message);
+        println!("fault: {}: {}", finding.place, finding.message);
     }
-    let faults = findings.iter().filter(|finding| finding.weight == Weight::Fault).count();
+    let faults = findings.len();
     println!("{} files looked at, {faults} faults", files.len());
     if faults > 0 { bail!("the house rules are broken in {faults} places") } else { Ok(()) }
 }

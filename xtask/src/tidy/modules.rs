@@ -1,13 +1,20 @@
-//! How modules stand to each other: one style of folders, and no circle in the domain.
+//! How modules stand to each other: one style of folders, closed aggregates, and no circle in the domain.
 //!
-//! A module with children is `name/mod.rs`. In `authority/domain/src` no file may need, over any number of others,
-//! one that needs it back. An arrow is a path that begins with `crate::`, followed to the file that holds the item:
-//! what a `mod.rs` only passes on with `pub use` counts as its child's.
+//! A module with children is `name/mod.rs`. A module of an aggregate is public, or private, so that the compiler keeps
+//! other aggregates out; what these need of a private one, `mod.rs` passes on. In `authority/domain/src` no file may
+//! need, over any number of others, one that needs it back. An arrow is a path that begins with `crate::`, followed to
+//! the file that holds the item: what a `mod.rs` only passes on with `pub use` counts as its child's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::files::SourceFile;
+
+/// The folders whose folders are aggregates.
+const AGGREGATES: [&str; 2] = [DOMAIN, "authority/src/app/"];
+
+/// No aggregate: what all of them read bodies with.
+const SHARED: &str = "body";
 
 /// Where there is no circle.
 const DOMAIN: &str = "authority/domain/src/";
@@ -26,6 +33,26 @@ pub(super) fn one_style(files: &[SourceFile]) -> Vec<Finding> {
         .iter()
         .filter(beside)
         .map(|file| Finding::in_file(&file.path, "a module with children is the mod.rs of its folder"))
+        .collect()
+}
+
+/// No aggregate opens a module to its crate alone.
+pub(super) fn closed_aggregates(files: &[SourceFile]) -> Vec<Finding> {
+    let is_aggregate = |file: &&SourceFile| {
+        let inside = AGGREGATES.iter().find_map(|folder| file.path.strip_prefix(folder));
+        let aggregate = inside.and_then(|path| path.strip_suffix("/mod.rs"));
+        aggregate.is_some_and(|name| name != SHARED && !name.contains('/'))
+    };
+    let lines = files.iter().filter(is_aggregate).flat_map(|file| file.lines().map(move |line| (file, line)));
+    lines
+        .filter(|(_, (_, line))| line.starts_with("pub(") && line.contains(") mod "))
+        .map(|(file, (number, _))| {
+            Finding::in_line(
+                file,
+                number,
+                "a module of an aggregate is public or private: pass on what others need",
+            )
+        })
         .collect()
 }
 
@@ -150,6 +177,26 @@ mod tests {
         let file = |path| SourceFile::new(path, "");
         assert_eq!(one_style(&[file("a/src/b.rs"), file("a/src/b/c.rs")]).len(), 1);
         assert_eq!(one_style(&[file("a/src/b/mod.rs"), file("a/src/b/c.rs"), file("a/src/d.rs")]), []);
+    }
+
+    #[test]
+    fn an_aggregate_that_is_open_to_its_crate_is_found() {
+        let opens = |path: &str, line: &str| closed_aggregates(&[SourceFile::new(path, line)]).len();
+        for path in ["authority/domain/src/order/mod.rs", "authority/src/app/order/mod.rs"] {
+            for line in ["pub(crate) mod basket;", "pub(in crate::app) mod basket;"] {
+                assert_eq!(opens(path, line), 1, "{path}: {line}");
+            }
+            for line in
+                ["mod basket;", "pub mod basket;", "pub(crate) use basket::Basket;", "// pub(crate) mod a;"]
+            {
+                assert_eq!(opens(path, line), 0, "{path}: {line}");
+            }
+        }
+        for path in
+            ["authority/domain/src/body/mod.rs", "authority/domain/src/lib.rs", "authority/src/app/mod.rs"]
+        {
+            assert_eq!(opens(path, "pub(crate) mod basket;"), 0, "{path}");
+        }
     }
 
     #[test]

@@ -9,6 +9,11 @@ const COLLECT_LIMIT: usize = 1_000;
 /// The result of a rule: the value, or what is wrong with it.
 pub type Checked<T> = Result<T, (MemberCode, String)>;
 
+/// The refusal of a rule.
+pub(super) fn wrong<T>(code: MemberCode, detail: impl Into<String>) -> Checked<T> {
+    Err((code, detail.into()))
+}
+
 /// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Errors {

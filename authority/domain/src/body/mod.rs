@@ -12,9 +12,11 @@ pub(crate) mod reason;
 pub(crate) mod shape;
 pub(crate) mod shared_members;
 pub mod strict_json;
+mod web_url;
 
 pub use errors::Checked;
 pub use field::Field;
-pub use member_rules::{Loopback, Text, integer, one_of};
+pub use member_rules::{Text, integer, one_of};
 pub use members::{Members, read};
 pub use reason::{read_optional_reason, read_reason};
+pub use web_url::Loopback;

@@ -2,7 +2,7 @@
 
 pub mod flow;
 mod record;
-pub(crate) mod requests;
+mod requests;
 
 pub use record::{Checkout, CheckoutEnd, CheckoutMode, CheckoutStatus, NewCheckout};
 pub use requests::CheckoutRequest;

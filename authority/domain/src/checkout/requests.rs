@@ -8,10 +8,10 @@ use crate::body::Members;
 use crate::body::shared_members::{address, customer};
 use crate::checkout::{CheckoutMode, NewCheckout};
 use crate::id::CheckoutId;
-use crate::order::basket::{Basket, Priced};
+use crate::order::{Basket, Priced};
 use crate::parts::{Address, Customer, Metadata};
 use crate::refusal::{MemberCode, Refusal};
-use crate::subscription::requests::TermsRequest;
+use crate::subscription::TermsRequest;
 use crate::time::Timestamp;
 
 /// How long a checkout stays open by default (contract 2.7).

@@ -4,8 +4,8 @@ pub mod integration_health;
 pub mod outcome;
 mod record;
 pub mod recovery;
-pub(crate) mod recovery_request;
-pub(crate) mod replay_request;
+mod recovery_request;
+mod replay_request;
 pub mod retry;
 pub mod undelivered;
 

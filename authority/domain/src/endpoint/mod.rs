@@ -5,15 +5,18 @@ pub mod alerts;
 pub mod changes;
 pub mod client_certificate;
 pub mod condition;
+mod forbidden_url;
 pub mod headers;
 mod health;
 pub mod hold;
 pub mod in_flight_limit;
+mod owner;
 pub mod private_receivers;
 mod record;
-pub(crate) mod requests;
+mod requests;
 pub mod url;
 
+pub use forbidden_url::url_address_blocked;
 pub use health::{DEGRADED_AFTER, FAILING_AFTER, FAILING_AFTER_MS, Health, HealthState};
 pub use record::{
     DisabledReason, Endpoint, EndpointStatus, SignatureProfile, TIMEOUT_MAX_MS, TIMEOUT_MIN_MS, is_filter,
@@ -21,5 +24,4 @@ pub use record::{
 };
 pub use requests::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
-    url_address_blocked,
 };

@@ -13,10 +13,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-use super::address_policy::is_public;
-use super::url::{NetworkScope, is_dns_name, is_or_is_below};
-use crate::id::MerchantId;
-use crate::tenant::Tenant;
+use crate::endpoint::address_policy::is_public;
+pub use crate::endpoint::owner::EndpointOwner;
+use crate::endpoint::url::NetworkScope;
+use crate::endpoint::url::host_name::{is_dns_name, is_or_is_below};
 
 /// The networks that a list may name, in whole or in part.
 const PRIVATE: [IpNet; 5] = [
@@ -48,23 +48,6 @@ const fn v4([a, b, c, d]: [u8; 4], prefix_len: u8) -> IpNet {
 
 const fn v6([a, b, c, d, e, f, g, h]: [u16; 8], prefix_len: u8) -> IpNet {
     IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix_len))
-}
-
-/// Whose endpoint it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EndpointOwner {
-    /// A merchant.
-    Merchant,
-    /// The platform itself, which has one endpoint.
-    Platform,
-}
-
-impl EndpointOwner {
-    /// The owner of an endpoint with this merchant id.
-    #[must_use]
-    pub fn of(merchant_id: &MerchantId) -> Self {
-        if Tenant::is_of_operator(merchant_id) { Self::Platform } else { Self::Merchant }
-    }
 }
 
 /// Why a list is refused.

@@ -8,17 +8,17 @@ use crate::body::{Field, Members, Text};
 use crate::delivery::retry::RetrySchedule;
 use crate::endpoint::changes::{EndpointPatch, OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
 use crate::endpoint::client_certificate::{self, NewClientCertificate};
+use crate::endpoint::forbidden_url::allowed;
 use crate::endpoint::headers::{self, RequestHeaders};
-use crate::endpoint::url::{UrlRefusal, UrlRules};
+use crate::endpoint::url::UrlRules;
 use crate::endpoint::{
     DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile, TIMEOUT_MAX_MS,
     TIMEOUT_MIN_MS, is_filter,
 };
-use crate::error_code::ErrorCode;
 use crate::id::EndpointId;
 use crate::merchant::limits::{IN_FLIGHT_MAX, MaxInFlight};
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
 /// Members of the record that no request can change. The first is chosen by the request that creates the endpoint.
@@ -204,40 +204,6 @@ fn api_version<'m>(m: &'m mut Members<'_>) -> Field<'m, ()> {
 /// `timeout_ms`: the deadline of an attempt.
 fn timeout_ms<'m>(m: &'m mut Members<'_>) -> Field<'m, i64> {
     m.integer("timeout_ms", TIMEOUT_MIN_MS..=TIMEOUT_MAX_MS)
-}
-
-/// The URL in its normalised form, when events may be sent there.
-fn allowed(url: &str, rules: &UrlRules, livemode: bool) -> Result<String, Refusal> {
-    rules.parse(url, livemode).map(|target| target.as_str().to_owned()).map_err(forbidden)
-}
-
-/// Says which rule of contract 7.6 the URL breaks.
-fn forbidden(refusal: UrlRefusal) -> Refusal {
-    let code = match refusal {
-        UrlRefusal::TooLong => MemberCode::TooLong,
-        UrlRefusal::Malformed | UrlRefusal::NotAbsolute => MemberCode::InvalidUrl,
-        UrlRefusal::SchemeNotHttps => MemberCode::UrlScheme,
-        UrlRefusal::Userinfo => MemberCode::UrlUserinfo,
-        UrlRefusal::Fragment => MemberCode::UrlFragment,
-        UrlRefusal::IpLiteral | UrlRefusal::HostInvalid => MemberCode::UrlHost,
-        UrlRefusal::HostNotPublic | UrlRefusal::HostDenied => MemberCode::UrlHostDenied,
-        UrlRefusal::PortForbidden => MemberCode::UrlPort,
-    };
-    url_refused(code, refusal.to_string())
-}
-
-/// The host of the URL leads to an address that events are not sent to (contract 7.6 rule 4).
-#[must_use]
-pub fn url_address_blocked() -> Refusal {
-    url_refused(
-        MemberCode::UrlAddressBlocked,
-        "the host leads to an address that events are not sent to".to_owned(),
-    )
-}
-
-fn url_refused(code: MemberCode, detail: String) -> Refusal {
-    let member = MemberError { pointer: "/url".to_owned(), code, detail };
-    Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(vec![member])
 }
 
 /// Reads the body of `PATCH /webhook-endpoints/:id`.

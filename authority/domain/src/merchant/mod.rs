@@ -2,11 +2,11 @@
 
 pub mod api_key;
 pub mod key_record;
-pub(crate) mod key_requests;
+mod key_requests;
 pub mod limits;
 pub mod portal_session;
 mod record;
-pub(crate) mod requests;
+mod requests;
 pub mod scope;
 
 pub use key_requests::{ApiKeyRequest, ApiKeyRotation};

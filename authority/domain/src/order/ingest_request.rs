@@ -14,9 +14,9 @@ use crate::order::further_payments::PAYMENTS_MAX;
 use crate::order::number::OrderNumber;
 use crate::order::{NewOrder, OrderSource};
 use crate::parts::{Address, Customer, Metadata, Money};
-use crate::payment::requests::{method, processor};
 use crate::payment::{
-    CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor,
+    CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor, read_method,
+    read_processor,
 };
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
@@ -177,8 +177,8 @@ fn payment(m: &mut Members<'_>, placed_at: Option<Timestamp>, now: Timestamp) ->
         currency: m.currency("currency").optional(),
         status,
         capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
-        method: m.object("method", method).required(),
-        processor: m.object("processor", processor).required(),
+        method: m.object("method", read_method).required(),
+        processor: m.object("processor", read_processor).required(),
         processor_event_id: m.string("processor_event_id", Text::LINE).required(),
         report: PaymentReport {
             status,

@@ -1,15 +1,15 @@
 //! The order and its parts: number, lines, payment status, fulfilment, and how it is created, changed and ended
 //! (contract 2.2, 3.1 to 3.3).
 
-pub(crate) mod basket;
-pub(crate) mod edit_requests;
+mod basket;
+mod edit_requests;
 pub mod external_references;
 pub mod flow;
 pub mod fulfillment;
-pub(crate) mod fulfillment_request;
+mod fulfillment_request;
 pub mod fulfillment_status;
 pub mod further_payments;
-pub(crate) mod ingest_request;
+mod ingest_request;
 pub mod line_quantities;
 pub mod new_order;
 pub mod number;
@@ -17,6 +17,7 @@ pub mod payment_status;
 mod record;
 mod status;
 
+pub(crate) use basket::{Basket, Priced, priced_lines};
 #[cfg(feature = "schema")]
 pub(crate) use edit_requests::order_edit;
 pub use edit_requests::{OrderCancelRequest, OrderEditRequest, no_members};

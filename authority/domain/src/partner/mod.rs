@@ -3,7 +3,7 @@
 pub mod connection;
 pub mod invite_code;
 pub mod order_view;
-pub(crate) mod requests;
+mod requests;
 pub mod share;
 
 pub use requests::{AcceptRequest, ShareRequest, read_label, read_share_terms};

@@ -4,9 +4,10 @@ pub mod flow;
 pub mod method;
 mod record;
 pub mod report;
-pub(crate) mod requests;
+mod requests;
 
 pub use method::{CaptureMethod, Method, MethodType, Processor};
 pub use record::{NewPayment, Payment, PaymentStatus, PaymentTarget};
 pub use report::{PaymentOutcome, PaymentReport};
 pub use requests::{PaymentReportRequest, PaymentRequest};
+pub(crate) use requests::{read_method, read_processor};

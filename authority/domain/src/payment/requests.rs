@@ -53,8 +53,8 @@ impl PaymentRequest {
                 currency: m.currency("currency").required(),
                 amount: m.integer("amount", 1..=crate::bounds::MONEY_MAX).required(),
                 capture_method: m.one_of("capture_method").or(CaptureMethod::Automatic),
-                method: m.object("method", method).required(),
-                processor: m.object("processor", processor).required(),
+                method: m.object("method", read_method).required(),
+                processor: m.object("processor", read_processor).required(),
                 metadata: m.metadata("metadata").or(Metadata::new()),
             }
         })
@@ -125,7 +125,7 @@ fn target(m: &mut Members<'_>) -> PaymentTarget {
     })
 }
 
-pub(crate) fn method(m: &mut Members<'_>) -> Method {
+pub(crate) fn read_method(m: &mut Members<'_>) -> Method {
     let method = Method {
         kind: m.one_of("type").or(MethodType::Other),
         brand: m.string("brand", Text::line(1, 64)).optional(),
@@ -137,7 +137,7 @@ pub(crate) fn method(m: &mut Members<'_>) -> Method {
     method
 }
 
-pub(crate) fn processor(m: &mut Members<'_>) -> Processor {
+pub(crate) fn read_processor(m: &mut Members<'_>) -> Processor {
     Processor {
         name: party_name(m, "name").required(),
         reference: m.string("reference", Text::LINE).optional(),

@@ -2,7 +2,7 @@
 
 pub mod flow;
 mod record;
-pub(crate) mod requests;
+mod requests;
 
 pub use record::{
     NewRefund, Refund, RefundLine, RefundOutcome, RefundReason, RefundReport, RefundStatus, Requester,

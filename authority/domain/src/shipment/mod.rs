@@ -3,8 +3,8 @@
 pub mod flow;
 mod record;
 pub mod report;
-pub(crate) mod report_request;
-pub(crate) mod requests;
+mod report_request;
+mod requests;
 
 pub use record::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
 pub use report_request::ShipmentReportRequest;

@@ -3,11 +3,12 @@
 pub mod calendar;
 pub mod flow;
 pub mod founding;
-pub(crate) mod periods;
+mod periods;
 mod record;
 pub mod renewal;
-pub(crate) mod report_request;
-pub(crate) mod requests;
+mod report_request;
+mod reported_items;
+mod requests;
 
 pub use calendar::Interval;
 pub use record::{
@@ -15,4 +16,6 @@ pub use record::{
     SubscriptionItem, SubscriptionStart, SubscriptionStatus, SubscriptionTerms,
 };
 pub use report_request::SubscriptionReportRequest;
+pub use reported_items::ReportedItem;
 pub use requests::SubscriptionRequest;
+pub(crate) use requests::TermsRequest;

@@ -2,6 +2,6 @@
 
 pub mod checkpoint;
 pub mod order_feed;
-pub(crate) mod requests;
+mod requests;
 
 pub use requests::{CheckpointRequest, read_reference};

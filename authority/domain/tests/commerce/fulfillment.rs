@@ -1,34 +1,20 @@
-//! The fulfilment update against contract 3.3 and 4.6: every cell of the table of targets, with and without lines, and
-//! what an update does to lines, parcels, times and marks.
+//! The fulfilment update against contract 3.3 and 4.6: what it does to lines, parcels, times and marks.
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, OrderStatus, fulfillment_status};
+use authority_domain::order::{ConfirmedBy, Order, OrderStatus, fulfillment_status};
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::ShipmentStatus;
-use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, noon, paid_order};
-use crate::refused_bodies::Edit::{Drop, Set};
-use crate::refused_bodies::{check, errors};
-
-/// The table as contract 3.3 has it: rows are present statuses, columns are [`TARGETS`]; `l` needs lines.
-const TABLE: [(FulfillmentStatus, &str); 7] = [
-    (FulfillmentStatus::Unfulfilled, "= l y y y"),
-    (FulfillmentStatus::PartiallyFulfilled, "y l y y y"),
-    (FulfillmentStatus::Fulfilled, "y l = y y"),
-    (FulfillmentStatus::PartiallyShipped, "- - - y y"),
-    (FulfillmentStatus::Shipped, "- - - = y"),
-    (FulfillmentStatus::PartiallyDelivered, "- - - - y"),
-    (FulfillmentStatus::Delivered, "- - - - ="),
-];
+use crate::refused_bodies::errors;
 
 /// A confirmed order, not yet paid so that nothing completes it, that shows `status`. Of the partial ones, only the
 /// digital guide is missing.
-fn order_at(status: FulfillmentStatus) -> Order {
+pub(crate) fn order_at(status: FulfillmentStatus) -> Order {
     let mut order = paid_order();
     order.payment_status = PaymentStatus::Unpaid;
     let step = FulfillmentStatus::ALL.iter().position(|known| *known == status).unwrap();
@@ -43,12 +29,12 @@ fn order_at(status: FulfillmentStatus) -> Order {
     order
 }
 
-fn asked(target: Option<FulfillmentStatus>, lines: Option<Vec<LineTarget>>) -> FulfillmentUpdate {
+pub(crate) fn asked(target: Option<FulfillmentStatus>, lines: Option<Vec<LineTarget>>) -> FulfillmentUpdate {
     FulfillmentUpdate { target, line_items: lines, note: None }
 }
 
 /// Every line of the order, fulfilled up to `of` its quantity, but never below what is shipped.
-fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
+pub(crate) fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
     let line = |line: &authority_domain::parts::OrderLine| LineTarget {
         id: line.id.clone(),
         fulfilled_quantity: of(line.quantity).max(line.shipped_quantity),
@@ -56,89 +42,8 @@ fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
     order.line_items.iter().map(line).collect()
 }
 
-fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated, Refusal> {
+pub(crate) fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated, Refusal> {
     update(order.clone(), &[], LineMarks::new(), ConfirmedBy::Payments, asked, noon().plus_ms(1))
-}
-
-/// What came of it, in one word.
-fn outcome(from: FulfillmentStatus, result: Result<Updated, Refusal>) -> String {
-    match result {
-        Ok(updated) if updated.changes.is_empty() => {
-            assert_eq!(updated.order.resource_version, 2, "nothing changed");
-            "same".to_owned()
-        }
-        Ok(updated) => {
-            let order = &updated.order;
-            assert_eq!(order.resource_version, 3);
-            assert_eq!(order.fulfillment_status, fulfillment_status::derive(&order.line_items));
-            format!("{} {}", order.fulfillment_status, event_names(&updated.changes).join(" "))
-        }
-        Err(refusal) if refusal.code == ErrorCode::InvalidStateTransition => {
-            assert_eq!(refusal.extra[0], ("current_status", from.as_str().into()));
-            "refused".to_owned()
-        }
-        Err(refusal) => {
-            assert_eq!(refusal.code, ErrorCode::ValidationFailed, "{refusal}");
-            errors(&refusal).join(" ")
-        }
-    }
-}
-
-fn reached(target: FulfillmentStatus, from: FulfillmentStatus) -> String {
-    let event = match target {
-        FulfillmentStatus::Fulfilled if target > from => "order.fulfilled",
-        FulfillmentStatus::Shipped => "order.shipped",
-        FulfillmentStatus::Delivered => "order.delivered",
-        _ => "order.updated",
-    };
-    format!("{target} {event}")
-}
-
-#[test]
-fn every_cell_of_the_table_without_lines() {
-    for (from, row) in TABLE {
-        for (target, cell) in TARGETS.into_iter().zip(row.split(' ')) {
-            let expected = match cell {
-                "=" => "same".to_owned(),
-                "y" => reached(target, from),
-                "l" => "/line_items required".to_owned(),
-                _ => "refused".to_owned(),
-            };
-            let found = outcome(from, run(&order_at(from), &asked(Some(target), None)));
-            assert_eq!(found, expected, "{from} to {target}");
-        }
-    }
-}
-
-#[test]
-fn every_cell_of_the_table_with_lines() {
-    type Share = fn(i64) -> i64;
-    let shares: [Share; 3] = [|_| 0, |quantity| quantity - 1, |quantity| quantity];
-    let mut agreed = 0;
-    for (from, row) in TABLE {
-        for (target, cell) in TARGETS.into_iter().zip(row.split(' ')) {
-            for share in shares {
-                let order = order_at(from);
-                let given = lines(&order, share);
-                let mut then = order.clone();
-                for (line, given) in then.line_items.iter_mut().zip(&given) {
-                    line.fulfilled_quantity = given.fulfilled_quantity;
-                }
-                let results = fulfillment_status::derive(&then.line_items);
-                let expected = match cell {
-                    "-" => "refused".to_owned(),
-                    _ if results != target => "/fulfillment_status inconsistent".to_owned(),
-                    _ if then.line_items == order.line_items => "same".to_owned(),
-                    _ => reached(target, from),
-                };
-                agreed += usize::from(cell != "-" && results == target);
-                let found = outcome(from, run(&order, &asked(Some(target), Some(given))));
-                assert_eq!(found, expected, "{from} to {target}");
-            }
-        }
-    }
-    // Nine in the first three rows; in the others the guide completes what was partly there, or all stays as it is.
-    assert_eq!(agreed, 13);
 }
 
 #[test]
@@ -304,67 +209,4 @@ fn delivering_an_order_delivers_its_open_parcels() {
         5,
         "all that ships is marked"
     );
-}
-
-#[test]
-fn bodies() {
-    let good = json!({"fulfillment_status": "fulfilled", "note": "a\nb",
-                      "line_items": [{"id": "li_1", "fulfilled_quantity": 0}]});
-    let table = [
-        (Drop("/fulfillment_status"), &[][..]),
-        (Drop("/line_items"), &[]),
-        (Set("/note", Value::Null), &[]),
-        (Set("/note", json!("x".repeat(501))), &["/note too_long"]),
-        (Set("/fulfillment_status", Value::Null), &["/fulfillment_status required"]),
-        (Set("/fulfillment_status", json!("partially_shipped")), &["/fulfillment_status invalid_value"]),
-        (Set("/fulfillment_status", json!("partially_delivered")), &["/fulfillment_status invalid_value"]),
-        (Set("/fulfillment_status", json!("lost")), &["/fulfillment_status invalid_value"]),
-        (Set("/line_items", json!([])), &["/line_items too_short"]),
-        (Set("/line_items", Value::Null), &["/line_items required"]),
-        (Set("/line_items/0", json!({"id": "li_1"})), &["/line_items/0/fulfilled_quantity required"]),
-        (
-            Set("/line_items/0/fulfilled_quantity", json!(-1)),
-            &["/line_items/0/fulfilled_quantity out_of_range"],
-        ),
-        (
-            Set("/line_items/0/shipped_quantity", json!(1)),
-            &["/line_items/0/shipped_quantity field_not_writable"],
-        ),
-        (Set("/line_items/0/colour", json!("red")), &["/line_items/0/colour unknown_field"]),
-        (Set("/colour", json!("red")), &["/colour unknown_field"]),
-    ];
-    check(&good, FulfillmentRequest::read, &table);
-    let refusal = FulfillmentRequest::read(&json!({})).unwrap_err();
-    assert_eq!(errors(&refusal), [" required"]);
-}
-
-#[test]
-fn every_member_of_the_record_is_known_and_only_three_things_can_be_written() {
-    let record = serde_json::to_value(paid_order()).unwrap();
-    let not_writable = |object: &Value, writable: [&str; 2], path: &str| -> Vec<String> {
-        let names = object.as_object().unwrap().keys();
-        names
-            .filter(|name| !writable.contains(&name.as_str()))
-            .map(|name| format!("{path}/{name} field_not_writable"))
-            .collect()
-    };
-    let mut body = record.clone();
-    body["line_items"] = json!([{"id": "li_1", "fulfilled_quantity": 1}]);
-    body["note"] = json!("x");
-    body["colour"] = json!("red");
-    let refusal = FulfillmentRequest::read(&body).unwrap_err();
-    assert_eq!(refusal.code, ErrorCode::FieldNotWritable);
-    let mut expected = not_writable(&record, ["fulfillment_status", "line_items"], "");
-    assert_eq!(expected.len(), 29);
-    expected.push("/colour unknown_field".into());
-    let (mut found, line) = (errors(&refusal), &record["line_items"][0]);
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected);
-
-    let mut found = errors(&FulfillmentRequest::read(&json!({"line_items": [line]})).unwrap_err());
-    let mut expected = not_writable(line, ["id", "fulfilled_quantity"], "/line_items/0");
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected);
 }

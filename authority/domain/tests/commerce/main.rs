@@ -2,13 +2,16 @@
 //! of contract 2, 3 and 9. One binary, so that it is linked once.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
+mod checkout_transitions;
 mod completion;
 mod event_rendering;
 mod event_sequences;
 mod external_references;
 mod fixtures;
 mod fulfillment;
+mod fulfillment_bodies;
 mod fulfillment_status;
+mod fulfillment_table;
 mod ingest;
 mod merchant_requests;
 mod model;
@@ -26,6 +29,8 @@ mod refused_bodies;
 mod sandbox;
 mod shipment_reports;
 mod shipments;
+mod subscription_beginnings;
+mod subscription_fixtures;
 mod subscription_founding;
 mod subscription_machine;
 mod subscription_renewals;

@@ -10,10 +10,11 @@ use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{
     NewRefund, Refund, RefundReason, RefundReportRequest, RefundStatus, Requester, RequesterType,
 };
-use authority_domain::sandbox::demo_story::{Plot, story};
-use authority_domain::sandbox::requests::{
-    PayRequest, PaymentAdvance, RefundAdvance, SeedRequest, ShipmentAdvance, SubscriptionAdvance, read_order,
+use authority_domain::sandbox::advances::{
+    PaymentAdvance, RefundAdvance, ShipmentAdvance, SubscriptionAdvance,
 };
+use authority_domain::sandbox::demo_story::{Plot, story};
+use authority_domain::sandbox::requests::{PayRequest, SeedRequest, read_order};
 use authority_domain::shipment::ShipmentReportRequest;
 use authority_domain::subscription::SubscriptionReportRequest;
 use authority_domain::time::Timestamp;

@@ -11,7 +11,7 @@ use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, order_number};
-use crate::subscription_machine::{at, changed_at, opened, opened_at, reported_at};
+use crate::subscription_fixtures::{at, changed_at, opened, opened_at, reported_at};
 
 fn renewed_at(ongoing: &AnchoredSubscription, renew: Value, now: Timestamp) -> (AnchoredSubscription, Order) {
     let (next, changes) = changed_at(ongoing, &json!({ "renew": renew }), now);

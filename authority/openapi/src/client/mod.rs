@@ -8,6 +8,7 @@
 
 mod errors;
 mod expression;
+mod interfaces;
 mod operations;
 mod types;
 
@@ -34,7 +35,7 @@ pub fn files() -> Result<BTreeMap<&'static str, String>> {
     let types = types::Types::of(&document, &operations, package)?;
     Ok(BTreeMap::from([
         ("error-classes.ts", errors::file(&document)?),
-        ("operations.ts", operations::interfaces(&operations, &types)?),
+        ("operations.ts", interfaces::write(&operations, &types)?),
         ("operation-table.ts", operations::table(&operations)),
         ("records.ts", types.records()?),
         ("requests.ts", types.requests()?),

@@ -4,7 +4,7 @@
 //! keys get the same answer. The result for a valid key is cached for a short time (`key_cache`); changes that
 //! this instance makes to keys and merchants take effect at once (`forget_keys`).
 
-pub(crate) mod key_cache;
+mod key_cache;
 pub mod key_use;
 
 use authority_domain::error_code::ErrorCode;

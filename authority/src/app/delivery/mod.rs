@@ -5,5 +5,6 @@ pub mod merchant;
 pub mod operator;
 pub mod outbox;
 pub mod recovery;
+pub mod recovery_steps;
 pub mod replay;
 pub mod undelivered;

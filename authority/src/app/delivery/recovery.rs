@@ -1,31 +1,30 @@
 //! Sending an endpoint the events it missed, as a durable job (contract 15.2). The use cases that create, show and
-//! cancel a recovery are here, and so is one step of it, which the worker runs
-//! ([`crate::background::recovery_worker`]).
+//! cancel a recovery are here; what the worker does of it is in [`super::recovery_steps`].
 //!
 //! A recovery first counts the missed events, then creates deliveries. Both phases walk the stream outside the
 //! writer, a bounded range per step, and write their result in one short transaction. A recovery has only a few
 //! deliveries due at a time, so that a new event of the same endpoint queues behind those and not behind
-//! everything it missed. At most [`WAITING_MAX`] of its deliveries are pending, retries included.
+//! everything it missed. At most [`WAITING_MAX`](super::recovery_steps::WAITING_MAX) of its deliveries are pending,
+//! retries included.
 
 use authority_domain::delivery::RecoveryRequest;
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
+use authority_domain::id::{EndpointId, RecoveryId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
-use authority_store::shards::Turns;
+use authority_store::ports::{RecoveryJob, Stretch, Tx};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::delivery::undelivered::{WINDOW, range};
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::mutation::{Work, on_its_own};
+use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation};
 
 /// Most events that a dry run reads: a second or two.
@@ -35,14 +34,7 @@ const DRY_RUN_EVENTS: i64 = 400_000;
 const COUNTED_AT_ONCE: i64 = 50_000;
 
 /// Windows that one step reads.
-const WINDOWS: i64 = 5;
-
-/// The limit of due recovery deliveries per endpoint lies in this range: about the number that the endpoint takes
-/// in a second.
-pub const DUE: std::ops::RangeInclusive<i64> = 64..=1_024;
-
-/// Most pending recovery deliveries per endpoint, those scheduled for a retry included.
-pub const WAITING_MAX: i64 = 2_000;
+pub(super) const WINDOWS: i64 = 5;
 
 /// The result of a dry run.
 #[derive(Serialize)]
@@ -67,17 +59,6 @@ struct Counted {
     stretch: Stretch,
     to: i64,
     matched: i64,
-}
-
-/// The result of one step of a recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advanced {
-    /// Something was written: this number of deliveries, or none while missed events are still counted.
-    Worked(i64),
-    /// The endpoint already has enough pending deliveries of it.
-    Waits,
-    /// It has ended, or another worker took the step.
-    Elsewhere,
 }
 
 impl App {
@@ -216,7 +197,7 @@ impl App {
     }
 
     /// Continues counting after `from`; returns where it stopped, and the count.
-    async fn count_on(
+    pub(super) async fn count_on(
         &self,
         tenant: &Tenant,
         endpoint: &EndpointId,
@@ -235,107 +216,6 @@ impl App {
             })
             .await
     }
-
-    /// Up to `limit` running recoveries of all merchants, after `after`.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub async fn recoveries_running(
-        &self,
-        after: Option<&Recovery>,
-        limit: i64,
-    ) -> Result<Vec<RecoveryJob>, StoreError> {
-        let after = after.map(|recovery| (recovery.endpoint_id.clone(), recovery.id.clone()));
-        self.store
-            .read(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let after = after.as_ref().map(|(endpoint, id)| (endpoint, id));
-                    tx.recoveries_running(after, limit).await
-                })
-            })
-            .await
-    }
-
-    /// Runs one step of a recovery, whose endpoint may have `most_due` of its deliveries due ([`DUE`]).
-    ///
-    /// # Errors
-    /// What the store reports; nothing is half done.
-    pub async fn recovery_advance(&self, job: RecoveryJob, most_due: i64) -> Result<Advanced, Refusal> {
-        let (tenant, id) = (job.tenant.clone(), job.recovery.endpoint_id.clone());
-        let now = self.now();
-        let (endpoint, backlog) = self
-            .store
-            .read(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let endpoint = tx.endpoint_get(&tenant, &id).await?;
-                    Ok((endpoint, tx.recovery_backlog(&tenant, &id, now, WAITING_MAX).await?))
-                })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let Some(endpoint) = endpoint else { return Ok(Advanced::Elsewhere) };
-        let wanted = Wanted::of(&endpoint.enabled_events, job.recovery.types.as_deref().unwrap_or_default());
-        if job.counted_to < job.stretch.below - 1 {
-            return self.recovery_count(job, &endpoint.id, &wanted).await;
-        }
-        let Some(room) = room(backlog, most_due) else { return Ok(Advanced::Waits) };
-        let (missed, walked_to) = self.next_missed(&job, &endpoint.id, &wanted, room).await?;
-        let made = i64::try_from(missed.len()).unwrap_or(i64::MAX);
-        let stepped = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
-            Box::pin(async move {
-                let missed = missed
-                    .into_iter()
-                    .map(|missed| (DeliveryId::generate(work.now, &mut work.dice), missed))
-                    .collect();
-                Ok(work.tx.recovery_step(&RecoveryStep { job, missed, walked_to }, work.now).await?)
-            })
-        })
-        .await?;
-        Ok(if stepped.is_some() { Advanced::Worked(made) } else { Advanced::Elsewhere })
-    }
-
-    async fn recovery_count(
-        &self,
-        job: RecoveryJob,
-        endpoint: &EndpointId,
-        wanted: &Wanted,
-    ) -> Result<Advanced, Refusal> {
-        let (to, found) = self.count_on(&job.tenant, endpoint, wanted, job.counted_to, job.stretch).await?;
-        let noted = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
-            Box::pin(async move { Ok(work.tx.recovery_counted(&job, to, found, work.now).await?) })
-        })
-        .await?;
-        Ok(if noted { Advanced::Worked(0) } else { Advanced::Elsewhere })
-    }
-
-    /// The next missed events, at most `room`, and the sequence up to which there are no others.
-    async fn next_missed(
-        &self,
-        job: &RecoveryJob,
-        endpoint: &EndpointId,
-        wanted: &Wanted,
-        room: i64,
-    ) -> Result<(Vec<Missed>, i64), StoreError> {
-        let (job, endpoint, wanted) = (job.clone(), endpoint.clone(), wanted.clone());
-        self.store
-            .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let below = job.stretch.below.min(job.walked_to + 1 + WINDOWS * WINDOW);
-                    let part = Stretch { above: job.walked_to, below };
-                    let missed = tx.undelivered_oldest(&job.tenant, &endpoint, &wanted, part, room).await?;
-                    let full = i64::try_from(missed.len()).is_ok_and(|found| found >= room);
-                    let last = missed.last().filter(|_| full).map(|last| last.sequence);
-                    Ok((missed, last.unwrap_or(below - 1)))
-                })
-            })
-            .await
-    }
-}
-
-/// How many more deliveries may be created; `None` while more than half of `most_due` are due.
-fn room(backlog: RecoveryBacklog, most_due: i64) -> Option<i64> {
-    let room = (most_due - backlog.due).min(WAITING_MAX - backlog.waiting);
-    (backlog.due <= most_due / 2 && room > 0).then_some(room)
 }
 
 fn check_enabled(endpoint: &Endpoint) -> Result<(), Refusal> {

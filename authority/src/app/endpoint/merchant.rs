@@ -1,4 +1,4 @@
-//! Webhook endpoints: create, list, read, test (contract 4.10).
+//! Webhook endpoints: create, list, read (contract 4.10).
 //!
 //! The host name in a new URL is resolved only when the request is valid otherwise, and outside its transaction:
 //! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once. Request
@@ -6,20 +6,17 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::endpoint::headers::RequestHeaders;
-use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus, EndpointTestRequest};
+use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::{EndpointId, KeyId};
+use authority_domain::id::EndpointId;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::ports::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
-use verify_core::catalog::EventType;
 
 use crate::app::access::Caller;
 use crate::app::endpoint::client_certificate::inspected;
@@ -104,21 +101,6 @@ async fn check_count(tx: &mut dyn Tx, tenant: &Tenant, limits: &Limits) -> Resul
 pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusal> {
     let (version, id) = (endpoint.resource_version, endpoint.id.clone());
     Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
-}
-
-/// A test event that was created.
-#[derive(Serialize)]
-#[serde(tag = "object", rename = "webhook_test_request")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookTestRequest"))]
-pub(in crate::app) struct TestRequested<'a> {
-    /// The event.
-    event_id: &'a str,
-    /// Its delivery.
-    delivery_id: &'a str,
-    /// Where it goes.
-    endpoint_id: &'a EndpointId,
-    /// Whether it is live.
-    livemode: bool,
 }
 
 impl App {
@@ -246,59 +228,5 @@ impl App {
             Box::pin(async move { Ok(tx.endpoints_page(&of.tenant, &status, of.before, of.rows).await?) })
         })
         .await
-    }
-
-    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered only to this endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
-    pub async fn endpoint_test(
-        &self,
-        holder: impl Into<Holder>,
-        mutation: Mutation,
-        requested_by: &KeyId,
-        id: Option<EndpointId>,
-        body: Option<Value>,
-    ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, .. } = holder.into();
-        let requested_by = requested_by.to_string();
-        mutation
-            .run(self, scope, move |work| {
-                Box::pin(async move {
-                    let missing = || Refusal::not_found("webhook endpoint");
-                    let id = id.ok_or_else(missing)?;
-                    let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    let request = EndpointTestRequest::read(body.as_ref())?;
-                    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
-                    let merchant = merchant.ok_or_else(missing)?.context();
-                    if endpoint.status == EndpointStatus::Disabled {
-                        return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
-                    }
-                    let test =
-                        WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
-                    let changes =
-                        [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
-                    let commit = Commit {
-                        tenant: &tenant,
-                        merchant: &merchant,
-                        changes: &changes,
-                        audience: &Audience::Tested(id.clone()),
-                        cause: &work.cause,
-                        now: work.now,
-                    };
-                    let done = commit_changes(work.tx, commit, &mut work.dice).await?;
-                    let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
-                        return Err(Refusal::internal());
-                    };
-                    let requested = TestRequested {
-                        event_id: event.id.as_str(),
-                        delivery_id: delivery.id.as_str(),
-                        endpoint_id: &id,
-                        livemode: tenant.livemode,
-                    };
-                    Ok(Answer::record(202, &requested)?.about(id.as_str()))
-                })
-            })
-            .await
     }
 }

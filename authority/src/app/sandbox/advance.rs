@@ -3,7 +3,7 @@
 
 use authority_domain::id::{PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;
-use authority_domain::sandbox::requests::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
+use authority_domain::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
 use authority_domain::shipment::ShipmentReportRequest;
 use serde_json::Value;
 

@@ -8,7 +8,7 @@
 use authority_domain::id::RefundId;
 use authority_domain::refund::{Refund, RefundReportRequest};
 use authority_domain::refusal::Refusal;
-use authority_domain::sandbox::requests::RefundAdvance;
+use authority_domain::sandbox::advances::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::ports::Tx;

@@ -2,7 +2,7 @@
 
 use authority_domain::id::SubscriptionId;
 use authority_domain::refusal::Refusal;
-use authority_domain::sandbox::requests::SubscriptionAdvance;
+use authority_domain::sandbox::advances::SubscriptionAdvance;
 use authority_domain::subscription::SubscriptionReportRequest;
 use serde_json::Value;
 

@@ -27,12 +27,15 @@ mod inspect;
 mod instances;
 mod merchants;
 mod operator_reads;
+mod order_numbers;
 mod order_story;
 mod orders;
 mod owners;
+mod partner_orders;
 mod payments;
 mod portal_sessions;
 mod prefetch;
+mod processor_reports;
 mod recoveries;
 mod refunds;
 mod requests;
@@ -75,12 +78,15 @@ pub use merchants::{MerchantFilter, Merchants};
 pub use operator_reads::{
     AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
 };
+pub use order_numbers::OrderNumbers;
 pub use order_story::{HourFigures, OrderStory};
 pub use orders::{Orders, PendingLimit, PendingOrder};
 pub use owners::{OwnedRecord, Owners};
-pub use payments::{AllPaymentsFilter, FoundPayment, KnownMessage, MessageId, Payments, ProcessorMessage};
+pub use partner_orders::{PartnerOrders, SeenOrder};
+pub use payments::{AllPaymentsFilter, FoundPayment, Payments};
 pub use portal_sessions::{FoundPortalSession, PortalSessions};
 pub use prefetch::{FirstRead, Prefetch};
+pub use processor_reports::{KnownMessage, MessageId, ProcessorMessage, ProcessorReports};
 pub use recoveries::{Recoveries, RecoveryBacklog, RecoveryJob, RecoveryStep};
 pub use refunds::{FoundRefund, Refunds};
 pub use requests::{IdempotencyRecord, KeyScope, MadeUnderKey, Requests};
@@ -88,7 +94,7 @@ pub use retention::{OldEvent, Retention};
 pub use sandbox_clock::SandboxClocks;
 pub use sealed::{AnswerPosition, Sealed, SealedOption, SecretPosition};
 pub use search::{FoundRecord, MatchedName, NamedRecord, Search};
-pub use shares::{SeenOrder, SharePositions, Shares};
+pub use shares::{SharePositions, Shares};
 pub use shipments::Shipments;
 pub use signing_secrets::SigningSecrets;
 pub use subscriptions::Subscriptions;
@@ -149,11 +155,14 @@ pub trait Tx:
     + Instances
     + Merchants
     + OperatorReads
+    + OrderNumbers
     + OrderStory
     + Orders
     + Owners
+    + PartnerOrders
     + Payments
     + PortalSessions
+    + ProcessorReports
     + Recoveries
     + Refunds
     + Requests
@@ -192,11 +201,14 @@ impl<T> Tx for T where
         + Instances
         + Merchants
         + OperatorReads
+        + OrderNumbers
         + OrderStory
         + Orders
         + Owners
+        + PartnerOrders
         + Payments
         + PortalSessions
+        + ProcessorReports
         + Recoveries
         + Refunds
         + Requests

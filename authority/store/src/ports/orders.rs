@@ -33,14 +33,6 @@ pub struct PendingOrder {
 /// Orders.
 #[async_trait]
 pub trait Orders {
-    /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
-    /// 100001 (contract 1.1).
-    async fn order_number_reserve(
-        &mut self,
-        tenant: &Tenant,
-        prefix: &str,
-    ) -> Result<OrderNumber, StoreError>;
-
     /// One order.
     async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber)
     -> Result<Option<Order>, StoreError>;

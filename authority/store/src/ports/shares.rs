@@ -1,4 +1,4 @@
-//! Shares of orders, and what partners see through them (contract 2.14, 4.14).
+//! Shares of orders (contract 2.14, 4.14).
 //!
 //! A share is active while its own row and its connection say so: ending a connection ends all its shares at once,
 //! however many there are. Every function here reads shares in that sense, except [`Shares::shares_to_end`], which
@@ -22,21 +22,6 @@ pub struct SharePositions {
     pub owner: i64,
     /// In the partner's.
     pub partner: i64,
-}
-
-/// An order that a partner may see.
-#[derive(Clone, Debug)]
-pub struct SeenOrder {
-    /// Its position in the partner's list.
-    pub position: i64,
-    /// How it is shared.
-    pub share: OrderShare,
-    /// The owner's order as JSON text; it must be filtered before the partner sees it.
-    pub order: String,
-    /// The order's parcels as JSON texts, oldest first; these must be filtered too.
-    pub shipments: Vec<String>,
-    /// The size of these texts together.
-    pub bytes: usize,
 }
 
 /// Shares of orders.
@@ -84,22 +69,6 @@ pub trait Shares {
         connection: &ConnectionId,
         limit: i64,
     ) -> Result<Vec<(OrderShare, Timestamp)>, StoreError>;
-
-    /// An order that is shared with the tenant by this share.
-    async fn partner_order(
-        &mut self,
-        tenant: &Tenant,
-        share: &ShareId,
-    ) -> Result<Option<SeenOrder>, StoreError>;
-
-    /// Up to `limit` orders that are shared with the tenant, before position `before`, newest first.
-    async fn partner_orders_page(
-        &mut self,
-        tenant: &Tenant,
-        filter: &ShareFilter,
-        before: Option<i64>,
-        limit: i64,
-    ) -> Result<Page<SeenOrder>, StoreError>;
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
     async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError>;

@@ -21,7 +21,7 @@ use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::ports::{HandOff as _, Prefetch};
 use crate::shards::ShardSet;
-use crate::writer::WritingConnection;
+use crate::writing_connection::WritingConnection;
 
 /// The isolation level is named because the server's default may be another one: with a single snapshot for the whole
 /// transaction, taken before the turns are held, a use case would not see what was written while it waited.

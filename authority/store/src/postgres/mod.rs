@@ -64,6 +64,8 @@ mod deliveries;
 mod delivery_history;
 #[path = "../sql/endpoint_health.rs"]
 mod endpoint_health;
+#[path = "../sql/endpoint_rows.rs"]
+mod endpoint_rows;
 #[path = "../sql/endpoints.rs"]
 mod endpoints;
 #[path = "../sql/events.rs"]
@@ -80,10 +82,14 @@ mod health_figures;
 mod inspect;
 #[path = "../sql/inspect_orders.rs"]
 mod inspect_orders;
+#[path = "../sql/inspect_records.rs"]
+mod inspect_records;
 #[path = "../sql/inspect_shares.rs"]
 mod inspect_shares;
 #[path = "../sql/instances.rs"]
 mod instances;
+#[path = "../sql/leased_rows.rs"]
+mod leased_rows;
 #[path = "../sql/look_ahead.rs"]
 mod look_ahead;
 #[path = "../sql/lookup_kinds.rs"]
@@ -94,6 +100,8 @@ mod lookups;
 mod merchants;
 #[path = "../sql/operator_reads.rs"]
 mod operator_reads;
+#[path = "../sql/order_numbers.rs"]
+mod order_numbers;
 #[path = "../sql/order_story.rs"]
 mod order_story;
 #[path = "../sql/order_surroundings.rs"]
@@ -104,12 +112,18 @@ mod orders;
 mod owners;
 #[path = "../sql/page_rows.rs"]
 mod page_rows;
+#[path = "../sql/partner_orders.rs"]
+mod partner_orders;
 #[path = "../sql/payments.rs"]
 mod payments;
 #[path = "../sql/portal_sessions.rs"]
 mod portal_sessions;
 #[path = "../sql/prefetch.rs"]
 mod prefetch;
+#[path = "../sql/processor_reports.rs"]
+mod processor_reports;
+#[path = "../sql/recovered_deliveries.rs"]
+mod recovered_deliveries;
 #[path = "../sql/recoveries.rs"]
 mod recoveries;
 #[path = "../sql/refunds.rs"]

@@ -12,8 +12,8 @@ use super::connection::{PostgresWriting, connect};
 use super::{NOW_MS, indexes};
 use crate::StoreError;
 use crate::migrations::{self, FOUND, Found};
-use crate::store::ServerUrl;
-use crate::writer::WritingConnection;
+use crate::store_url::ServerUrl;
+use crate::writing_connection::WritingConnection;
 
 /// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, turns included. An
 /// instance that begins a transaction and then falls silent loses the transaction, and its turns with it, before others

@@ -22,14 +22,14 @@
 mod endpoint;
 mod pools;
 mod slot;
+mod want;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use authority_domain::endpoint::hold::Hold;
-use authority_domain::endpoint::in_flight_limit::FIRST_LIMIT;
 use authority_domain::id::{EndpointId, MerchantId};
 use tokio::sync::Notify;
 
@@ -37,8 +37,9 @@ use crate::ports::Bounds;
 
 use self::endpoint::OfEndpoint;
 pub use self::pools::Capacity;
-use self::pools::{Pool, Pools};
+use self::pools::Pools;
 pub use self::slot::{AttemptEnd, Blocked, Moment, Slot};
+pub use self::want::{Free, Want};
 
 /// An attempt that has taken this long is slow. Four such waits are still below the second that contract 18.4-1
 /// allows.
@@ -63,36 +64,6 @@ struct State {
     short: bool,
     /// Where the rotation of the slow endpoints continues.
     turn: usize,
-}
-
-/// How much more of an endpoint's deliveries this instance would lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Want {
-    /// The most that this instance would lease by its own limits.
-    pub most: i64,
-    /// How many it would lease beyond what other instances leave of the endpoint's `max_in_flight`; negative when
-    /// this instance already holds that many.
-    pub beyond: i64,
-}
-
-impl Default for Want {
-    /// For an endpoint that this instance knows nothing of.
-    fn default() -> Self {
-        Self { most: i64::from(FIRST_LIMIT), beyond: 0 }
-    }
-}
-
-/// What a claim may lease.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Free {
-    /// Deliveries in all.
-    pub slots: usize,
-    /// The most that one merchant may have of them.
-    pub each: usize,
-    /// The merchants that may have less, because they hold some.
-    pub less: BTreeMap<MerchantId, usize>,
-    /// What this instance wants of each known endpoint.
-    pub endpoints: BTreeMap<EndpointId, Want>,
 }
 
 impl Slots {
@@ -278,42 +249,6 @@ impl Slots {
 }
 
 impl State {
-    /// How much of each known endpoint may be leased. Endpoints that need slow capacity take turns at what is left of
-    /// that pool. Otherwise a claim would fill up with their deliveries, which are mostly older, and could not send
-    /// any of them.
-    fn wants(&mut self) -> BTreeMap<EndpointId, Want> {
-        let mut slow: Vec<&EndpointId> = Vec::new();
-        let mut wants = BTreeMap::new();
-        // An endpoint without slots that was not left behind is treated like an unknown one.
-        for (id, of) in self.endpoints.iter().filter(|(_, of)| of.own() > 0 || of.behind) {
-            let want = of.want();
-            if of.needs_a_slow_place() && want.most > 0 {
-                slow.push(id);
-            }
-            wants.insert(id.clone(), want);
-        }
-        let places = self.pools.free_of(Pool::Slow);
-        if slow.len() > places {
-            self.short = true;
-            slow.sort_unstable();
-            let first = self.turn % slow.len();
-            self.turn = first + places;
-            let (before, from) = slow.split_at(first);
-            for id in from.iter().chain(before).skip(places) {
-                if let Some(want) = wants.get_mut(*id) {
-                    want.most = 0;
-                }
-            }
-        }
-        let each = i64::try_from(places / slow.len().max(1)).unwrap_or(i64::MAX).max(1);
-        for id in slow {
-            if let Some(want) = wants.get_mut(id) {
-                want.most = want.most.min(each);
-            }
-        }
-        wants
-    }
-
     fn forget_unused(&mut self) {
         if self.endpoints.len() > REMEMBERED_MAX {
             self.endpoints.retain(|_, of| of.own() > 0 || of.behind);

@@ -11,7 +11,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::endpoints::{held_reason, retry_schedule};
+use super::endpoint_rows::{held_reason, retry_schedule};
 use super::rows::{Form, Kind, Table, TableOrder, Together, Touches};
 use super::{Db, DbRow, LOCK_ROWS, Session, push_in};
 use crate::StoreError;

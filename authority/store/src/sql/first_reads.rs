@@ -13,8 +13,9 @@ use super::lookup_kinds::{
     USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
 };
 use super::lookups::{Asked, Lookup};
-use super::orders::{counter_waits_under, order_key};
-use super::payments::report_key;
+use super::order_numbers::counter_waits_under;
+use super::orders::order_key;
+use super::processor_reports::report_key;
 use super::refunds::refund_key;
 use super::requests::{columns, waits_under};
 use super::rows::Value;

@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, QueryBuilder, Row};
 
 use super::backlog::{COUNTED, COUNTED_MAX, WAITING};
 use super::delivery_history::{attempt, delivery};
-use super::endpoints::{self, endpoint};
+use super::endpoint_rows::{self, endpoint};
 use super::events::push_event_filter;
 use super::page_rows::placed_texts;
 use super::{Db, DbRow, Session, push_in};
@@ -114,7 +114,7 @@ impl OperatorReads for Session<'_> {
 
     async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError> {
         let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, deleted_at, ");
-        query.push(endpoints::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        query.push(endpoint_rows::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
         let row = query.build().fetch_optional(&mut *self.conn).await?;
         row.map(|row| found_endpoint(&row)).transpose()
     }
@@ -126,7 +126,7 @@ impl OperatorReads for Session<'_> {
             "status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL ORDER BY disabled_at DESC",
         ] {
             let mut query = QueryBuilder::<Db>::new("SELECT merchant_id, deleted_at, ");
-            query.push(endpoints::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
+            query.push(endpoint_rows::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
             query.push(" LIMIT ").push_bind(limit);
             for row in query.build().fetch_all(&mut *self.conn).await? {
                 endpoints.push(found_endpoint(&row)?);

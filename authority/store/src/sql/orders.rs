@@ -17,9 +17,6 @@ use super::{Db, Session, bodies, one_row, push_in};
 use crate::StoreError;
 use crate::ports::{Orders, Page, PendingLimit, PendingOrder, SequenceRange};
 
-/// The first generated number is one above this (contract 1.1).
-pub(super) const NUMBERS_START_ABOVE: i64 = 100_000;
-
 /// A version of an order.
 static ORDERS: Table = Table {
     order: TableOrder::Order,
@@ -53,19 +50,6 @@ static ORDERS: Table = Table {
     together: Together::Apart,
 };
 
-/// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].
-static ORDER_COUNTERS: Table = Table {
-    order: TableOrder::OrderCounter,
-    touches: Touches::Each("counter of orders"),
-    into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
-    form: Form::Select("v.column1, v.column2, v.column3"),
-    rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
-             WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
-    together: Together::Merged,
-};
-
 /// The progress of an order's line.
 static ORDER_LINES: Table = Table {
     order: TableOrder::OrderLine,
@@ -84,77 +68,8 @@ static ORDER_LINES: Table = Table {
 pub(super) const ORDERS_CHANGED: &str = "SELECT order_number, last_sequence, resource_version, updated_at, body FROM orders \
      WHERE merchant_id = $1 AND livemode = $2 AND last_sequence > $3 ORDER BY last_sequence LIMIT $4";
 
-impl Session<'_> {
-    /// The value of the counter of generated numbers, and whether an order has the next number.
-    async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool), StoreError> {
-        let found: (i64, bool) = sqlx::query_as(
-            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
-                 AND o.order_number = $4 || CAST(c.n + 1 AS TEXT)) \
-             FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
-                 WHERE merchant_id = $1 AND livemode = $2), $3) AS n) c",
-        )
-        .bind(tenant.merchant_id.as_str())
-        .bind(tenant.livemode)
-        .bind(NUMBERS_START_ABOVE)
-        .bind(prefix)
-        .fetch_one(self.conn.about(&[counter_waits_under(tenant)]).await?)
-        .await?;
-        self.conn.note_counter(tenant, &counter_waits_under(tenant), found.0);
-        Ok(found)
-    }
-
-    /// Whether an order has this number; `stored` is the database's answer, if it was asked.
-    async fn order_number_taken(
-        &mut self,
-        tenant: &Tenant,
-        prefix: &str,
-        number: i64,
-        stored: Option<bool>,
-    ) -> Result<bool, StoreError> {
-        let number = OrderNumber::generated(prefix, number);
-        let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
-        if self.conn.cache.is_unused(&key) {
-            return Ok(false);
-        }
-        if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
-            return Ok(stored);
-        }
-        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3)";
-        Ok(sqlx::query_scalar(statement)
-            .bind(tenant.merchant_id.as_str())
-            .bind(tenant.livemode)
-            .bind(number.as_str())
-            .fetch_one(self.conn.about(&[key]).await?)
-            .await?)
-    }
-}
-
 #[async_trait]
 impl Orders for Session<'_> {
-    async fn order_number_reserve(
-        &mut self,
-        tenant: &Tenant,
-        prefix: &str,
-    ) -> Result<OrderNumber, StoreError> {
-        let (from, taken) = match self.conn.cache.counter(tenant) {
-            Some(from) => (from, None),
-            None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
-        };
-        let mut number = from + 1;
-        let mut taken = taken;
-        // An operator may have used the number by hand.
-        while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
-            number += 1;
-        }
-        self.conn.cache.move_counter(tenant, number);
-        self.conn.buffer(
-            &ORDER_COUNTERS,
-            [counter_waits_under(tenant)],
-            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.into(), from.into()],
-        );
-        Ok(OrderNumber::generated(prefix, number))
-    }
-
     async fn order_get(
         &mut self,
         tenant: &Tenant,
@@ -343,11 +258,6 @@ impl Orders for Session<'_> {
         }
         Ok(())
     }
-}
-
-/// The key under which a tenant's counter of generated numbers is buffered.
-pub(super) fn counter_waits_under(tenant: &Tenant) -> String {
-    format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }
 
 /// The key under which an order is buffered, and what belongs to it.

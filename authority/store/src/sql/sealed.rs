@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use authority_domain::id::EndpointId;
 use sqlx::{QueryBuilder, Row};
 
-use super::endpoints::sealed_secret;
+use super::endpoint_rows::sealed_secret;
 use super::{Db, Session};
 use crate::StoreError;
 use crate::ports::{AnswerPosition, Sealed, SealedOption, SealedSecret, SecretPosition};

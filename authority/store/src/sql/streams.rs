@@ -15,8 +15,8 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::deliveries::{bounds_of, push_bounds};
-use super::endpoints::{OPTIONS, delivery_options, sealed_secret, signature_profile};
+use super::endpoint_rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
+use super::leased_rows::{bounds_of, push_bounds};
 use super::transaction_cache::Stream;
 use super::{Db, DbRow, Session};
 use crate::StoreError;

@@ -12,7 +12,7 @@ use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::ports::{HandOff as _, Prefetch};
 use crate::shards::ShardSet;
-use crate::writer::WritingConnection;
+use crate::writing_connection::WritingConnection;
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";

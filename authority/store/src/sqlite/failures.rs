@@ -21,7 +21,8 @@ use crate::StoreError;
 use crate::job::{CommitListeners, TypedJob};
 use crate::ports::Tx;
 use crate::store::Access;
-use crate::writer::{Writer, WritingConnection};
+use crate::writer::Writer;
+use crate::writing_connection::WritingConnection;
 
 /// Pages that may still be added: enough for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;

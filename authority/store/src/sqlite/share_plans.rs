@@ -7,7 +7,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use super::plans::{Large, MANY, tenant};
-use crate::ports::{Connections, Shares};
+use crate::ports::{Connections, PartnerOrders, Shares};
 
 const FILL: [&str; 4] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('par', 'par', 'active', '{}', 0, 0)",

@@ -1,4 +1,4 @@
-//! Checkpoints (contract 2.13, 4.12), and what integration health says of them (2.12).
+//! Checkpoints as they are made and moved (contract 2.13, 4.12).
 
 use futures_util::future::join_all;
 use http::Method;
@@ -15,8 +15,6 @@ on_both_databases!(
     a_checkpoint_is_made_moved_and_kept,
     only_genuine_cursors_of_the_feed_count,
     of_concurrent_acknowledgements_the_highest_stays,
-    checkpoints_are_listed_and_found,
-    health_tells_how_far_consumers_are_behind,
     an_acknowledgement_is_repeated_under_its_key,
     after_a_restore_the_places_that_are_gone_are_refused
 );
@@ -35,7 +33,7 @@ async fn cursors(merchant: &Merchant, count: usize) -> Vec<String> {
     cursors
 }
 
-async fn acknowledge(merchant: &Merchant, body: &Value) -> Reply {
+pub(super) async fn acknowledge(merchant: &Merchant, body: &Value) -> Reply {
     merchant.api.post("/sync/checkpoints", body).await
 }
 
@@ -172,85 +170,6 @@ async fn of_concurrent_acknowledgements_the_highest_stays(database: Database) {
     assert!(accepted.iter().map(|(_, position)| position).is_sorted(), "{accepted:?}");
     let rows = merchant.api.get("/sync/checkpoints").await.expect(200);
     assert_eq!((rows["data"].as_array().unwrap().len(), &rows["data"][0]["position"]), (1, &json!(24)));
-}
-
-async fn checkpoints_are_listed_and_found(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "many").await;
-    let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
-    let orders = text(&changes(&merchant, "").await, "resume_cursor");
-    for n in 0..100 {
-        let (stream, cursor) = if n % 2 == 0 { ("events", &events) } else { ("orders", &orders) };
-        let body = json!({ "name": format!("c{}", n / 2), "stream": stream, "cursor": cursor });
-        acknowledge(&merchant, &body).await.expect(200);
-    }
-    let body = json!({ "name": "one-more", "cursor": events });
-    acknowledge(&merchant, &body).await.refused(409, "checkpoint_limit_reached");
-    // Those that are there go on; the other mode has its own hundred.
-    acknowledge(&merchant, &json!({ "name": "c7", "cursor": events })).await.expect(200);
-    let live = authority.merchant(&merchant.issue_key("live", &SCOPES).await);
-    let in_live = text(&live.get("/events").await.expect(200), "resume_cursor");
-    live.post("/sync/checkpoints", &json!({ "name": "c0", "cursor": in_live })).await.expect(200);
-
-    let names = |page: &Value| -> Vec<String> {
-        let rows = page["data"].as_array().unwrap().iter();
-        rows.map(|row| format!("{} {}", text(row, "name"), text(row, "stream"))).collect()
-    };
-    let (mut all, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let page = merchant.api.get(&format!("/sync/checkpoints?limit=40&cursor={cursor}")).await.expect(200);
-        assert_eq!(page.get("resume_cursor"), None);
-        all.extend(names(&page));
-        let Some(next) = page["next_cursor"].as_str() else { break };
-        next.clone_into(&mut cursor);
-    }
-    let newest_first = (0..50).rev().flat_map(|n| [format!("c{n} orders"), format!("c{n} events")]);
-    assert_eq!(all, newest_first.collect::<Vec<_>>());
-    for (query, expected) in [
-        ("name=c7", vec!["c7 orders", "c7 events"]),
-        ("name=c7&stream=events", vec!["c7 events"]),
-        ("name=nobody", vec![]),
-    ] {
-        let page = merchant.api.get(&format!("/sync/checkpoints?{query}")).await.expect(200);
-        assert_eq!(names(&page), expected, "{query}");
-    }
-    let of_orders = merchant.api.get("/sync/checkpoints?stream=orders&limit=100").await.expect(200);
-    assert_eq!(of_orders["data"].as_array().unwrap().len(), 50);
-    merchant.api.get("/sync/checkpoints?stream=refunds").await.refused(400, "invalid_parameter");
-    let filtered = merchant.api.get("/sync/checkpoints?stream=orders&limit=1").await.expect(200);
-    let elsewhere = format!("/sync/checkpoints?cursor={}", text(&filtered, "next_cursor"));
-    merchant.api.get(&elsewhere).await.refused(400, "invalid_cursor");
-}
-
-async fn health_tells_how_far_consumers_are_behind(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "behind").await;
-    let health = async || merchant.api.get("/integration-health").await.expect(200);
-    assert_eq!(health().await["checkpoints"], json!([]));
-    let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
-    merchant.paid_order().await;
-    merchant.checkout().await;
-    let orders = text(&changes(&merchant, "").await, "resume_cursor");
-    let made = [
-        acknowledge(&merchant, &json!({ "name": "a", "cursor": events })).await.expect(200),
-        acknowledge(&merchant, &json!({ "name": "a", "stream": "orders", "cursor": orders }))
-            .await
-            .expect(200),
-    ];
-    merchant.checkout().await;
-    let row = |stream: &str, lag: u64, made: &Value| json!({ "name": "a", "stream": stream, "lag_events": lag, "updated_at": made["updated_at"] });
-    // A consumer that has seen the end of the feed of orders lags behind what came after, and nothing else.
-    let expected = json!([row("orders", 1, &made[1]), row("events", 8, &made[0])]);
-    let said = health().await;
-    assert_eq!((&said["checkpoints"], &said["status"]), (&expected, &json!("healthy")));
-    for scope in ["events:read", "webhooks:manage"] {
-        let without = authority.merchant(&merchant.issue_key("test", &[scope]).await);
-        assert_eq!(without.get("/integration-health").await.expect(200).get("checkpoints"), None);
-        let with = authority.merchant(&merchant.issue_key("test", &[scope, "sync:read"]).await);
-        assert_eq!(with.get("/integration-health").await.expect(200)["checkpoints"], expected);
-    }
-    let live = authority.merchant(&merchant.issue_key("live", &SCOPES).await);
-    assert_eq!(live.get("/integration-health").await.expect(200)["checkpoints"], json!([]));
 }
 
 async fn an_acknowledgement_is_repeated_under_its_key(database: Database) {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod checkpoint_reads;
 mod checkpoints;
 mod feed;
 mod references;

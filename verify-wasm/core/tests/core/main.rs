@@ -19,6 +19,7 @@ mod json_text;
 mod mac;
 mod members;
 mod numbers;
+mod optional_members;
 mod precedence;
 mod properties;
 mod receiver;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::endpoint::{Health, SignatureProfile};
-use crate::id::MerchantId;
+use crate::id::{EndpointId, MerchantId};
 use crate::merchant::limits::MaxInFlight;
 use crate::parts::Metadata;
 

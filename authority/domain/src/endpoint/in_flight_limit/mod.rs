@@ -20,7 +20,7 @@
 //!   round is compared with the lowest recent mean: above 1.5 times that the limit stops growing; above twice it
 //!   shrinks. Rises below [`UNNOTICED_MS`] are noise, this machine's own as often as the receiver's.
 //!
-//! Chosen among AIMD, Vegas and a gradient by simulation (`tests/in_flight_limit.rs`): additive growth alone took 12
+//! Chosen among AIMD, Vegas and a gradient by simulation (`tests/in_flight_limit`): additive growth alone took 12
 //! s to reach what a receiver of 100 ms could take; Vegas alone never saw a receiver that refuses without getting
 //! slower.
 //!

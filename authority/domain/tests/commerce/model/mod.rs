@@ -5,10 +5,11 @@
 //! transitions under test ([`sales`], [`after_sales`], [`subscribing`]). [`records`] says what must hold of what is
 //! kept, [`steps`] what must hold of a command's changes; both read the contract's tables themselves ([`tables`]) and
 //! answer with what they find, so that [`planted`] can show that they find something. [`random`] runs it, [`rows`]
-//! spells out contract 3.9.
+//! spells out contract 3.9, [`late_money`] what comes after an end.
 
 mod after_sales;
 mod commands;
+mod late_money;
 mod ledger;
 mod planted;
 mod random;

@@ -1,7 +1,6 @@
 //! The fixed event sequences of contract 3.9, row by row, exactly; rows 19 and 22 belong to partners and endpoints.
 
 use authority_domain::checkout::CheckoutEnd;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::order::ConfirmOn;
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::payment::PaymentStatus;
@@ -80,7 +79,7 @@ fn told(confirm_on: ConfirmOn, setup: &[Command], commands: &[Command]) -> Strin
     events.collect::<Vec<_>>().join(" | ")
 }
 
-fn check(rows: &[(&str, &[Command], &[Command], &str)]) {
+pub(super) fn check(rows: &[(&str, &[Command], &[Command], &str)]) {
     for (row, setup, commands, expected) in rows {
         assert_eq!(told(ConfirmOn::Paid, setup, commands), *expected, "row {row}");
     }
@@ -206,52 +205,6 @@ fn rows_14_to_18_refunds() {
         ),
         ("18", &asked, &[report_refund(0, Failed)], "refund.failed · order.updated"),
     ]);
-}
-
-#[test]
-fn late_money_is_recorded_and_given_back() {
-    use PaymentStatus::{Cancelled, Created, Succeeded};
-    let end = |how| Command::EndCheckout { checkout: 0, how };
-    let back = [
-        report(0, Succeeded),
-        Command::AskRefundOfPayment { payment: 0, amount: None },
-        report_refund(0, RefundStatus::Completed),
-    ];
-    let told = "payment.succeeded | refund.requested | refund.completed · payment.refunded";
-    let of_order = "payment.succeeded · order.updated | refund.requested · order.updated | \
-        refund.completed · payment.refunded · order.updated";
-    let started = [open(), start(Target::Checkout)];
-    let ended = |how| [open(), start(Target::Checkout), end(how)];
-    check(&[
-        ("18.3, expired", &ended(CheckoutEnd::Expired), &back, told),
-        ("18.3, cancelled", &ended(CheckoutEnd::Cancelled), &back, told),
-        (
-            "18.3, overdue",
-            &[open(), start(Target::Checkout), Command::Wait { hours: 25 }],
-            &back,
-            &format!("checkout.expired · {told}"),
-        ),
-        ("18.3, order", &[ingest(&[(25, Created)]), Command::Cancel { order: 0 }], &back, of_order),
-    ]);
-    // What its processor cancelled is cancelled, whatever ended then.
-    for ending in [end(CheckoutEnd::Expired), Command::Wait { hours: 25 }] {
-        let mut world = World::new(ConfirmOn::Paid);
-        for command in started.iter().chain(&[report(0, Cancelled), ending]) {
-            world.run(command).unwrap();
-        }
-        assert_eq!(world.run(&report(0, Succeeded)).unwrap_err().code, ErrorCode::ProcessorConflict);
-    }
-}
-
-#[test]
-fn captures_confirm_whatever_went_back_meanwhile() {
-    let setup = [
-        ingest(&[(10, PaymentStatus::Succeeded)]),
-        ask_refund(None),
-        report_refund(0, RefundStatus::Completed),
-        start(Target::Order),
-    ];
-    check(&[("3.1", &setup, &[report(1, PaymentStatus::Succeeded)], "payment.succeeded · order.confirmed")]);
 }
 
 #[test]

@@ -5,13 +5,17 @@
 //! writes, it does so with SQL that every database understands.
 
 pub(crate) mod audit;
+pub(crate) mod cancelling;
 pub(crate) mod commits;
 pub(crate) mod conditions;
 pub(crate) mod console;
 pub(crate) mod constraints;
+pub(crate) mod dispatcher;
 pub(crate) mod due;
+pub(crate) mod endpoint_options;
 pub(crate) mod endpoints;
 pub(crate) mod events;
+pub(crate) mod fair_shares;
 pub(crate) mod figures;
 pub(crate) mod fixtures;
 pub(crate) mod hand_off;
@@ -26,11 +30,13 @@ pub(crate) mod limits;
 pub(crate) mod operator;
 pub(crate) mod operator_reads;
 pub(crate) mod order_feed;
+pub(crate) mod order_numbers;
 pub(crate) mod partner_copies;
 pub(crate) mod partners;
 pub(crate) mod portal;
 pub(crate) mod recoveries;
 pub(crate) mod refund_lists;
+pub(crate) mod refund_steps;
 pub(crate) mod refunds;
 pub(crate) mod requests;
 pub(crate) mod retention;
@@ -82,6 +88,10 @@ macro_rules! conformance {
     ($database:ty) => {
         $crate::cases::conformance!(@cases $database;
             audit: every_write_of_an_operator_is_kept, a_commit_tells_what_it_wrote;
+            cancelling: gone_disables_and_cancels_what_waits,
+                what_comes_back_to_a_disabled_endpoint_is_cancelled,
+                stranded_deliveries_are_cancelled_a_few_at_a_time,
+                attempts_to_a_deleted_endpoint_settle_harmlessly;
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
                 a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,
@@ -97,22 +107,24 @@ macro_rules! conformance {
             due: open_checkouts_are_due_by_their_time, merchants_say_how_long_an_order_may_be_pending,
                 pending_orders_come_oldest_first, the_advances_of_a_clock_come_back_oldest_first,
                 the_open_attempt_of_a_checkout_is_found, an_alert_counts_until_it_is_closed;
+            endpoint_options: a_signature_profile_stays_and_goes_with_every_delivery,
+                options_come_back_and_go_with_every_delivery,
+                a_client_certificate_comes_back_and_goes_with_every_delivery;
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
-                a_signature_profile_stays_and_goes_with_every_delivery, options_come_back_and_go_with_every_delivery,
-                a_client_certificate_comes_back_and_goes_with_every_delivery,
                 an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, a_filtered_page_ends_where_its_look_ahead_ends,
                 what_is_removed_is_known_to_be_gone;
+            fair_shares: a_claim_leaves_others_their_slots,
+                merchants_and_endpoints_take_turns,
+                what_needs_a_slow_place_leaves_claims_to_others;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
                 the_sink_tests_and_replays_are_handed_off, without_a_dispatcher_everything_waits,
                 a_closed_dispatch_handle_is_given_what_was_leased_before;
             hand_off_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
-                a_claim_leaves_others_their_slots, what_is_asked_for_goes_as_the_probe,
-                a_changed_endpoint_is_recalled, merchants_and_endpoints_take_turns,
-                what_needs_a_slow_place_leaves_claims_to_others,
+                what_is_asked_for_goes_as_the_probe, a_changed_endpoint_is_recalled,
                 an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
@@ -130,35 +142,37 @@ macro_rules! conformance {
             limits: in_flight_follows_the_endpoint_then_its_merchant, a_hold_says_until_when_and_why,
                 limits_outside_their_range_are_refused, instances_are_counted_until_they_leave_or_fall_silent,
                 a_thousand_endpoints_are_told_at_once;
-            recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
-                a_recovery_ends_once;
-            refunds: refunds_move_by_themselves_where_their_merchants_let_them,
-                open_refunds_reserve_and_ended_ones_do_not, requests_that_wait_together_never_use_the_same_money,
-                refunds_never_exceed_what_was_captured,
-                a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
-            refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants,
-                late_payments_are_found, a_refund_may_belong_to_no_order;
             operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
             order_feed: a_reader_ends_with_every_order_as_it_is, orders_come_by_their_last_change;
+            order_numbers: generated_numbers_are_used_once,
+                a_number_that_was_just_taken_is_not_generated,
+                numbers_used_by_hand_are_passed_over_by_all_that_wait_together;
             partner_copies: each_partner_hears_in_its_own_stream, a_share_is_told_to_both_and_changes_nothing,
                 an_undone_job_leaves_no_copy, many_partners_hear_in_one_transaction;
             partners: a_code_leads_to_its_invitation_once, two_merchants_are_connected_once,
                 connections_are_listed_for_each_side, an_order_is_shared_once_on_a_connection,
                 a_connection_ends_all_its_shares_at_once, partner_rows_that_break_a_rule_are_refused;
             portal: a_link_is_opened_once, a_portal_session_goes_with_its_time_and_tells_of_its_key;
-            requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were;
-            rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
-                what_is_held_back_is_not_unattended;
+            recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
+                a_recovery_ends_once;
+            refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants,
+                late_payments_are_found, a_refund_may_belong_to_no_order;
+            refunds: refunds_move_by_themselves_where_their_merchants_let_them,
+                open_refunds_reserve_and_ended_ones_do_not, requests_that_wait_together_never_use_the_same_money,
+                refunds_never_exceed_what_was_captured,
+                a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
+            requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were,
+                a_key_is_found_by_the_job_behind_the_one_that_kept_it;
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
                 an_event_that_was_sent_very_often_is_thinned_first;
+            rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
+                what_is_held_back_is_not_unattended;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
             schema: a_newer_schema_is_refused, what_a_newer_program_adds_is_no_obstacle, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
-                a_retry_asked_in_flight_follows_a_failure,
-                gone_disables_and_cancels_what_waits, what_comes_back_to_a_disabled_endpoint_is_cancelled,
-                stranded_deliveries_are_cancelled_a_few_at_a_time, attempts_to_a_deleted_endpoint_settle_harmlessly;
+                a_retry_asked_in_flight_follows_a_failure;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,
                 marks_are_kept_beside_the_record, the_operators_word_is_kept_beside_the_record;
             sink: the_platform_gets_everybodys_events;
@@ -169,10 +183,7 @@ macro_rules! conformance {
             sync: a_checkpoint_moves_version_by_version, checkpoints_are_listed_newest_first, a_name_is_one_orders;
             together: one_of_twenty_is_refused_alone, a_refusal_between_others_leaves_no_gap,
                 a_job_of_which_something_was_sent_is_undone_whole, what_a_job_changes_the_next_one_finds,
-                what_a_refused_job_changed_nobody_finds, generated_numbers_are_used_once,
-                a_number_that_was_just_taken_is_not_generated,
-                a_key_is_found_by_the_job_behind_the_one_that_kept_it,
-                numbers_used_by_hand_are_passed_over_by_all_that_wait_together;
+                what_a_refused_job_changed_nobody_finds;
             undelivered: every_event_has_a_fate, a_filter_and_tests_narrow_what_is_missing,
                 a_time_is_a_place_in_the_stream;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,

@@ -10,7 +10,7 @@ use authority_store::StoreError;
 use authority_store::ports::{AllPaymentsFilter, Page};
 
 use super::fixtures::{at, dice};
-use super::refunds::{ask, payment_now, report};
+use super::refund_steps::{ask, payment_now, report};
 use super::shop::Shop;
 use super::{Database, job};
 

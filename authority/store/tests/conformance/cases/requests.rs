@@ -4,9 +4,10 @@ use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord};
+use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch, Tx};
 
 use super::fixtures::{api_key, at, dice, noon};
+use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -100,4 +101,62 @@ pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
     assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
     let merchants: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[1; 32]));
     assert!(merchants.unwrap().is_none(), "a merchant's key is no operator's");
+}
+
+/// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
+pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    keeping(&shop, "old").await.unwrap();
+    let (open, holding) = hold(&shop.store).await;
+    let again = keeping(&shop, "old");
+    let first = keeping(&shop, "new");
+    let behind = keeping(&shop, "new");
+    // What the database cannot even look up is its sender's own trouble.
+    let odd = keeping(&shop, "n\0ul");
+    let other = keeping(&shop, "other");
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(again.await.unwrap(), Some("{}".to_owned()));
+    assert_eq!(first.await.unwrap(), None);
+    assert_eq!(behind.await.unwrap(), Some("{}".to_owned()));
+    let _ = odd.await;
+    assert_eq!(other.await.unwrap(), None);
+    assert_eq!(
+        database.number("SELECT COUNT(*) FROM idempotency WHERE key IN ('old', 'new', 'other')").await,
+        3
+    );
+}
+
+/// Looks a key up, and keeps an answer under it when there is none.
+fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
+    let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
+    let ahead = Prefetch {
+        tenant: Some(shop.tenant.clone()),
+        key: Some((scope.clone(), key.to_owned())),
+        reads: Vec::new(),
+        now: noon(),
+    };
+    submit(async move {
+        store
+            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
+                        return Ok(Some(answer));
+                    }
+                    let record = IdempotencyRecord {
+                        scope,
+                        key: key.to_owned(),
+                        fingerprint: [7; 32],
+                        operation: "checkouts.create",
+                        answer: "{}".to_owned(),
+                        request_id: RequestId::generate(noon(), &mut dice()),
+                        created_at: noon(),
+                        expires_at: noon().plus_ms(1_000),
+                    };
+                    tx.idempotency_insert(&record).await?;
+                    Ok(None)
+                })
+            })
+            .await
+    })
 }

@@ -12,8 +12,8 @@ use authority_store::ports::{Page, Prefetch, StreamRange, Tx};
 use rand::RngExt;
 use serde_json::Value;
 
+use super::dispatcher::Counter;
 use super::fixtures::{at, dice, noon};
-use super::hand_off::Counter;
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};

@@ -2,19 +2,13 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Change;
-use authority_domain::id::RequestId;
 use authority_domain::merchant::Merchant;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{
-    FirstRead, IdempotencyRecord, KeyScope, MessageId, Prefetch, ProcessorMessage, SealedSecret, Tx,
-};
+use authority_store::ports::{MessageId, ProcessorMessage, SealedSecret, Tx};
 
-use verify_core::catalog::EventType;
-
-use super::fixtures::{dice, endpoint, noon};
+use super::fixtures::{endpoint, noon};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
@@ -229,167 +223,6 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Datab
     let after = after.await.unwrap();
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 2));
     assert_eq!(sequences(database, &shop).await, (2, 2, 2));
-}
-
-pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
-    let (open, holding) = hold(&shop.store).await;
-    let first = reserving(&shop, Ok(()));
-    // Jumps over what an operator took by hand, and gives back what it took itself.
-    let refused = reserving(&shop, Err(Refusal::not_found("reason")));
-    let second = reserving(&shop, Ok(()));
-    let third = reserving(&shop, Ok(()));
-    let other = Shop::clone(&shop).in_test_mode();
-    let of_another = reserving(&other, Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
-    assert_eq!(first.await.unwrap().as_str(), "ORD-100001");
-    assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
-    assert_eq!(second.await.unwrap().as_str(), "ORD-100003");
-    assert_eq!(third.await.unwrap().as_str(), "ORD-100004");
-    assert_eq!(of_another.await.unwrap().as_str(), "ORD-100001");
-    assert_eq!(reserving_now(&shop).await, "ORD-100005");
-    assert_eq!(taken_before.order.order_number.as_str(), "ORD-100002");
-}
-
-/// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
-pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
-    let mut order = sale.order.clone();
-    order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
-    order.resource_version = 1;
-    let (open, holding) = hold(&shop.store).await;
-    let (inside, change) = (shop.clone(), Change::order(EventType::OrderCreated, &order));
-    let by_hand = submit(async move { inside.commit(vec![change]).await });
-    let generated = reserving(&shop, Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
-    by_hand.await.unwrap();
-    assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
-}
-
-/// The next numbers are looked up for all that wait together: from the counter, or from the start where there is none.
-pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let other = Shop::new(&shop.store, "other").await;
-    let by_hand = async |shop: &Shop, number: &str| {
-        let number = OrderNumber::from_store(number.to_owned());
-        shop.sell_as(|_| number).await;
-    };
-    for (shop, number) in
-        [(&shop, "ORD-100001"), (&shop, "ORD-100003"), (&other, "ORD-100002"), (&shop, "ORD-100007")]
-    {
-        by_hand(shop, number).await;
-    }
-    for expected in [
-        ["ORD-100002", "ORD-100004", "ORD-100005", "ORD-100001", "ORD-100003"],
-        ["ORD-100006", "ORD-100008", "ORD-100009", "ORD-100004", "ORD-100005"],
-    ] {
-        let (open, holding) = hold(&shop.store).await;
-        let waiting = [&shop, &shop, &shop, &other, &other].map(reserving_ahead);
-        open.send(()).unwrap();
-        holding.await.unwrap();
-        for (number, expected) in waiting.into_iter().zip(expected) {
-            assert_eq!(number.await.unwrap().as_str(), expected);
-        }
-    }
-}
-
-/// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
-pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    keeping(&shop, "old").await.unwrap();
-    let (open, holding) = hold(&shop.store).await;
-    let again = keeping(&shop, "old");
-    let first = keeping(&shop, "new");
-    let behind = keeping(&shop, "new");
-    // What the database cannot even look up is its sender's own trouble.
-    let odd = keeping(&shop, "n\0ul");
-    let other = keeping(&shop, "other");
-    open.send(()).unwrap();
-    holding.await.unwrap();
-    assert_eq!(again.await.unwrap(), Some("{}".to_owned()));
-    assert_eq!(first.await.unwrap(), None);
-    assert_eq!(behind.await.unwrap(), Some("{}".to_owned()));
-    let _ = odd.await;
-    assert_eq!(other.await.unwrap(), None);
-    assert_eq!(
-        database.number("SELECT COUNT(*) FROM idempotency WHERE key IN ('old', 'new', 'other')").await,
-        3
-    );
-}
-
-/// Looks a key up, and keeps an answer under it when there is none.
-fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
-    let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
-    let ahead = Prefetch {
-        tenant: Some(shop.tenant.clone()),
-        key: Some((scope.clone(), key.to_owned())),
-        reads: Vec::new(),
-        now: noon(),
-    };
-    submit(async move {
-        store
-            .write_ahead(ahead, move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
-                        return Ok(Some(answer));
-                    }
-                    let record = IdempotencyRecord {
-                        scope,
-                        key: key.to_owned(),
-                        fingerprint: [7; 32],
-                        operation: "checkouts.create",
-                        answer: "{}".to_owned(),
-                        request_id: RequestId::generate(noon(), &mut dice()),
-                        created_at: noon(),
-                        expires_at: noon().plus_ms(1_000),
-                    };
-                    tx.idempotency_insert(&record).await?;
-                    Ok(None)
-                })
-            })
-            .await
-    })
-}
-
-/// Takes the next order number and then ends as `end` says.
-fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumber, Refusal>> {
-    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    submit(async move {
-        store
-            .write(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let number = tx.order_number_reserve(&tenant, "ORD-").await?;
-                    end.map(|()| number)
-                })
-            })
-            .await
-    })
-}
-
-/// Takes the next order number, and has said before that it will.
-fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
-    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    let ahead = Prefetch {
-        tenant: Some(tenant.clone()),
-        key: None,
-        reads: vec![FirstRead::OrderNumber],
-        now: noon(),
-    };
-    submit(async move {
-        store
-            .write_ahead(ahead, move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.order_number_reserve(&tenant, "ORD-").await })
-            })
-            .await
-    })
-}
-
-async fn reserving_now(shop: &Shop) -> String {
-    reserving(shop, Ok(())).await.unwrap().to_string()
 }
 
 fn rename(shop: &Shop, name: &'static str) -> Pending<Result<(), StoreError>> {

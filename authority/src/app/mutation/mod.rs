@@ -5,38 +5,30 @@
 //! after the other, so a concurrent request with the same key always sees the finished row. Two of the operator's under
 //! one key may be about merchants of different shards: the database refuses the later one, and it runs again.
 
-use std::sync::Arc;
+mod idempotency;
+mod job;
 
-use authority_domain::audit_log::{AuditEntry, Author};
+use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::Change;
-use authority_domain::id::{AuditId, RequestId};
+use authority_domain::id::RequestId;
 use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Commit, commit_changes};
-use authority_store::ports::{
-    FirstRead, IdempotencyRecord, KeyScope, MadeUnderKey, OwnedRecord, Prefetch, Tx,
-};
+use authority_store::ports::{FirstRead, KeyScope, OwnedRecord, Prefetch, Tx};
 use authority_store::shards::Turns;
 use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
+pub use self::idempotency::IdempotencyKey;
+pub(super) use self::idempotency::made_before;
+use self::job::Job;
 use super::{Answer, App};
-use crate::secret_box::SecretBox;
-
-/// Identifies a logical write.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdempotencyKey {
-    /// As the client sent it, unquoted.
-    pub key: String,
-    /// SHA-256 over the contents of the request.
-    pub fingerprint: [u8; 32],
-}
 
 /// The version that a change expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,114 +223,4 @@ fn frame<'t>(
 /// The scope of an operator's request about `tenant`; `None` when the path names no tenant.
 pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
     tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
-}
-
-#[derive(Clone)]
-struct Job {
-    app: App,
-    scope: KeyScope,
-    mutation: Mutation,
-}
-
-impl Job {
-    async fn run<F>(self, tx: &mut dyn Tx, work: F) -> Result<Answer, Refusal>
-    where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send,
-    {
-        // The time when the work runs, not when the request arrived: jobs queue for the writer.
-        let now = self.app.now();
-        if let Some(key) = &self.mutation.idempotency
-            && let Some((fingerprint, answer)) = tx.idempotency_get(&self.scope, &key.key, now).await?
-        {
-            return replay(key, fingerprint, &answer, &self.app.secrets);
-        }
-        let Mutation { request_id, trace, idempotency, .. } = &self.mutation;
-        let cause = Cause { request_id: Some(request_id.clone()), trace: *trace };
-        let mut work_frame = frame(&self.app, tx, now, idempotency.clone(), cause);
-        let answer = work(&mut work_frame).await?;
-        if answer.replayed {
-            // A record that stores its idempotency key was found: nothing was written.
-            return Ok(answer);
-        }
-        self.audit(&mut work_frame, &answer).await?;
-        self.keep(work_frame.tx, &answer, now).await?;
-        Ok(answer)
-    }
-
-    /// Records an operator's write in the audit log, in the transaction that makes it (contract 6.1).
-    async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<(), Refusal> {
-        let Some(author) = &self.mutation.author else { return Ok(()) };
-        let named = match &self.scope {
-            KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant),
-            KeyScope::Operator => None,
-        };
-        let written = work
-            .tx
-            .written()
-            .iter()
-            .rfind(|written| Some(&written.resource_id) == answer.resource_id.as_ref());
-        let entry = AuditEntry {
-            id: AuditId::generate(work.now, &mut work.dice),
-            created_by: author.clone(),
-            request_id: self.mutation.request_id.clone(),
-            operation: self.mutation.operation.to_owned(),
-            merchant_id: written.map_or_else(
-                || named.map(|tenant| tenant.merchant_id.clone()),
-                |written| written.merchant_id.clone(),
-            ),
-            livemode: written.map_or_else(|| named.map(|tenant| tenant.livemode), |written| written.livemode),
-            resource_id: answer.resource_id.clone(),
-            version_before: written.and_then(|written| written.before),
-            version_after: written.map_or(answer.version, |written| written.after),
-            reason: work.reason.take(),
-            created_at: work.now,
-        };
-        work.tx.audit_insert(&entry).await?;
-        Ok(())
-    }
-
-    async fn keep(self, tx: &mut dyn Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
-        let Some(IdempotencyKey { key, fingerprint }) = self.mutation.idempotency else { return Ok(()) };
-        let record = IdempotencyRecord {
-            scope: self.scope,
-            fingerprint,
-            operation: self.mutation.operation,
-            answer: answer.keep(&key, &self.app.secrets, self.app.dice.as_ref())?,
-            request_id: self.mutation.request_id,
-            created_at: now,
-            expires_at: now.plus_ms(self.app.idempotency_retention_ms),
-            key,
-        };
-        tx.idempotency_insert(&record).await?;
-        Ok(())
-    }
-}
-
-fn replay(
-    key: &IdempotencyKey,
-    fingerprint: [u8; 32],
-    answer: &str,
-    secrets: &Arc<SecretBox>,
-) -> Result<Answer, Refusal> {
-    if fingerprint != key.fingerprint {
-        return Err(reused());
-    }
-    Answer::replay(answer, &key.key, secrets)
-}
-
-/// The record that an earlier request with this key created, provided that `is_about` accepts it. Such a record
-/// stores its key and fingerprint longer than the answer is stored (contract 4.3, 18.1).
-pub(super) fn made_before<T>(
-    key: &IdempotencyKey,
-    made: MadeUnderKey<T>,
-    is_about: impl FnOnce(&T) -> bool,
-) -> Result<T, Refusal> {
-    // Records created before fingerprints were stored can only be compared by `is_about`.
-    let same = made.fingerprint.as_ref().is_none_or(|before| before.as_slice() == key.fingerprint);
-    if same && is_about(&made.record) { Ok(made.record) } else { Err(reused()) }
-}
-
-fn reused() -> Refusal {
-    let detail = "This Idempotency-Key was used before, for another request.";
-    Refusal::new(ErrorCode::IdempotencyKeyReused, detail).param("Idempotency-Key")
 }

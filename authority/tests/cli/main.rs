@@ -2,8 +2,10 @@
 
 #![allow(clippy::expect_used, reason = "a test stops at what it did not expect")]
 
+mod usage;
+mod vectors;
+
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 const SECRET: &str = "whsec_4fQ2mZr8Kc0VtYb7NwXh1LpJd5Ss9RgAeUoTiCnEq3M";
@@ -212,148 +214,6 @@ fn verify_takes_tolerance_rotation_and_json() {
     assert_ended(&at("1788264001", "1"), 0, "ok\n", "");
     assert_ended(&at("1788264002", "1"), 1, "stale_timestamp\n", "");
     assert_ended(&at("1788260400", "3600"), 0, "ok\n", "");
-}
-
-#[test]
-fn every_vector_passes() {
-    let vectors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/verification.json");
-    let file = vectors.to_str().expect("a path in UTF-8");
-    assert_ended(&authority(&["verify", "--vectors", file], b""), 0, "129 passed, 0 failed\n", "");
-    let json = authority(&["verify", "--vectors", file, "--json"], b"");
-    assert_ended(&json, 0, "{\"failed\":0,\"passed\":129}\n", "");
-}
-
-#[test]
-fn a_vector_that_does_not_hold_is_named_and_counted() {
-    let case = |name: &str, expect: &str| {
-        serde_json::json!({"name": name, "expect": expect, "body_base64": null, "timestamp": null, "signature": null,
-            "event_id": null, "secrets": [SECRET], "now": 0, "tolerance": 300})
-    };
-    let cases = serde_json::json!({"cases": [case("right", "missing_body"), case("wrong", "ok")]});
-    let ended = with_vector_file(cases.to_string().as_bytes());
-    assert_ended(&ended, 1, "1 passed, 1 failed\n", "wrong: expected ok, got missing_body\n");
-}
-
-#[test]
-fn an_unusable_vector_file_is_refused() {
-    let case = serde_json::json!({"name": "a", "expect": "ok", "body_base64": "", "timestamp": null, "signature": null,
-        "event_id": null, "secrets": [], "now": 0, "tolerance": 300});
-    let altered = |member: &str, value: serde_json::Value| {
-        let mut case = case.clone();
-        case[member] = value;
-        serde_json::json!({ "cases": [case] }).to_string()
-    };
-    let files = [
-        (String::new(), "--vectors is not a vector file (line 1, column 0)"),
-        (format!("{{\"cases\": \"{SECRET}\"}}"), "--vectors is not a vector file (line 1, column 61)"),
-        ("{\"cases\": []}".to_owned(), "--vectors holds no case"),
-        (altered("body_base64", "*".into()), "--vectors case \"a\" has a body that is not base64"),
-        (altered("tolerance", 0.into()), "--vectors case \"a\" has a tolerance outside 1 to 3600"),
-        (altered("secrets", vec![SECRET; 9].into()), "--vectors case \"a\" has too many secrets"),
-    ];
-    for (content, line) in files {
-        assert_ended(&with_vector_file(content.as_bytes()), 2, "", &format!("authority: {line}\n"));
-    }
-    let missing = authority(&["verify", "--vectors", "/nowhere/vectors.json"], b"");
-    assert_ended(
-        &missing,
-        2,
-        "",
-        "authority: --vectors cannot be read: No such file or directory (os error 2)\n",
-    );
-}
-
-fn with_vector_file(content: &[u8]) -> Ended {
-    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-    file.write_all(content).expect("written");
-    authority(&["verify", "--vectors", file.path().to_str().expect("a path in UTF-8")], b"")
-}
-
-#[test]
-fn wrong_usage_is_one_line_that_names_the_option_and_ends_with_two() {
-    const SIGN: [&str; 5] = ["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP];
-    let cases: &[(&[&str], &str)] = &[
-        (&[], "a command is missing: see authority --help"),
-        (&["sing"], "no such command: is sign meant?"),
-        (&[SECRET], "no such command: see authority --help"),
-        (&["sign"], "--secret-env <NAME>, --timestamp <T> is missing"),
-        (&["sign", "--secret-env", "S1"], "--timestamp <T> is missing"),
-        (&["sign", "--timestamp", TIMESTAMP], "--secret-env <NAME> is missing"),
-        (
-            &["sign", "--secret-env", "S1", "--timestamp", "178826400"],
-            "--timestamp must be Unix seconds in exactly ten digits",
-        ),
-        (
-            &["sign", "--secret-env", "S1", "--timestamp", "1788264000 "],
-            "--timestamp must be Unix seconds in exactly ten digits",
-        ),
-        (
-            &["sign", "--secret-env", "UNSET", "--timestamp", TIMESTAMP],
-            "--secret-env names UNSET, which is not set",
-        ),
-        (
-            &["sign", "--secret-env", "EMPTY", "--timestamp", TIMESTAMP],
-            "EMPTY does not hold a usable signing secret (whsec_…)",
-        ),
-        (
-            &["sign", "--secret-env", "LINE_END", "--timestamp", TIMESTAMP],
-            "LINE_END does not hold a usable signing secret (whsec_…)",
-        ),
-        (
-            &["sign", "--secret-env", SECRET, "--timestamp", TIMESTAMP],
-            "--secret-env takes the name of an environment variable, never the secret",
-        ),
-        (
-            &["sign", "--secret-env", "", "--timestamp", TIMESTAMP],
-            "--secret-env takes the name of an environment variable, never the secret",
-        ),
-        (&["sign", "--secret", SECRET], "--secret is not an option here: is --secret-env meant?"),
-        (&["sign", &format!("--secret={SECRET}")], "--secret is not an option here: is --secret-env meant?"),
-        (
-            &["sign", "--timestamp", TIMESTAMP, "--timestamp", TIMESTAMP],
-            "--timestamp <T> is given more than once",
-        ),
-        (
-            &[&SIGN[..], &[SECRET]].concat(),
-            "unexpected argument: everything is given by options, and secrets by the environment",
-        ),
-        (&["verify"], "<--secret-env <NAME>|--vectors <FILE>> is missing"),
-        (&["verify", "--secret-env", "UNSET"], "--secret-env names UNSET, which is not set"),
-        (&["verify", "--secret-env", "S1", "--now", SECRET], "--now <N> has no usable value"),
-        (&["verify", "--secret-env", "S1", "--tolerance", "0"], "--tolerance must be 1 to 3600 seconds"),
-        (&["verify", "--secret-env", "S1", "--tolerance", "3601"], "--tolerance must be 1 to 3600 seconds"),
-        (&["verify", "--secret-env", "S1", "--tolerance", "-300"], "--tolerance must be 1 to 3600 seconds"),
-        (&["verify", "--secret-env", "S1", "--tolerance"], "--tolerance <N> has no usable value"),
-        (
-            &["verify", "--secret-env", "S1", "--vectors", "f"],
-            "--secret-env <NAME> cannot be used with --vectors <FILE>",
-        ),
-        (&["verify", "--vectors", "f", "--now", "1"], "--vectors <FILE> cannot be used with --now <N>"),
-        (
-            &[&["verify"][..], &["--secret-env", "S1"].repeat(9)].concat(),
-            "--secret-env can be given at most 8 times",
-        ),
-    ];
-    for (arguments, line) in cases {
-        let ended = authority(arguments, BODY.as_bytes());
-        assert_eq!(ended.stderr, format!("authority: {line}\n"), "{arguments:?}");
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
-    }
-}
-
-#[test]
-fn help_and_version_go_to_standard_output() {
-    for arguments in [&["--help"] as &[&str], &["sign", "--help"], &["verify", "--help"]] {
-        let ended = authority(arguments, b"");
-        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-        assert!(ended.stdout.contains("Usage: authority"), "{ended:?}");
-    }
-    assert_ended(
-        &authority(&["--version"], b""),
-        0,
-        &format!("authority {}\n", env!("CARGO_PKG_VERSION")),
-        "",
-    );
 }
 
 #[test]

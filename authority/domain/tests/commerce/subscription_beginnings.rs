@@ -1,0 +1,162 @@
+//! How a subscription begins, and where its first periods lie (contract 3.8).
+
+use authority_domain::refusal::MemberCode;
+use authority_domain::subscription::SubscriptionStatus;
+use serde_json::json;
+
+use crate::fixtures::{event_names, noon};
+use crate::subscription_fixtures::{at, changed, changed_at, opened, opened_at, reported_at};
+
+#[test]
+fn it_begins_as_the_platform_says() {
+    let trial_end = noon().plus_ms(7 * 86_400_000);
+    let month_end = at("2026-10-01");
+    // status, period, trial_end, anchor
+    let table = [
+        (json!({}), SubscriptionStatus::Active, Some((noon(), month_end)), None, Some(noon())),
+        (
+            json!({"interval_count": 2}),
+            SubscriptionStatus::Active,
+            Some((noon(), at("2026-11-01"))),
+            None,
+            Some(noon()),
+        ),
+        (
+            json!({"current_period_start": at("2026-08-31")}),
+            SubscriptionStatus::Active,
+            Some((at("2026-08-31"), at("2026-09-30"))),
+            None,
+            Some(at("2026-08-31")),
+        ),
+        (
+            json!({"current_period_end": at("2026-09-15")}),
+            SubscriptionStatus::Active,
+            Some((noon(), at("2026-09-15"))),
+            None,
+            Some(at("2026-09-15")),
+        ),
+        (
+            json!({"trial_days": 7}),
+            SubscriptionStatus::Trialing,
+            Some((noon(), trial_end)),
+            Some(trial_end),
+            Some(trial_end),
+        ),
+        (
+            json!({"status": "trialing", "trial_end": trial_end}),
+            SubscriptionStatus::Trialing,
+            Some((noon(), trial_end)),
+            Some(trial_end),
+            Some(trial_end),
+        ),
+        (json!({"status": "incomplete"}), SubscriptionStatus::Incomplete, None, None, None),
+        (
+            json!({"status": "incomplete", "trial_days": 7}),
+            SubscriptionStatus::Incomplete,
+            None,
+            Some(trial_end),
+            None,
+        ),
+    ];
+    for (more, status, period, trial_end, anchor) in table {
+        let made = opened(more.clone());
+        let record = &made.record;
+        assert_eq!(record.status, status, "{more}");
+        assert_eq!(record.current_period_start.zip(record.current_period_end), period, "{more}");
+        assert_eq!((record.trial_end, made.anchor), (trial_end, anchor), "{more}");
+        assert_eq!((record.amount, record.resource_version, record.livemode), (2050, 1, false));
+        assert_eq!(event_names(&[made.told()]), ["subscription.created"]);
+    }
+}
+
+#[test]
+fn a_beginning_that_contradicts_itself_is_refused() {
+    let table = [
+        (json!({"status": "trialing"}), "/trial_end", MemberCode::Required),
+        (json!({"status": "active", "trial_days": 7}), "/status", MemberCode::Inconsistent),
+        (json!({"status": "paused"}), "/status", MemberCode::InvalidValue),
+        (json!({"trial_days": 7, "trial_end": at("2026-10-01")}), "/trial_days", MemberCode::Inconsistent),
+        (json!({"trial_end": at("2026-08-01")}), "/trial_end", MemberCode::OutOfRange),
+        (json!({"trial_days": 0}), "/trial_days", MemberCode::OutOfRange),
+        (json!({"trial_days": 731}), "/trial_days", MemberCode::OutOfRange),
+        (
+            json!({"trial_days": 7, "current_period_end": at("2026-10-01")}),
+            "/current_period_end",
+            MemberCode::Inconsistent,
+        ),
+        (
+            json!({"status": "incomplete", "current_period_start": noon()}),
+            "/current_period_start",
+            MemberCode::Inconsistent,
+        ),
+        (
+            json!({"current_period_start": noon().plus_ms(300_001)}),
+            "/current_period_start",
+            MemberCode::OutOfRange,
+        ),
+        (json!({"current_period_end": noon()}), "/current_period_end", MemberCode::OutOfRange),
+        (json!({"interval_count": 37}), "/interval_count", MemberCode::OutOfRange),
+        (json!({"interval": "hour"}), "/interval", MemberCode::InvalidValue),
+        (json!({"items": []}), "/items", MemberCode::TooShort),
+        (json!({"customer": null}), "/customer", MemberCode::Required),
+        (json!({"amount": 2050}), "/amount", MemberCode::FieldNotWritable),
+        (
+            json!({"items": [{"name": "x", "quantity": 100_000, "unit_amount": 10_000_000}]}),
+            "/items",
+            MemberCode::OutOfRange,
+        ),
+    ];
+    for (more, pointer, code) in table {
+        let refusal = opened_at(more.clone(), noon()).unwrap_err();
+        let members: Vec<_> = refusal.members.iter().map(|member| (&*member.pointer, member.code)).collect();
+        assert_eq!(members, [(pointer, code)], "{more}");
+    }
+}
+
+#[test]
+fn an_incomplete_one_begins_when_it_becomes_more() {
+    let waiting = opened(json!({"status": "incomplete"}));
+    let begun = changed(&waiting, json!({"status": "active", "occurred_at": at("2026-08-31")}));
+    let period = begun.record.current_period_start.zip(begun.record.current_period_end);
+    assert_eq!(period, Some((at("2026-08-31"), at("2026-09-30"))));
+    assert_eq!(begun.anchor, Some(at("2026-08-31")));
+
+    let refusal = reported_at(&waiting, &json!({"status": "trialing"}), noon()).unwrap_err();
+    assert_eq!(refusal.members[0].pointer, "/trial_end");
+    let trial = changed(
+        &waiting,
+        json!({"status": "trialing", "trial_end": at("2026-09-08"), "occurred_at": noon()}),
+    );
+    assert_eq!(
+        trial.record.current_period_start.zip(trial.record.current_period_end),
+        Some((noon(), at("2026-09-08")))
+    );
+    assert_eq!(trial.record.trial_end, Some(at("2026-09-08")));
+    // The end that was agreed on before.
+    let agreed = opened(json!({"status": "incomplete", "trial_end": at("2026-09-05")}));
+    let trial = changed(&agreed, json!({"status": "trialing"}));
+    assert_eq!(trial.record.current_period_end, Some(at("2026-09-05")));
+}
+
+#[test]
+fn the_first_period_follows_the_trial_or_ends_it_early() {
+    let trial = opened(json!({"trial_end": at("2026-09-30")}));
+    for status in ["active", "past_due"] {
+        let (on_time, _) = changed_at(&trial, &json!({"status": status}), at("2026-10-02"));
+        let record = &on_time.record;
+        assert_eq!(
+            record.current_period_start.zip(record.current_period_end),
+            Some((at("2026-09-30"), at("2026-10-30")))
+        );
+        assert_eq!((record.trial_end, on_time.anchor), (Some(at("2026-09-30")), Some(at("2026-09-30"))));
+    }
+    let (early, _) = changed_at(&trial, &json!({"status": "active"}), at("2026-09-11"));
+    let record = &early.record;
+    assert_eq!(
+        record.current_period_start.zip(record.current_period_end),
+        Some((at("2026-09-11"), at("2026-10-11")))
+    );
+    assert_eq!(record.trial_end, Some(at("2026-09-11")));
+    let refusal = reported_at(&trial, &json!({"status": "active", "trial_end": at("2026-10-05")}), noon());
+    assert_eq!(refusal.unwrap_err().members[0].pointer, "/trial_end");
+}

@@ -1,0 +1,85 @@
+//! A test event: an ordinary event that is delivered to one endpoint alone (contract 4.10).
+
+use authority_domain::endpoint::{EndpointStatus, EndpointTestRequest};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::{Change, Record, WebhookTest};
+use authority_domain::id::{EndpointId, KeyId};
+use authority_domain::refusal::Refusal;
+use authority_store::commit::{Audience, Commit, commit_changes};
+use serde::Serialize;
+use serde_json::Value;
+use verify_core::catalog::EventType;
+
+use crate::app::endpoint::merchant::Holder;
+use crate::app::{Answer, App, Mutation};
+
+/// A test event that was created.
+#[derive(Serialize)]
+#[serde(tag = "object", rename = "webhook_test_request")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WebhookTestRequest"))]
+pub(in crate::app) struct TestRequested<'a> {
+    /// The event.
+    event_id: &'a str,
+    /// Its delivery.
+    delivery_id: &'a str,
+    /// Where it goes.
+    endpoint_id: &'a EndpointId,
+    /// Whether it is live.
+    livemode: bool,
+}
+
+impl App {
+    /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered only to this endpoint.
+    ///
+    /// # Errors
+    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
+    pub async fn endpoint_test(
+        &self,
+        holder: impl Into<Holder>,
+        mutation: Mutation,
+        requested_by: &KeyId,
+        id: Option<EndpointId>,
+        body: Option<Value>,
+    ) -> Result<Answer, Refusal> {
+        let Holder { tenant, scope, .. } = holder.into();
+        let requested_by = requested_by.to_string();
+        mutation
+            .run(self, scope, move |work| {
+                Box::pin(async move {
+                    let missing = || Refusal::not_found("webhook endpoint");
+                    let id = id.ok_or_else(missing)?;
+                    let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
+                    let request = EndpointTestRequest::read(body.as_ref())?;
+                    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
+                    let merchant = merchant.ok_or_else(missing)?.context();
+                    if endpoint.status == EndpointStatus::Disabled {
+                        return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
+                    }
+                    let test =
+                        WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
+                    let changes =
+                        [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
+                    let commit = Commit {
+                        tenant: &tenant,
+                        merchant: &merchant,
+                        changes: &changes,
+                        audience: &Audience::Tested(id.clone()),
+                        cause: &work.cause,
+                        now: work.now,
+                    };
+                    let done = commit_changes(work.tx, commit, &mut work.dice).await?;
+                    let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
+                        return Err(Refusal::internal());
+                    };
+                    let requested = TestRequested {
+                        event_id: event.id.as_str(),
+                        delivery_id: delivery.id.as_str(),
+                        endpoint_id: &id,
+                        livemode: tenant.livemode,
+                    };
+                    Ok(Answer::record(202, &requested)?.about(id.as_str()))
+                })
+            })
+            .await
+    }
+}

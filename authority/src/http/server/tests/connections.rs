@@ -1,0 +1,101 @@
+//! Which connections are kept, which give way, and what a shutdown waits for.
+
+use tokio::net::TcpStream;
+
+use super::{FOREVER, SHORT, ok, one_answer, start, to_end};
+use crate::http::server::{Limits, Stopped};
+
+#[tokio::test]
+async fn a_reused_connection_may_rest_longer_than_a_head_may_take_but_not_for_ever() {
+    let server = start(Limits { head_timeout: SHORT, idle_timeout: SHORT * 3, ..Limits::default() }).await;
+    let mut stream = server.connect().await;
+    ok(&mut stream).await;
+    // A fresh connection shows when the head's deadline has passed.
+    assert_eq!(to_end(&mut server.connect().await).await, "");
+    ok(&mut stream).await;
+    assert_eq!(to_end(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn idle_connections_keep_nobody_out() {
+    let server = start(Limits { max_connections: 16, head_timeout: FOREVER * 2, ..Limits::default() }).await;
+    let mut idle = Vec::new();
+    for round in 0..300 {
+        idle.push(server.sent(if round % 2 == 0 { "" } else { "GET /ok HTTP/1.1\r\n" }).await);
+    }
+    ok(&mut server.connect().await).await;
+    // The first ones were evicted.
+    assert_eq!(to_end(&mut idle[0]).await, "");
+}
+
+#[tokio::test]
+async fn who_has_sent_a_request_gives_way_last() {
+    let server = start(Limits { max_connections: 3, head_timeout: FOREVER * 2, ..Limits::default() }).await;
+    let mut proven = server.connect().await;
+    ok(&mut proven).await;
+    let mut fresh = Vec::new();
+    for _ in 0..10 {
+        fresh.push(server.connect().await);
+    }
+    ok(&mut proven).await;
+    for stream in fresh.iter_mut().take(8) {
+        assert_eq!(to_end(stream).await, "");
+    }
+}
+
+#[tokio::test]
+async fn resting_connections_keep_nobody_from_a_first_request() {
+    let server = start(Limits { max_connections: 16, head_timeout: FOREVER * 2, ..Limits::default() }).await;
+    let mut resting = Vec::new();
+    for _ in 0..16 {
+        let mut stream = server.connect().await;
+        ok(&mut stream).await;
+        resting.push(stream);
+    }
+    // Slow to send its first request, while others come.
+    let mut slow = server.connect().await;
+    for _ in 0..3 {
+        ok(&mut server.connect().await).await;
+    }
+    ok(&mut slow).await;
+    assert_eq!(to_end(&mut resting[0]).await, "");
+}
+
+#[tokio::test]
+async fn a_request_in_flight_is_never_dropped_for_a_new_connection() {
+    let server = start(Limits { max_connections: 1, ..Limits::default() }).await;
+    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.reached.notified().await;
+    let mut next = server.sent("GET /ok HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.release.notify_one();
+    assert!(one_answer(&mut busy).await.ends_with("waited"));
+    assert!(one_answer(&mut next).await.ends_with("ok"));
+}
+
+#[tokio::test]
+async fn a_graceful_stop_finishes_what_is_in_flight_and_nothing_else() {
+    let server = start(Limits::default()).await;
+    let mut resting = server.connect().await;
+    ok(&mut resting).await;
+    let mut silent = server.connect().await;
+    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.reached.notified().await;
+    let (address, release) = (server.address, server.release.clone());
+    let stopped = tokio::spawn(server.stop());
+    assert_eq!(to_end(&mut resting).await, "");
+    assert!(TcpStream::connect(address).await.is_err());
+    release.notify_one();
+    let answer = to_end(&mut busy).await;
+    assert!(answer.ends_with("waited") && answer.contains("connection: close"), "{answer}");
+    assert_eq!(to_end(&mut silent).await, "");
+    assert_eq!(stopped.await.unwrap(), Stopped { cut_off: 0 });
+}
+
+#[tokio::test]
+async fn what_outlasts_the_grace_period_is_cut_off() {
+    let server = start(Limits { stop_grace: SHORT, ..Limits::default() }).await;
+    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.reached.notified().await;
+    assert_eq!(server.stop().await, Stopped { cut_off: 1 });
+    assert_eq!(to_end(&mut busy).await, "");
+}

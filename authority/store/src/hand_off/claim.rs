@@ -1,0 +1,162 @@
+//! Claims: due deliveries are leased to the dispatcher of this instance, as far as slots and capacity allow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::ports::{Lease, Tx};
+use crate::slots::{Slots, Want};
+
+/// Deliveries per claim: bounds the transaction and the bodies in memory.
+const CLAIM_MAX: usize = 256;
+
+/// Deliveries of one endpoint per claim over all endpoints: each endpoint is looked at. An endpoint with more to send
+/// continues as its outcomes are written.
+const CLAIM_EACH_OF_ALL: usize = 16;
+
+/// Whose due deliveries a claim looks for.
+#[derive(Clone, Copy, Debug)]
+pub enum Among<'e> {
+    /// Everybody's.
+    All,
+    /// Those of these endpoints, which have some, as far as the transaction holds the turns of their merchants.
+    Due(&'e [(EndpointId, MerchantId)]),
+    /// Those of these endpoints, each with how much this instance wants of it.
+    These(&'e BTreeMap<EndpointId, Want>),
+}
+
+/// Leases due deliveries to this instance, as far as slots and capacity allow, to be sent after the commit. Does
+/// nothing on an instance without a dispatcher. Returns true when it took the maximum of one claim, so that there may
+/// be more.
+///
+/// # Errors
+/// What the store reports.
+pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<bool, StoreError> {
+    let Some(dispatch) = tx.dispatch() else { return Ok(false) };
+    let Some(free) = dispatch.slots.free() else {
+        dispatch.slots.note_short();
+        return Ok(false);
+    };
+    let limit = free.slots.min(CLAIM_MAX);
+    let (wants, among_ids, each) = match among {
+        Among::All => (free.endpoints, None, CLAIM_EACH_OF_ALL),
+        Among::Due(due) => {
+            let held = due.iter().filter(|(_, merchant)| tx.holds(merchant));
+            let ids: Vec<EndpointId> = held.map(|(id, _)| id.clone()).collect();
+            if ids.is_empty() {
+                return Ok(false);
+            }
+            (free.endpoints, Some(ids), CLAIM_EACH_OF_ALL)
+        }
+        Among::These(wants) => (wants.clone(), Some(wants.keys().cloned().collect()), CLAIM_MAX),
+    };
+    let lease = Lease {
+        limit: whole(limit),
+        each: whole(each),
+        per_merchant: whole(free.each),
+        merchants: free.less.iter().map(|(id, room)| (id.clone(), whole(*room))).collect(),
+        wants,
+        among: among_ids,
+        ..dispatch.lease(now)
+    };
+    let leased = tx.delivery_lease_due(&lease).await?;
+    let may_be_more = leased.len() == CLAIM_MAX;
+    let cut_short = leased.len() == limit;
+    let mut claimed: BTreeMap<EndpointId, i64> = BTreeMap::new();
+    let (mut too_many, mut refused) = (Vec::new(), BTreeSet::new());
+    for delivery in leased {
+        let endpoint = delivery.endpoint_id.clone();
+        match dispatch.handed_off(delivery, &lease) {
+            Ok(handed_off) => {
+                *claimed.entry(endpoint).or_default() += 1;
+                tx.hand_off(handed_off);
+            }
+            // Its pool is full, or the slots have just been closed.
+            Err(id) => {
+                dispatch.slots.leave_behind(&endpoint);
+                too_many.push(id);
+                refused.insert(endpoint);
+            }
+        }
+    }
+    if !too_many.is_empty() {
+        tx.delivery_lease_release(&lease.token, &too_many).await?;
+    }
+    let not_held = |endpoint: &EndpointId| match among {
+        Among::Due(due) => due.iter().any(|(id, merchant)| id == endpoint && !tx.holds(merchant)),
+        Among::All | Among::These(_) => false,
+    };
+    let passed_over = |endpoint: &EndpointId| {
+        refused.contains(endpoint)
+            || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
+            || not_held(endpoint)
+    };
+    let caught_up = note_what_is_left(&dispatch.slots, among, &claimed, cut_short, passed_over);
+    tx.not_left_behind(&caught_up);
+    Ok(may_be_more && too_many.is_empty())
+}
+
+/// Claims, in the job's own transaction, the deliveries that the job made or hastened without checking capacity.
+/// First come those that go as the probe of an endpoint that is held back. Without a dispatcher the wait of the hold
+/// ends, and the first instance to claim may send the probe.
+pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
+    for (id, endpoint, now) in tx.take_probes() {
+        let Some(dispatch) = tx.dispatch() else {
+            tx.endpoint_probe_now(&endpoint).await?;
+            continue;
+        };
+        let lease = dispatch.lease(now);
+        let Some(delivery) = tx.delivery_lease_probe(&lease, &id).await? else { continue };
+        match dispatch.handed_off(delivery, &lease) {
+            Ok(handed_off) => tx.hand_off(handed_off),
+            Err(id) => {
+                tx.delivery_lease_release(&lease.token, std::slice::from_ref(&id)).await?;
+                tx.endpoint_probe_now(&endpoint).await?;
+            }
+        }
+    }
+    let Some((endpoints, now)) = tx.take_unasked() else { return Ok(()) };
+    let Some(dispatch) = tx.dispatch() else { return Ok(()) };
+    let want = |id: EndpointId| {
+        let want = dispatch.slots.want(&id);
+        (id, want)
+    };
+    let wants: BTreeMap<EndpointId, Want> = endpoints.into_iter().map(want).collect();
+    claim(tx, Among::These(&wants), now).await?;
+    Ok(())
+}
+
+/// Records which endpoints may have more due deliveries. An endpoint with claimed deliveries may have more, unless it
+/// had capacity left. If slots ended the claim, the rest is unknown. So are endpoints that were passed over, because
+/// it was not their turn or their pool was full. Returns those that have no more.
+fn note_what_is_left(
+    slots: &Slots,
+    among: Among<'_>,
+    claimed: &BTreeMap<EndpointId, i64>,
+    cut_short: bool,
+    passed_over: impl Fn(&EndpointId) -> bool,
+) -> BTreeSet<EndpointId> {
+    let mut caught_up = BTreeSet::new();
+    for endpoint in claimed.keys() {
+        slots.leave_behind(endpoint);
+    }
+    match among {
+        _ if cut_short => slots.note_short(),
+        Among::All | Among::Due(_) => slots.looked_everywhere(passed_over),
+        Among::These(wants) => {
+            for (endpoint, want) in wants {
+                if claimed.get(endpoint).copied().unwrap_or(0) < want.most {
+                    slots.caught_up(endpoint);
+                    caught_up.insert(endpoint.clone());
+                }
+            }
+        }
+    }
+    caught_up
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

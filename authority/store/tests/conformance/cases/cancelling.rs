@@ -1,0 +1,173 @@
+//! What becomes of deliveries whose endpoint is disabled or deleted: contract 7.5.
+
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::endpoint::{DisabledReason, Endpoint};
+use authority_domain::id::EndpointId;
+use authority_store::StoreError;
+use authority_store::ports::{ConditionOf, SettledAs, Tx};
+
+use super::fixtures::{at, noon, settlement};
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
+    let endpoint: Result<Option<Endpoint>, StoreError> =
+        job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+    endpoint.unwrap().unwrap()
+}
+
+async fn gone(shop: &Shop, id: &EndpointId) -> bool {
+    gone_at(shop, id, 50).await
+}
+
+async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
+    let id = id.clone();
+    let disabled: Result<bool, StoreError> = shop
+        .store
+        .write(move |tx: &mut dyn Tx| {
+            Box::pin(async move {
+                let disabled = tx.endpoint_disable(&id, DisabledReason::Gone, at(s)).await?;
+                tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;
+                Ok(disabled)
+            })
+        })
+        .await;
+    disabled.unwrap()
+}
+
+pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let id = shop.endpoint(&["*"]).await;
+    let other = shop.endpoint(&["*"]).await;
+    for _ in 0..4 {
+        shop.open_checkout().await;
+    }
+    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{other}'");
+    database.execute(&sql).await.unwrap();
+    let taken = shop.lease("a", noon(), 2, 9).await;
+    let sql = format!("UPDATE webhook_endpoints SET status = 'enabled' WHERE id = '{other}'");
+    database.execute(&sql).await.unwrap();
+    assert!(gone(&shop, &id).await);
+    let endpoint = endpoint_of(&shop, &id).await;
+    assert_eq!(serde_json::to_value(endpoint.disabled_reason).unwrap(), "gone");
+    assert_eq!(
+        (endpoint.disabled_at, endpoint.updated_at, endpoint.resource_version),
+        (Some(at(50)), at(50), 2)
+    );
+    let count = async |endpoint: &EndpointId, marks: &str| {
+        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.number(&sql).await
+    };
+    let cancelled =
+        "status = 'cancelled' AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
+    assert_eq!(count(&id, cancelled).await, 2);
+    assert_eq!(count(&id, "status = 'pending'").await, 2, "what is in flight is its holder's to settle");
+    assert_eq!(count(&other, "status = 'pending'").await, 4);
+    assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
+    assert_eq!(count(&id, "status = 'succeeded'").await, 1);
+    // What its holder has not settled in time does not keep waiting.
+    let lost = shop.lease("lost", noon(), 9, 9).await;
+    assert_eq!(lost.len(), 4, "the other endpoint's");
+    assert!(gone_at(&shop, &other, 61).await);
+    assert_eq!(count(&other, cancelled).await, 4);
+    assert_eq!(shop.settle(vec![settlement(&lost[0], "lost", SettledAs::Succeeded)]).await, 0);
+    // Said twice, it counts once; new events make no deliveries for it.
+    assert!(!gone(&shop, &id).await);
+    assert_eq!(endpoint_of(&shop, &id).await.resource_version, 2);
+    shop.open_checkout().await;
+    assert_eq!((count(&id, "1 = 1").await, count(&other, "1 = 1").await), (4, 4));
+}
+
+/// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.
+pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    let settled = shop.lease("settled", noon(), 1, 9).await;
+    shop.lease("released", noon(), 1, 9).await;
+    shop.lease("lost", noon(), 1, 9).await;
+    gone(&shop, &id).await;
+    let cancelled = "SELECT COUNT(*) FROM deliveries WHERE status = 'cancelled' \
+                     AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
+    assert_eq!(database.number(cancelled).await, 0);
+    let retry = settlement(&settled[0], "settled", SettledAs::Retry { at: at(300), put_off: false });
+    assert_eq!(shop.settle(vec![retry]).await, 1);
+    assert_eq!(database.number(cancelled).await, 1);
+    assert_eq!(
+        database.number("SELECT COUNT(*) FROM attempts").await,
+        1,
+        "the attempt was made all the same"
+    );
+    let store = &shop.store;
+    let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
+    assert_eq!(released.unwrap(), 2);
+    assert_eq!(database.number(cancelled).await, 3);
+}
+
+/// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
+pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    let live = shop.endpoint(&["*"]).await;
+    for _ in 0..3 {
+        shop.open_checkout().await;
+    }
+    // One of each is in flight.
+    shop.lease("a", noon(), 3, 1).await;
+    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), deleted.clone());
+    let gone: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 1, noon()));
+    gone.unwrap();
+    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'");
+    database.execute(&sql).await.unwrap();
+    let sweep = async |s: i64| -> u64 {
+        let done: Result<u64, StoreError> = job!(store.write, tx => tx.deliveries_cancel_stranded(at(s), 3));
+        done.unwrap()
+    };
+    assert_eq!((sweep(0).await, sweep(0).await, sweep(0).await), (3, 1, 0));
+    let count = async |endpoint: &EndpointId, marks: &str| {
+        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.number(&sql).await
+    };
+    let cancelled = "status = 'cancelled' AND next_attempt_at IS NULL AND failure_reason";
+    assert_eq!(count(&disabled, &format!("{cancelled} = 'endpoint_disabled'")).await, 2);
+    assert_eq!(count(&deleted, &format!("{cancelled} = 'endpoint_deleted'")).await, 2);
+    // A lease that has run out holds nothing.
+    assert_eq!(sweep(61).await, 2);
+    assert_eq!(
+        count(&deleted, &format!("{cancelled} = 'endpoint_deleted' AND lease_token IS NULL")).await,
+        3
+    );
+    assert_eq!(count(&live, "status = 'pending'").await, 3);
+}
+
+/// An attempt under way when its endpoint is deleted ends like any other, only that none follows.
+pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let id = shop.endpoint(&["*"]).await;
+    for _ in 0..2 {
+        shop.open_checkout().await;
+    }
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let (store, tenant, deleted) = (&shop.store, shop.tenant.clone(), id.clone());
+    let gone: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &deleted, 1, at(1)));
+    gone.unwrap();
+    let outcomes = vec![
+        settlement(&taken[0], "a", SettledAs::Succeeded),
+        settlement(&taken[1], "a", SettledAs::Retry { at: at(300), put_off: false }),
+    ];
+    assert_eq!(shop.settle(outcomes).await, 2);
+    for marks in ["status = 'succeeded'", "status = 'cancelled' AND failure_reason = 'endpoint_deleted'"] {
+        assert_eq!(
+            database.number(&format!("SELECT COUNT(*) FROM deliveries WHERE {marks}")).await,
+            1,
+            "{marks}"
+        );
+    }
+    let of: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&[id]));
+    assert!(of.unwrap()[0].deleted);
+    assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
+}

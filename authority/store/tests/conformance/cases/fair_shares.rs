@@ -1,0 +1,101 @@
+//! Who gets slots and claims when there are not enough: merchants and endpoints take turns, and slow receivers hold
+//! nobody up (contract 7.4, 18.4-1).
+
+use authority_domain::id::EndpointId;
+use authority_store::commit::Audience;
+use authority_store::hand_off::HandedOff;
+
+use super::Database;
+use super::dispatcher::{Counter, moment, sequence};
+use super::fixtures::at;
+use super::hand_off_claims::{settle_and_claim, succeeded};
+use super::shop::Shop;
+
+pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
+    let (big, small) = {
+        let big = Shop::open(database).await;
+        let small = Shop::new(&big.store, "small").await;
+        (big, small)
+    };
+    let test = big.in_test_mode();
+    for shop in [&big, &big, &test, &small] {
+        shop.endpoint(&["*"]).await;
+    }
+    // Of each kind one merchant has two: of an unknown endpoint the first request is quick, the others are slow.
+    let counter = Counter::registered(&big.store, 8, 9);
+    for shop in [&big, &test, &big, &small, &small, &small] {
+        shop.open_checkout().await;
+    }
+    let given = counter.given();
+    let of = |shop: &Shop| {
+        given.iter().filter(|given| given.delivery.merchant_id == shop.tenant.merchant_id).count()
+    };
+    assert_eq!((of(&big), of(&small)), (4, 3), "its endpoints in both modes together");
+    // What is due is leased by the same rule.
+    settle_and_claim(&big, Vec::new(), None, at(1)).await;
+    assert!(counter.given().is_empty());
+    assert_eq!(counter.slots.free().unwrap().slots, 16 - 7);
+    drop(given);
+    let _ = counter.slots.take_short();
+    settle_and_claim(&big, Vec::new(), None, at(99)).await;
+    let given = counter.given();
+    let merchants: Vec<_> = given.iter().map(|given| &given.delivery.merchant_id).collect();
+    let count = |shop: &Shop| merchants.iter().filter(|id| ***id == shop.tenant.merchant_id).count();
+    assert_eq!((count(&big), count(&small)), (4, 3));
+}
+
+/// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand
+/// in the way of what could (contract 18.4-1).
+pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &dyn Database) {
+    let quick = Shop::open(database).await;
+    quick.endpoint(&["*"]).await;
+    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(0)).await.unwrap();
+    for n in 0..12 {
+        let slow = Shop::new(&quick.store, &format!("slow-{n}")).await;
+        slow.endpoint(&["*"]).await;
+        slow.commit_at(vec![slow.opened().1, slow.opened().1], Audience::Subscribers, at(1)).await.unwrap();
+    }
+    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(5)).await.unwrap();
+    let counter = Counter::registered(&quick.store, 4, 9);
+    settle_and_claim(&quick, Vec::new(), None, at(2)).await;
+    let is_quick = |given: &HandedOff| given.delivery.merchant_id == quick.tenant.merchant_id;
+    let (mut first, mut slow): (Vec<_>, Vec<_>) = counter.given().into_iter().partition(is_quick);
+    assert_eq!((first.len(), slow.len()), (1, 7), "four quick places, four slow ones");
+    for given in &mut slow {
+        given.slot.begin(moment(2)).unwrap();
+        given.slot.turn_slow();
+    }
+    quick.settle(succeeded(&mut first)).await;
+    drop(first);
+    // The first look finds four of the five that hold nothing, the second one the fifth.
+    for second in [9, 10] {
+        settle_and_claim(&quick, Vec::new(), None, at(second)).await;
+    }
+    let given = counter.given();
+    assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [2]);
+    assert!(is_quick(&given[0]));
+    assert!(counter.slots.is_short(), "whoever ends makes room for one of the others");
+    drop(slow);
+    settle_and_claim(&quick, Vec::new(), None, at(11)).await;
+    assert_eq!(counter.given().len(), 4, "places that have become free");
+}
+
+pub(crate) async fn merchants_and_endpoints_take_turns(database: &dyn Database) {
+    let crowd = Shop::open(database).await;
+    let (busy, quiet) = (crowd.endpoint(&["*"]).await, crowd.endpoint(&["checkout.expired"]).await);
+    for _ in 0..6 {
+        crowd.open_checkout().await;
+    }
+    crowd.commit_at(vec![crowd.opened().1], Audience::Tested(quiet.clone()), at(5)).await.unwrap();
+    let late = Shop::new(&crowd.store, "late").await;
+    let theirs = late.endpoint(&["*"]).await;
+    for _ in 0..2 {
+        late.commit_at(vec![late.opened().1], Audience::Subscribers, at(6)).await.unwrap();
+    }
+    let taken = crowd.lease("a", at(9), 4, 9).await;
+    let mut endpoints: Vec<&EndpointId> = taken.iter().map(|delivery| &delivery.endpoint_id).collect();
+    endpoints.sort_unstable();
+    let mut expected = vec![&busy, &quiet, &theirs, &theirs];
+    expected.sort_unstable();
+    assert_eq!(endpoints, expected, "not the four oldest, which are all of one endpoint");
+}

@@ -1,0 +1,118 @@
+//! Generated order numbers, among jobs that wait together (contract 1.1).
+
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_store::StoreError;
+use authority_store::ports::{FirstRead, Prefetch, Tx};
+
+use verify_core::catalog::EventType;
+
+use super::Database;
+use super::fixtures::noon;
+use super::held::{Pending, hold, submit};
+use super::shop::Shop;
+
+pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
+    let (open, holding) = hold(&shop.store).await;
+    let first = reserving(&shop, Ok(()));
+    // Jumps over what an operator took by hand, and gives back what it took itself.
+    let refused = reserving(&shop, Err(Refusal::not_found("reason")));
+    let second = reserving(&shop, Ok(()));
+    let third = reserving(&shop, Ok(()));
+    let other = Shop::clone(&shop).in_test_mode();
+    let of_another = reserving(&other, Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    assert_eq!(first.await.unwrap().as_str(), "ORD-100001");
+    assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(second.await.unwrap().as_str(), "ORD-100003");
+    assert_eq!(third.await.unwrap().as_str(), "ORD-100004");
+    assert_eq!(of_another.await.unwrap().as_str(), "ORD-100001");
+    assert_eq!(reserving_now(&shop).await, "ORD-100005");
+    assert_eq!(taken_before.order.order_number.as_str(), "ORD-100002");
+}
+
+/// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
+pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
+    let mut order = sale.order.clone();
+    order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
+    order.resource_version = 1;
+    let (open, holding) = hold(&shop.store).await;
+    let (inside, change) = (shop.clone(), Change::order(EventType::OrderCreated, &order));
+    let by_hand = submit(async move { inside.commit(vec![change]).await });
+    let generated = reserving(&shop, Ok(()));
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    by_hand.await.unwrap();
+    assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
+}
+
+/// The next numbers are looked up for all that wait together: from the counter, or from the start where there is none.
+pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let by_hand = async |shop: &Shop, number: &str| {
+        let number = OrderNumber::from_store(number.to_owned());
+        shop.sell_as(|_| number).await;
+    };
+    for (shop, number) in
+        [(&shop, "ORD-100001"), (&shop, "ORD-100003"), (&other, "ORD-100002"), (&shop, "ORD-100007")]
+    {
+        by_hand(shop, number).await;
+    }
+    for expected in [
+        ["ORD-100002", "ORD-100004", "ORD-100005", "ORD-100001", "ORD-100003"],
+        ["ORD-100006", "ORD-100008", "ORD-100009", "ORD-100004", "ORD-100005"],
+    ] {
+        let (open, holding) = hold(&shop.store).await;
+        let waiting = [&shop, &shop, &shop, &other, &other].map(reserving_ahead);
+        open.send(()).unwrap();
+        holding.await.unwrap();
+        for (number, expected) in waiting.into_iter().zip(expected) {
+            assert_eq!(number.await.unwrap().as_str(), expected);
+        }
+    }
+}
+
+/// Takes the next order number and then ends as `end` says.
+fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumber, Refusal>> {
+    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
+    submit(async move {
+        store
+            .write(move |tx: &mut dyn Tx| {
+                Box::pin(async move {
+                    let number = tx.order_number_reserve(&tenant, "ORD-").await?;
+                    end.map(|()| number)
+                })
+            })
+            .await
+    })
+}
+
+/// Takes the next order number, and has said before that it will.
+fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
+    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
+    let ahead = Prefetch {
+        tenant: Some(tenant.clone()),
+        key: None,
+        reads: vec![FirstRead::OrderNumber],
+        now: noon(),
+    };
+    submit(async move {
+        store
+            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+                Box::pin(async move { tx.order_number_reserve(&tenant, "ORD-").await })
+            })
+            .await
+    })
+}
+
+async fn reserving_now(shop: &Shop) -> String {
+    reserving(shop, Ok(())).await.unwrap().to_string()
+}
