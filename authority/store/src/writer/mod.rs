@@ -2,11 +2,11 @@
 //! it (contract 12 T1, 21.2).
 //!
 //! A worker takes a batch of jobs from the queue, opens a transaction that holds the turns of their shards, runs each
-//! job behind a savepoint, and commits once. A job that
-//! refuses is undone alone. No job is answered before the commit. When the commit fails, every job in the transaction
-//! gets an error. A transaction that is lost before its commit was sent has written nothing, so where others write its
-//! jobs run once more; so an instance that a server took for silent answers its callers all the same. A job runs here and not in its request's future, so that a client
-//! that hangs up cannot cancel it half way (T10).
+//! job behind a savepoint, and commits once. A job that refuses is undone alone. No job is answered before the commit.
+//! When the commit fails, every job in the transaction gets an error. A transaction that is lost before its commit was
+//! sent has written nothing: where others write, its jobs run once more, so that an instance which the server took for
+//! silent answers its callers all the same. A job runs here and not in its request's future, so that a client that
+//! hangs up cannot cancel it half way (T10).
 //!
 //! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
 //! that needs a turn that its transaction does not hold is undone and goes back as well.
@@ -16,11 +16,15 @@
 //! Measured before it was chosen: with FULL durability, coalescing carries ten to twenty times as many writes on
 //! SQLite as one transaction each.
 
+mod progress;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task::JoinHandle;
 
+use self::progress::Progress;
+use self::progress::Progress;
 use crate::StoreError;
 use crate::job::{CommitEffects, CommitListeners, End, Failed, Job, Ran};
 use crate::ports::Prefetch;
@@ -96,32 +100,6 @@ struct Worker {
     several: bool,
 }
 
-/// What a transaction has run.
-#[derive(Default)]
-struct Progress {
-    ran: Vec<(Counted, CommitEffects)>,
-    /// Jobs that run again in another transaction.
-    again: Vec<Counted>,
-    /// The transaction is gone, and nothing of it is stored.
-    lost: bool,
-}
-
-impl Progress {
-    /// Those that ran run again, before those that did not, unless they have run twice or can run only once.
-    fn repeat(&mut self) {
-        let behind = std::mem::take(&mut self.again);
-        for (mut job, effects) in std::mem::take(&mut self.ran) {
-            if job.repeated || !job.job.may_repeat() {
-                self.ran.push((job, effects));
-            } else {
-                job.repeated = true;
-                self.again.push(job);
-            }
-        }
-        self.again.extend(behind);
-    }
-}
-
 impl Worker {
     async fn work(mut self) {
         while let Some(batch) = self.queue.next().await {
@@ -173,11 +151,13 @@ impl Worker {
         if committed.is_none() {
             self.connection.rollback().await;
         }
-        if progress.lost && self.several {
-            progress.repeat();
+        let ended = progress.end(committed, self.several);
+        self.queue.put_back(ended.again, ShardSet::NONE);
+        // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
+        self.listeners.committed(ended.effects);
+        for (job, end) in ended.answers {
+            job.answer(end);
         }
-        self.queue.put_back(std::mem::take(&mut progress.again), ShardSet::NONE);
-        self.answer(progress.ran, committed);
         kept
     }
 
@@ -285,40 +265,6 @@ impl Worker {
                 tracing::error!(error = %error, "the commit failed");
                 None
             }
-        }
-    }
-
-    /// Publishes the effects of the committed jobs, and answers every job.
-    fn answer(&self, ran: Vec<(Counted, CommitEffects)>, committed: Option<Failed>) {
-        let Some(mut failed) = committed else {
-            for (job, _) in ran {
-                job.answer(End::Lost);
-            }
-            return;
-        };
-        let mut effects = CommitEffects::default();
-        let mut answers = Vec::with_capacity(ran.len());
-        let mut again = Vec::new();
-        for (index, (mut job, by_job)) in ran.into_iter().enumerate() {
-            match failed.iter().position(|(failed, _)| *failed == index) {
-                // A transaction of another shard may have written the same key at the same time, as two requests of
-                // the operator under one idempotency key do. The second run sees what that one wrote.
-                Some(_) if self.several && !job.repeated && job.job.may_repeat() => {
-                    job.repeated = true;
-                    again.push(job);
-                }
-                Some(refused) => answers.push((job, End::Refused(failed.swap_remove(refused).1))),
-                None => {
-                    effects.add(by_job);
-                    answers.push((job, End::Committed));
-                }
-            }
-        }
-        self.queue.put_back(again, ShardSet::NONE);
-        // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
-        self.listeners.committed(effects);
-        for (job, end) in answers {
-            job.answer(end);
         }
     }
 }

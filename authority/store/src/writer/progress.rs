@@ -1,0 +1,81 @@
+//! What a transaction has run, and what becomes of its jobs once it has ended.
+//!
+//! After the commit each is answered with its result, but those whose rows the database refused. A transaction that was
+//! lost before its commit has written nothing: where others write, its jobs run again. In both cases a job runs once more
+//! and not a third time.
+
+use crate::job::{CommitEffects, End, Failed};
+use crate::queue::Counted;
+
+/// The jobs of a transaction so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) ran: Vec<(Counted, CommitEffects)>,
+    /// Jobs that run again in another transaction.
+    pub(super) again: Vec<Counted>,
+    /// The transaction is gone, and nothing of it is stored.
+    pub(super) lost: bool,
+}
+
+/// What is left to do after a transaction.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// Jobs that run again, in their order.
+    pub(super) again: Vec<Counted>,
+    /// What the committed jobs did, to be published.
+    pub(super) effects: CommitEffects,
+    /// What the others are answered.
+    pub(super) answers: Vec<(Counted, End)>,
+}
+
+impl Progress {
+    /// Sorts the jobs. `committed` are those whose rows the database refused, `None` when nothing was committed;
+    /// `several` says whether there are other writers.
+    pub(super) fn end(self, committed: Option<Failed>, several: bool) -> Ended {
+        let mut ended = match committed {
+            Some(failed) => committed_but(self.ran, failed, several),
+            None => uncommitted(self.ran, several && self.lost),
+        };
+        ended.again.extend(self.again);
+        ended
+    }
+}
+
+fn uncommitted(ran: Vec<(Counted, CommitEffects)>, run_again: bool) -> Ended {
+    let mut ended = Ended::default();
+    for (job, _) in ran {
+        match once_more(job, run_again) {
+            Ok(job) => ended.again.push(job),
+            Err(job) => ended.answers.push((job, End::Lost)),
+        }
+    }
+    ended
+}
+
+fn committed_but(ran: Vec<(Counted, CommitEffects)>, mut failed: Failed, several: bool) -> Ended {
+    let mut ended = Ended::default();
+    for (index, (job, effects)) in ran.into_iter().enumerate() {
+        let Some(refused) = failed.iter().position(|(failed, _)| *failed == index) else {
+            ended.effects.add(effects);
+            ended.answers.push((job, End::Committed));
+            continue;
+        };
+        // A transaction of another shard may have written the same key at the same time, as two requests of the
+        // operator under one idempotency key do. The second run sees what that one wrote.
+        match once_more(job, several) {
+            Ok(job) => ended.again.push(job),
+            Err(job) => ended.answers.push((job, End::Refused(failed.swap_remove(refused).1))),
+        }
+    }
+    ended
+}
+
+/// The job, to be run once more, if it can and has not yet.
+fn once_more(mut job: Counted, run_again: bool) -> Result<Counted, Counted> {
+    if run_again && !job.repeated && job.job.may_repeat() {
+        job.repeated = true;
+        Ok(job)
+    } else {
+        Err(job)
+    }
+}
