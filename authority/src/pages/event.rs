@@ -45,6 +45,8 @@ struct Page {
     facts: Vec<Fact>,
     shown: ShownEvent,
     json: String,
+    /// It has older deliveries than are shown.
+    more_deliveries: bool,
     /// The visitor may see where it went.
     sees_fates: bool,
     may_replay: bool,
@@ -76,6 +78,7 @@ pub(crate) fn page<W: Visitor>(
         facts,
         shown,
         json: serde_json::to_string_pretty(event).map_err(|_| Refusal::internal())?,
+        more_deliveries: history.more_deliveries,
         sees_fates,
         may_replay: visit.may(W::MANAGES),
     })

@@ -40,6 +40,8 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/all_deliveries.rs"]
+mod all_deliveries;
 #[path = "../sql/api_keys.rs"]
 mod api_keys;
 #[path = "../sql/audit.rs"]
