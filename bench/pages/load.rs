@@ -77,8 +77,8 @@ impl Load {
 }
 
 impl Work {
-    /// Of ten requests four read an order, two a page of events further along, one a page of deliveries, and three open a
-    /// checkout of another merchant, whose event is delivered.
+    /// Of ten requests four read an order, two a page of events further along, one a page of deliveries, and three open
+    /// a checkout of another merchant, whose event is delivered.
     async fn ask(&self, client: &mut Client, turn: usize) {
         match turn % 10 {
             0 | 3 | 5 | 8 => {

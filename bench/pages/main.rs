@@ -1,9 +1,9 @@
 //! Every page of the console and of the portal beside a million events (bench/README.md, "Pages").
 //!
-//! Processes: `authority serve` (release build), its database, and this one, which makes the history ([`fill`]) and asks.
-//! One reader signs in to the console and opens a link to the portal, and asks for every page ([`asks`]): alone, and
-//! beside clients of the API ([`load`]). For the latter, turns with the reader and without take turns, so that what else
-//! the machine does hits both alike; so the same run says what the reader costs the API.
+//! Processes: `authority serve` (release build), its database, and this one, which makes the history ([`fill`]) and
+//! asks. One reader signs in to the console and opens a link to the portal, and asks for every page ([`asks`]): alone,
+//! and beside clients of the API ([`load`]). There the clients have the service with the reader and without in turns,
+//! so that what else the machine does hits both alike; so the same run says what the reader costs the API.
 //!
 //! Run by `cargo xtask bench pages`. Words on the command line choose: `sqlite` or `postgres`, `events=100000`,
 //! `rounds=2`. Not a test: it asserts only that answers are good.
