@@ -18,6 +18,7 @@ use super::visit::{Outcome, Visit, done, show, submit};
 use crate::app::amount;
 use crate::app::console::order_story::OrderStory;
 use crate::http::entry::AppState;
+use crate::pages::api_call::ApiCall;
 use crate::pages::event::{ShownEvent, shown_events};
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
@@ -43,6 +44,7 @@ struct Page {
     newest: Option<String>,
     /// What can be given back, when this key may ask for it.
     refundable: Option<String>,
+    refund_call: ApiCall,
     currency: String,
     typed_amount: String,
     typed_note: String,
@@ -129,11 +131,18 @@ async fn page(
         shown_events,
         older: older(&story),
         newest: before.map(|_| links::order(&story.tenant, order.order_number.as_str())),
+        refund_call: refund_call(&story),
         refundable: may_refund.then(|| amount::plain(refundable, &currency)),
         currency,
         typed_amount: typed.map_or("", |form| form.text("amount")).to_owned(),
         typed_note: typed.map_or("", |form| form.text("note")).to_owned(),
     })
+}
+
+fn refund_call(story: &OrderStory) -> ApiCall {
+    let Tenant { merchant_id, livemode } = &story.tenant;
+    let number = story.order.order_number.as_str();
+    ApiCall::refund(&format!("merchants/{merchant_id}/{}/orders/{number}", links::mode(*livemode)), number)
 }
 
 /// The page of the events before those of this one.

@@ -6,6 +6,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
+use super::api_call::ApiCall;
 use super::delivery::{attempts_table, reason};
 use super::links::Links;
 use super::shell::Shell;
@@ -50,6 +51,7 @@ struct Page {
     /// The visitor may see where it went.
     sees_fates: bool,
     may_replay: bool,
+    call: ApiCall,
 }
 
 /// The page of the first event of a history; `more` is what the site knows of it besides.
@@ -81,6 +83,7 @@ pub(crate) fn page<W: Visitor>(
         more_deliveries: history.more_deliveries,
         sees_fates,
         may_replay: visit.may(W::MANAGES),
+        call: ApiCall::replay(&member(event, "id")),
     })
 }
 
