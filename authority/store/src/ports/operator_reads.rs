@@ -139,7 +139,7 @@ pub trait OperatorReads {
     /// an attempt is in flight, the next one follows at once when it fails.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest; and
-    /// the deliveries that failed since the five minutes of `since`.
+    /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest;
+    /// and the deliveries that failed since the five minutes of `since`.
     async fn outbox(&mut self, now: Timestamp, since: Timestamp, limit: i64) -> Result<Outbox, StoreError>;
 }

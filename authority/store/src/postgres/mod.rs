@@ -17,6 +17,8 @@ pub(crate) mod failure;
 mod indexes;
 mod open;
 #[cfg(test)]
+mod operator_plans;
+#[cfg(test)]
 mod plans;
 
 use sqlx::PgConnection;

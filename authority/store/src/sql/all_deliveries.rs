@@ -1,8 +1,8 @@
 //! The list of all merchants' deliveries, newest first, with what narrows it.
 //!
-//! It goes by ids, and that of one endpoint by the order in which its deliveries were made, which has an index. Failed and
-//! cancelled ones are few and have indexes of their own. For anything else a page looks at [`LOOK_AHEAD`] rows at most and
-//! says where it stopped. A page is chosen from the deliveries alone and joined with its events afterwards.
+//! It goes by ids, and that of one endpoint by the order in which its deliveries were made, which has an index. Failed
+//! and cancelled ones are few and have indexes of their own. For anything else a page looks at [`LOOK_AHEAD`] rows at
+//! most and says where it stopped. A page is chosen from the deliveries alone and joined with its events afterwards.
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{EndpointId, EventId};
