@@ -1,6 +1,6 @@
 //! One record of each kind, made through the API, and as many copies as are wanted, made by the database.
 
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use bench_kit::copies::{Copied, execute};
 use tests::authority::Authority;
 use tests::merchant::{Merchant, text};
 use tests::receiver::Receiver;
@@ -42,17 +42,8 @@ pub(crate) fn time_of(shop: &Shop, copy: u64) -> String {
     authority_domain::time::Timestamp::from_ms(ms).to_string()
 }
 
-/// A table of which every row of the merchant's is copied, and what is another in copy `n`.
-struct Copied {
-    table: &'static str,
-    /// Which row.
-    row: &'static str,
-    /// Columns and expressions.
-    changed: &'static [(&'static str, &'static str)],
-}
-
 /// One in a hundred thousand is rare.
-const COPIED: [Copied; 6] = [
+const COPIED: [Copied<'_>; 6] = [
     Copied {
         table: "orders",
         row: "TRUE",
@@ -117,61 +108,17 @@ const COPIED: [Copied; 6] = [
 
 /// Makes the copies, newer ones behind older ones, in every table.
 pub(crate) async fn copies(url: &str, shop: &Shop, copies: u64) {
-    let mut statements = Vec::new();
+    let usual = [("created_sequence", "1000 + n"), ("created_at", "created_at + n * 10000")];
     for copied in &COPIED {
-        let columns = columns(url, copied.table).await;
-        let values: Vec<String> = columns.iter().map(|column| copied.value(column)).collect();
-        statements.push(format!(
-            "INSERT INTO {table} ({columns}) WITH RECURSIVE n(n) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
-             SELECT {values} FROM n CROSS JOIN (SELECT * FROM {table} WHERE merchant_id = '{merchant}' AND {row} LIMIT 1) AS one",
-            table = copied.table,
-            columns = columns.join(", "),
-            values = values.join(", "),
-            merchant = shop.merchant,
-            row = copied.row,
-        ));
+        let row = format!("merchant_id = '{}' AND {}", shop.merchant, copied.row);
+        Copied { row: &row, ..*copied }.copy(url, 1..=copies, &usual).await;
     }
-    statements.push(format!(
-        "UPDATE streams SET last_sequence = {} WHERE merchant_id = '{}'",
-        copies + 1000,
-        shop.merchant
-    ));
+    let last = copies + 1000;
+    let counted =
+        format!("UPDATE streams SET last_sequence = {last} WHERE merchant_id = '{}'", shop.merchant);
+    execute(url, &counted).await;
     // A server does so by itself; SQLite never does unless it is asked to.
-    statements.extend(url.starts_with("postgres").then(|| "ANALYZE".to_owned()));
-    for statement in statements {
-        execute(url, &statement).await;
-    }
-}
-
-impl Copied {
-    fn value(&self, column: &str) -> String {
-        let usual = [("created_sequence", "1000 + n"), ("created_at", "created_at + n * 10000")];
-        let changed = self.changed.iter().chain(&usual).find(|(name, _)| *name == column);
-        changed.map_or(column, |(_, value)| *value).to_owned()
-    }
-}
-
-async fn columns(url: &str, table: &str) -> Vec<String> {
     if url.starts_with("postgres") {
-        let sql = "SELECT column_name::text FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'";
-        let mut conn = url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap();
-        sqlx::query_scalar(sql).bind(table).fetch_all(&mut conn).await.unwrap()
-    } else {
-        let sql = "SELECT name FROM pragma_table_info($1)";
-        let mut conn = url.parse::<sqlx::sqlite::SqliteConnectOptions>().unwrap().connect().await.unwrap();
-        sqlx::query_scalar(sql).bind(table).fetch_all(&mut conn).await.unwrap()
-    }
-}
-
-async fn execute(url: &str, statement: &str) {
-    let sql = || AssertSqlSafe(statement.to_owned());
-    if url.starts_with("postgres") {
-        let mut conn = url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap();
-        sqlx::raw_sql(sql()).execute(&mut conn).await.unwrap();
-        conn.close().await.unwrap();
-    } else {
-        let mut conn = url.parse::<sqlx::sqlite::SqliteConnectOptions>().unwrap().connect().await.unwrap();
-        sqlx::raw_sql(sql()).execute(&mut conn).await.unwrap();
-        conn.close().await.unwrap();
+        execute(url, "ANALYZE").await;
     }
 }

@@ -1,7 +1,7 @@
 //! One HTTP connection of the load: it stays, and has one request in flight.
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
@@ -11,20 +11,21 @@ use tokio::net::TcpStream;
 #[derive(Debug)]
 pub struct Connection {
     sender: SendRequest<Full<Bytes>>,
-    host: HeaderValue,
-    authorization: Option<HeaderValue>,
+    lines: HeaderMap,
     address: String,
 }
 
 impl Connection {
     /// Connects to `address`, host and port; every request brings `key`.
     pub async fn open(address: &str, key: Option<&str>) -> Self {
-        Self {
-            sender: connect(address).await,
-            host: HeaderValue::try_from(address).unwrap(),
-            authorization: key.map(|key| HeaderValue::try_from(format!("Bearer {key}")).unwrap()),
-            address: address.to_owned(),
-        }
+        let line = |key| (header::AUTHORIZATION, HeaderValue::try_from(format!("Bearer {key}")).unwrap());
+        Self::bringing(address, key.map(line).into_iter().collect()).await
+    }
+
+    /// Connects to `address`; every request brings these header lines.
+    pub async fn bringing(address: &str, mut lines: HeaderMap) -> Self {
+        lines.insert(header::HOST, HeaderValue::try_from(address).unwrap());
+        Self { sender: connect(address).await, lines, address: address.to_owned() }
     }
 
     /// Reads; the answer's body.
@@ -45,20 +46,30 @@ impl Connection {
 
     /// Sends a request with this body of JSON; the answer's status and body, whatever they are.
     pub async fn ask(&mut self, method: Method, path: &str, body: Bytes) -> (StatusCode, Bytes) {
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, &self.host);
-        if let Some(authorization) = &self.authorization {
-            request = request.header(header::AUTHORIZATION, authorization);
-        }
-        if !body.is_empty() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+        let media = (!body.is_empty()).then_some("application/json");
+        let response = self.send(method, path, media, body).await;
+        (response.status(), response.into_body())
+    }
+
+    /// Sends a request with a body of this media type; the answer, whatever it is.
+    pub async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        media: Option<&'static str>,
+        body: Bytes,
+    ) -> Response<Bytes> {
+        let mut request = Request::builder().method(method).uri(path).body(Full::new(body)).unwrap();
+        *request.headers_mut() = self.lines.clone();
+        if let Some(media) = media {
+            request.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
         }
         if self.sender.ready().await.is_err() {
             // A server closes connections that rest.
             self.sender = connect(&self.address).await;
         }
-        let response = self.sender.send_request(request.body(Full::new(body)).unwrap()).await.unwrap();
-        let status = response.status();
-        (status, response.into_body().collect().await.unwrap().to_bytes())
+        let (head, body) = self.sender.send_request(request).await.unwrap().into_parts();
+        Response::from_parts(head, body.collect().await.unwrap().to_bytes())
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the benchmarks share: a place for databases, a connection that asks, what processes took of the machine, and
+//! What the benchmarks share: a place for databases, a connection that asks, copies of a
+//! record, what processes took of the machine, and
 //! how many measurements become one figure.
 
 #![allow(
@@ -11,6 +12,7 @@
 )]
 
 pub mod connection;
+pub mod copies;
 pub mod database;
 pub mod figures;
 pub mod process;

@@ -48,6 +48,12 @@ pub(crate) enum Benchmark {
         /// A database, and how many orders: `sqlite orders=100000`.
         words: Vec<String>,
     },
+    /// Every page of the console and of the portal beside a million events, with the API under load and without, and
+    /// what whoever reads them costs the API, on both databases.
+    Pages {
+        /// A database, and how many events: `sqlite events=100000`.
+        words: Vec<String>,
+    },
     /// The authority beside bare axum and sqlx, on both databases: reads of a long history, paid orders, memory.
     Authority,
 }
@@ -88,6 +94,7 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             program(workspace, "bench-scale", &words)
         }
         Benchmark::Lists { words } => program(workspace, "bench-lists", words),
+        Benchmark::Pages { words } => program(workspace, "bench-pages", words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }
 }

@@ -11,7 +11,7 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{PAGE_BYTES, Page, Tx};
+use authority_store::ports::{PAGE_BYTES, Page, PageById, Tx};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ impl App {
 
     /// A page of an operator's list: the records that `read` returns before an id, written by `show`, each with
     /// its own id. `prefix` is the prefix of these ids (without underscore).
-    pub(super) async fn operator_list<R, F>(
+    pub(super) async fn operator_list<R, P, F>(
         &self,
         list: ListKind,
         prefix: &str,
@@ -136,16 +136,15 @@ impl App {
         read: F,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx, PageOfAll) -> BoxFuture<'t, Result<Vec<R>, Refusal>>
-            + Send
-            + 'static,
-        R: Send + 'static,
+        F: for<'t> FnOnce(&'t mut dyn Tx, PageOfAll) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
+        P: Into<PageById<R>> + Send + 'static,
     {
         let before = self.operator_position(list, prefix, request)?;
         let wanted = PageOfAll { before, rows: rows_wanted(request) };
         let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
-        let shown = found.into_iter().map(show);
-        self.operator_page(list, request, shown.collect::<Result<_, Refusal>>()?)
+        let PageById { rows, looked_to } = found.into();
+        let rows = rows.into_iter().map(show).collect::<Result<_, Refusal>>()?;
+        self.operator_page(list, request, PageById { rows, looked_to })
     }
 
     /// The id in the cursor of an operator's list; the list continues with the next one.
@@ -166,15 +165,17 @@ impl App {
         &self,
         list: ListKind,
         request: &ListRequest,
-        rows: Vec<(String, String)>,
+        found: PageById<(String, String)>,
     ) -> Result<List, Refusal> {
-        let (items, last, more) = cut(request, rows);
+        let (items, last, more) = cut(request, found.rows);
+        // What does not fit on the page is before the end of what was looked at.
+        let last = if more { last } else { found.looked_to };
         let next_cursor = match last {
-            Some(id) if more => {
+            Some(id) => {
                 let uuid = verify_core::id::uuid(&id).ok_or_else(Refusal::internal)?;
                 Some(self.cursors.load().encode_id(list, uuid, &request.filter))
             }
-            _ => None,
+            None => None,
         };
         Ok(List { items, next_cursor, resume_cursor: None })
     }

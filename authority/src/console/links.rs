@@ -8,7 +8,7 @@ pub(super) use crate::pages::links::{encoded, mode};
 use crate::pages::view::Cell;
 
 /// The console.
-pub(super) static CONSOLE: Site = Site { name: "Console", links: LINKS, search: true };
+pub(super) static CONSOLE: Site = Site { name: "Console", links: LINKS, search: true, api: "operator" };
 
 /// Its pages.
 pub(super) const LINKS: Links = Links {

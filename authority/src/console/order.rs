@@ -18,6 +18,7 @@ use super::visit::{Outcome, Visit, done, show, submit};
 use crate::app::amount;
 use crate::app::console::order_story::OrderStory;
 use crate::http::entry::AppState;
+use crate::pages::api_call::ApiCall;
 use crate::pages::event::{ShownEvent, shown_events};
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
@@ -37,9 +38,13 @@ struct Page {
     refunds: Table,
     /// Oldest first.
     shown_events: Vec<ShownEvent>,
-    truncated: bool,
+    /// Where the events before these are.
+    older: Option<String>,
+    /// Where the newest are, when these are not.
+    newest: Option<String>,
     /// What can be given back, when this key may ask for it.
     refundable: Option<String>,
+    refund_call: ApiCall,
     currency: String,
     typed_amount: String,
     typed_note: String,
@@ -61,7 +66,7 @@ async fn order(State(state): State<AppState>, Path(named): Segments, request: Re
 async fn refund(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
     submit(state, request, REFUNDS, async |mut visit, form| {
         let (tenant, number) = parsed(&named);
-        let story = visit.app.order_story(tenant.clone(), number.clone()).await?;
+        let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
         let mutation = visit.mutation("refunds.request", &form);
         let refunded = match refund_body(&form, &story.order.currency) {
             Ok(body) => visit.app.refund_request_for(mutation, tenant, number, body).await,
@@ -106,7 +111,8 @@ async fn page(
     typed: Option<&Form>,
 ) -> Result<Outcome, Refusal> {
     let (tenant, number) = parsed(named);
-    let story = visit.app.order_story(tenant, number).await?;
+    let before = visit.asked("before").parse().ok();
+    let story = visit.app.order_story(tenant, number, before).await?;
     let order = &story.order;
     let refundable = order.payment_summary.refundable;
     let currency = order.currency.clone();
@@ -123,12 +129,27 @@ async fn page(
         shipments: shipments(&story),
         refunds: refunds(&story),
         shown_events,
-        truncated: story.history.truncated,
+        older: older(&story),
+        newest: before.map(|_| links::order(&story.tenant, order.order_number.as_str())),
+        refund_call: refund_call(&story),
         refundable: may_refund.then(|| amount::plain(refundable, &currency)),
         currency,
         typed_amount: typed.map_or("", |form| form.text("amount")).to_owned(),
         typed_note: typed.map_or("", |form| form.text("note")).to_owned(),
     })
+}
+
+fn refund_call(story: &OrderStory) -> ApiCall {
+    let Tenant { merchant_id, livemode } = &story.tenant;
+    let number = story.order.order_number.as_str();
+    ApiCall::refund(&format!("merchants/{merchant_id}/{}/orders/{number}", links::mode(*livemode)), number)
+}
+
+/// The page of the events before those of this one.
+fn older(story: &OrderStory) -> Option<String> {
+    let first = story.history.events.last().filter(|_| story.history.truncated)?;
+    let path = links::order(&story.tenant, story.order.order_number.as_str());
+    Some(format!("{path}?before={}", first.get("sequence")?))
 }
 
 fn facts(story: &OrderStory) -> Vec<Fact> {

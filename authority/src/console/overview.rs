@@ -82,13 +82,13 @@ fn of_alert(alert: &Value) -> Problem {
 }
 
 fn of_backlog(found: &Overview, now: Timestamp) -> Option<Problem> {
-    let first = found.backlogs.iter().min_by_key(|backlog| backlog.oldest_pending_at)?;
+    let first = found.outbox.endpoints.iter().min_by_key(|backlog| backlog.oldest_pending_at)?;
     let endpoint = links::record("endpoints", first.endpoint_id.as_str());
-    problem::of_backlog(found.outbox.oldest_pending_at?, endpoint, now)
+    problem::of_backlog(found.outbox.figures.oldest_pending_at?, endpoint, now)
 }
 
 fn backlog(found: &Overview, now: Timestamp) -> Vec<Fact> {
-    let outbox = &found.outbox;
+    let outbox = &found.outbox.figures;
     let age = outbox.oldest_pending_at.map(|at| format!("{} ago", duration(now.as_ms() - at.as_ms())));
     vec![
         fact("Deliveries that wait", Cell::text(outbox.pending)),
@@ -99,7 +99,7 @@ fn backlog(found: &Overview, now: Timestamp) -> Vec<Fact> {
 }
 
 fn backlogs(found: &Overview, now: Timestamp) -> Table {
-    let rows = found.backlogs.iter().map(|backlog| {
+    let rows = found.outbox.endpoints.iter().map(|backlog| {
         let id = backlog.endpoint_id.as_str();
         vec![
             Cell::link(id, links::record("endpoints", id)),

@@ -5,6 +5,7 @@ use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus};
 use authority_domain::refusal::Refusal;
 use serde_json::Value;
 
+use super::api_call::ApiCall;
 use super::links::Links;
 use super::shell::Shell;
 use super::view::{Cell, Fact, Table, fact, member, read, time_of};
@@ -23,6 +24,7 @@ struct Page {
     /// The receiver's answers, with the number of the attempt.
     answers: Vec<(i64, String)>,
     may_retry: bool,
+    call: ApiCall,
 }
 
 /// The page of one delivery; `more` is what the site knows of it besides.
@@ -59,6 +61,7 @@ pub(crate) fn page<W: Visitor>(
         why: reason(delivery),
         attempts: attempts_table(attempts.iter()),
         answers: answers.collect(),
+        call: ApiCall::retry(W::SITE.api, delivery.id.as_str()),
         may_retry: delivery.status != DeliveryStatus::Succeeded && visit.may(W::MANAGES),
     })
 }

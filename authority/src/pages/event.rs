@@ -6,6 +6,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
+use super::api_call::ApiCall;
 use super::delivery::{attempts_table, reason};
 use super::links::Links;
 use super::shell::Shell;
@@ -45,9 +46,12 @@ struct Page {
     facts: Vec<Fact>,
     shown: ShownEvent,
     json: String,
+    /// It has older deliveries than are shown.
+    more_deliveries: bool,
     /// The visitor may see where it went.
     sees_fates: bool,
     may_replay: bool,
+    call: ApiCall,
 }
 
 /// The page of the first event of a history; `more` is what the site knows of it besides.
@@ -76,8 +80,10 @@ pub(crate) fn page<W: Visitor>(
         facts,
         shown,
         json: serde_json::to_string_pretty(event).map_err(|_| Refusal::internal())?,
+        more_deliveries: history.more_deliveries,
         sees_fates,
         may_replay: visit.may(W::MANAGES),
+        call: ApiCall::replay(&member(event, "id")),
     })
 }
 

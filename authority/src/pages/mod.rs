@@ -11,6 +11,7 @@
 //! and direct access to the store.
 
 pub(crate) mod answer;
+pub(crate) mod api_call;
 pub(crate) mod chart;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;
@@ -51,6 +52,8 @@ pub(crate) struct Site {
     pub(crate) links: Links,
     /// It has a search.
     pub(crate) search: bool,
+    /// Below `/v1`, the API that its visitors have.
+    pub(crate) api: &'static str,
 }
 
 /// Somebody with a session of a site.

@@ -26,7 +26,7 @@ use crate::pages::links::Links;
 use crate::pages::{Site, visit};
 
 /// The portal.
-static PORTAL: Site = Site { name: "Portal", links: LINKS, search: false };
+static PORTAL: Site = Site { name: "Portal", links: LINKS, search: false, api: "merchant" };
 
 /// Its pages.
 const LINKS: Links = Links {

@@ -57,6 +57,7 @@ migrations! {
     28 "0028_expand_retry_asked",
     29 "0029_expand_console",
     30 "0030_expand_portal",
+    33 "0033_expand_given_up",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

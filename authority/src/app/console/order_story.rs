@@ -22,10 +22,12 @@ use serde_json::Value;
 
 use crate::app::App;
 
-/// Events on the page.
-pub const EVENTS_MAX: i64 = 100;
-const DELIVERIES_MAX: i64 = 400;
-const ATTEMPTS_MAX: i64 = 600;
+/// Events on one page, and how many deliveries they have there together; the newest event is always there.
+pub const EVENTS_MAX: i64 = 20;
+const DELIVERIES_OF_PAGE: usize = 25;
+/// The newest deliveries of these events, and their newest attempts.
+const DELIVERIES_MAX: i64 = 60;
+const ATTEMPTS_MAX: i64 = 120;
 const REFUNDS_MAX: i64 = 100;
 
 /// Everything about an order.
@@ -54,6 +56,8 @@ pub struct EventHistory {
     pub events: Vec<Value>,
     /// There are older ones.
     pub truncated: bool,
+    /// There are older deliveries of these than are shown.
+    pub more_deliveries: bool,
     /// Their deliveries, newest first.
     pub deliveries: Vec<FoundDelivery>,
     /// The attempts of these, newest first.
@@ -63,7 +67,7 @@ pub struct EventHistory {
 }
 
 impl App {
-    /// The story of an order; `None` is a malformed path.
+    /// The story of an order with its newest events before the sequence `before`; `None` is a malformed path.
     ///
     /// # Errors
     /// `not_found`.
@@ -71,6 +75,7 @@ impl App {
         &self,
         tenant: Option<Tenant>,
         number: Option<OrderNumber>,
+        before: Option<i64>,
     ) -> Result<OrderStory, Refusal> {
         let missing = || Refusal::not_found("order");
         let (tenant, number) = tenant.zip(number).ok_or_else(missing)?;
@@ -78,7 +83,7 @@ impl App {
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     let order = tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
-                    gather(tx, tenant, order).await
+                    gather(tx, tenant, order, before).await
                 })
             })
             .await
@@ -133,7 +138,12 @@ pub struct DeliveryStory {
     pub url: String,
 }
 
-async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderStory, Refusal> {
+async fn gather(
+    tx: &mut dyn Tx,
+    tenant: Tenant,
+    order: Order,
+    before: Option<i64>,
+) -> Result<OrderStory, Refusal> {
     let number = order.order_number.clone();
     let checkout = match &order.checkout_id {
         Some(id) => tx.checkout_get(&tenant, id).await?,
@@ -156,7 +166,7 @@ async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderSt
         .chain(refunds.iter().map(|refund| refund.id.to_string()))
         .chain(shipments.iter().map(|shipment| shipment.id.to_string()))
         .collect();
-    let bodies = tx.events_about(&tenant, &records, EVENTS_MAX + 1).await?;
+    let bodies = tx.events_about(&tenant, &records, before, EVENTS_MAX + 1).await?;
     let history = fates(tx, bodies).await?;
     Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, history })
 }
@@ -164,16 +174,30 @@ async fn gather(tx: &mut dyn Tx, tenant: Tenant, order: Order) -> Result<OrderSt
 /// The events of these bodies, newest first, with their deliveries to anybody.
 pub(in crate::app) async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
-    let truncated = bodies.len() > most;
+    let mut truncated = bodies.len() > most;
     bodies.truncate(most);
-    let events: Vec<Value> = bodies
+    let mut events: Vec<Value> = bodies
         .iter()
         .map(|body| serde_json::from_str(body))
         .collect::<Result<_, _>>()
         .map_err(|_| Refusal::internal())?;
-    let ids: Vec<EventId> =
+    let mut ids: Vec<EventId> =
         events.iter().filter_map(|event| EventId::parse(event.get("id")?.as_str()?)).collect();
-    let deliveries = tx.deliveries_of_events(&ids, DELIVERIES_MAX).await?;
+    let mut deliveries = tx.deliveries_of_events(&ids, DELIVERIES_MAX).await?;
+    let more_deliveries = i64::try_from(deliveries.len()) == Ok(DELIVERIES_MAX);
+    let of = |id: &EventId| deliveries.iter().filter(|found| found.delivery.event_id == *id).count();
+    let mut together = 0;
+    let fit = ids.iter().take_while(|id| {
+        together += of(id);
+        together <= DELIVERIES_OF_PAGE
+    });
+    let fit = fit.count().max(1);
+    if fit < ids.len() {
+        truncated = true;
+        ids.truncate(fit);
+        events.truncate(fit);
+        deliveries.retain(|found| ids.contains(&found.delivery.event_id));
+    }
     let tried: Vec<DeliveryId> = deliveries.iter().map(|found| found.delivery.id.clone()).collect();
     let attempts = tx.attempts_of_deliveries(&tried, ATTEMPTS_MAX).await?;
     let mut urls = BTreeMap::new();
@@ -185,5 +209,6 @@ pub(in crate::app) async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> R
             urls.insert(id.clone(), endpoint.endpoint.url);
         }
     }
-    Ok::<_, StoreError>(EventHistory { events, truncated, deliveries, attempts, urls }).map_err(Refusal::from)
+    Ok::<_, StoreError>(EventHistory { events, truncated, more_deliveries, deliveries, attempts, urls })
+        .map_err(Refusal::from)
 }

@@ -5,7 +5,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{Backlog, FoundEndpoint, HourFigures, OutboxFigures, Tx};
+use authority_store::ports::{FoundEndpoint, HourFigures, Outbox, Tx};
 
 use crate::app::App;
 
@@ -15,10 +15,8 @@ const NAMED: i64 = 10;
 /// The service as a whole.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    /// The backlog of all merchants.
-    pub outbox: OutboxFigures,
-    /// The endpoints with the largest backlogs.
-    pub backlogs: Vec<Backlog>,
+    /// The backlog of all merchants, and the endpoints that have the largest.
+    pub outbox: Outbox,
     /// Endpoints that fail or were disabled.
     pub troubled: Vec<FoundEndpoint>,
     /// What was sent in the last day, hour by hour.
@@ -46,8 +44,7 @@ impl App {
             .read_list(move |tx: &mut dyn Tx| {
                 Box::pin(async move {
                     Ok(Overview {
-                        outbox: tx.outbox_figures(now, since).await?,
-                        backlogs: tx.backlogs(now, NAMED).await?,
+                        outbox: tx.outbox(now, since, NAMED).await?,
                         troubled: tx.endpoints_in_trouble(NAMED).await?,
                         hours: tx.hours_since(None, since).await?,
                     })

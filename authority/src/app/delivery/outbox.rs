@@ -6,7 +6,7 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{Backlog, OutboxFigures, Tx};
+use authority_store::ports::{self, Backlog, Tx};
 use serde::Serialize;
 
 use crate::app::{Answer, App};
@@ -82,16 +82,13 @@ impl App {
     /// Only what the store reports.
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
-        let (figures, backlogs): (OutboxFigures, Vec<Backlog>) = self
+        let ports::Outbox { figures, endpoints } = self
             .store
             .read_list(move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let figures = tx.outbox_figures(now, now.plus_ms(-RECENT_MS)).await?;
-                    Ok::<_, StoreError>((figures, tx.backlogs(now, NAMED).await?))
-                })
+                Box::pin(async move { tx.outbox(now, now.plus_ms(-RECENT_MS), NAMED).await })
             })
             .await
-            .map_err(Refusal::from)?;
+            .map_err(|error: StoreError| Refusal::from(error))?;
         let age = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms()).max(0) / 1000;
         let outbox = Outbox {
             generated_at: now,
@@ -101,7 +98,7 @@ impl App {
             failed_24h: figures.failed,
             oldest_pending_at: figures.oldest_pending_at,
             oldest_pending_age_seconds: figures.oldest_pending_at.map(age),
-            endpoints: backlogs.iter().map(OfEndpoint::new).collect(),
+            endpoints: endpoints.iter().map(OfEndpoint::new).collect(),
         };
         Answer::record(200, &outbox)
     }

@@ -30,6 +30,9 @@ use crate::app::{Answer, App, Mutation};
 /// Most events that a dry run reads: a second or two.
 const DRY_RUN_EVENTS: i64 = 400_000;
 
+/// Most events that are read for a page that says how many there are.
+const PAGE_EVENTS: i64 = 10_000;
+
 /// Events that are counted before a recovery is created; the worker counts the rest.
 const COUNTED_AT_ONCE: i64 = 50_000;
 
@@ -77,7 +80,7 @@ impl App {
         // The transaction reports what is wrong with the request, in the order of contract 4.2.
         let dry_run = RecoveryRequest::read(&body).is_ok_and(|request| request.dry_run);
         if dry_run {
-            return self.recovery_dry_run(tenant, id, &body).await;
+            return self.recovery_dry_run(tenant, id, &body, DRY_RUN_EVENTS).await;
         }
         let counted = self.count_ahead(&tenant, id.clone(), &body, COUNTED_AT_ONCE).await.ok();
         let base = self.clone();
@@ -145,15 +148,29 @@ impl App {
             .await
     }
 
+    /// The same as a dry run for a page, which is there at once: of the oldest events alone.
+    ///
+    /// # Errors
+    /// As for [`App::endpoint_recover`].
+    pub async fn recovery_count_first(
+        &self,
+        holder: impl Into<Holder>,
+        id: Option<EndpointId>,
+        body: &Value,
+    ) -> Result<Answer, Refusal> {
+        self.recovery_dry_run(holder.into().tenant, id, body, PAGE_EVENTS).await
+    }
+
     async fn recovery_dry_run(
         &self,
         tenant: Tenant,
         id: Option<EndpointId>,
         body: &Value,
+        events: i64,
     ) -> Result<Answer, Refusal> {
         let livemode = tenant.livemode;
         let endpoint_id = id.clone().ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
-        let counted = self.count_ahead(&tenant, id, body, DRY_RUN_EVENTS).await?;
+        let counted = self.count_ahead(&tenant, id, body, events).await?;
         let dry_run = DryRun {
             dry_run: true,
             endpoint_id: &endpoint_id,

@@ -20,8 +20,23 @@ use crate::app::lists::{List, ListRequest, rows_wanted};
 /// Events that one statement reads.
 pub(in crate::app) const WINDOW: i64 = 2_000;
 
-/// Windows that one request reads.
-const WINDOWS: usize = 5;
+/// How far one request looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// As far as the API says, 10,000 events.
+    Request,
+    /// For a page, whose visitor may go on: 2,000 events.
+    Page,
+}
+
+impl Reach {
+    const fn windows(self) -> usize {
+        match self {
+            Self::Request => 5,
+            Self::Page => 1,
+        }
+    }
+}
 
 /// Filters of the list (contract 15.1). Empty lists and `None` do not filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +67,7 @@ impl App {
         endpoint: Option<EndpointId>,
         request: &ListRequest,
         filter: UndeliveredFilter,
+        reach: Reach,
     ) -> Result<List, Refusal> {
         let before = self.position(ListKind::Undelivered, tenant, request)?;
         let of = tenant.clone();
@@ -64,7 +80,7 @@ impl App {
                     let types = Wanted::of(&endpoint.enabled_events, &filter.types);
                     let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
                     range.below = before.map_or(range.below, |before| before.min(range.below));
-                    Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted).await?)
+                    Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted, reach).await?)
                 })
             })
             .await?;
@@ -108,10 +124,11 @@ async fn walk(
     wanted: &Wanted,
     range: Stretch,
     limit: i64,
+    reach: Reach,
 ) -> Result<Walked, StoreError> {
     let mut found: Vec<UndeliveredEvent> = Vec::new();
     let mut below = range.below;
-    for _ in 0..WINDOWS {
+    for _ in 0..reach.windows() {
         if below - 1 <= range.above {
             return Ok(Walked { found, next: None });
         }

@@ -11,7 +11,7 @@ use super::args::ModeName;
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
 use crate::app::App;
-use crate::app::delivery::undelivered::UndeliveredFilter;
+use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
 use crate::app::endpoint::merchant::Holder;
 use crate::cli::{Exit, Failure, Process};
 
@@ -130,8 +130,10 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
             let found = with_app(process, async |app| {
                 let (id, tenant) = owned(app, &list.id).await?;
                 let mut found = Vec::new();
-                let fetch =
-                    async |page| app.undelivered_list(&tenant, Some(id.clone()), &page, filter.clone()).await;
+                let fetch = async |page| {
+                    app.undelivered_list(&tenant, Some(id.clone()), &page, filter.clone(), Reach::Request)
+                        .await
+                };
                 all_pages(fetch, |item| {
                     found.push(item.to_owned());
                     Ok(())

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::{ROWS, Segment, parsed};
-use crate::app::delivery::undelivered::UndeliveredFilter;
+use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
 use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
 use crate::http::list_query::{event_types, list_request_within};
 use crate::http::operation::{self, Operation, accepted, ok, page, time};
@@ -73,7 +73,7 @@ async fn undelivered_list(State(state): State<AppState>, endpoint: Segment, requ
             types: event_types(&mut query, "type")?,
         };
         let list = list_request_within(query, ROWS, endpoint.as_ref().map(EndpointId::as_str))?;
-        app.undelivered_list(&who.tenant, endpoint, &list, filter).await.map(Reply::List)
+        app.undelivered_list(&who.tenant, endpoint, &list, filter, Reach::Request).await.map(Reply::List)
     })
     .await
 }

@@ -1,27 +1,25 @@
 //! An endpoint as both sites show it: how it is, why it is held back, what it missed. What can be done about it is in
-//! [`actions`] and [`recovery`], and why its receiver refused a delivery in [`explain`]. Each site says whose endpoints
-//! it shows ([`KeepsEndpoints`]) and adds the forms that differ.
+//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], why its receiver refused a delivery in
+//! [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and adds the forms that differ.
 
 pub(crate) mod actions;
 pub(crate) mod explain;
 pub(crate) mod recovery;
+mod undelivered;
 
-use authority_domain::delivery::undelivered::UndeliveredReason;
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use axum::Router;
-use serde_json::Value;
 
 use super::Visitor;
 use super::chart::{Chart, chart, percentile};
 use super::form::Form;
 use super::links::{encoded, mode};
-use super::view::{Cell, Fact, Table, duration, fact, member, read, time_of};
+use super::view::{Cell, Fact, Table, duration, fact};
 use super::visit::{Outcome, Visit};
 use crate::app::console::overview::EndpointDay;
-use crate::app::delivery::undelivered::UndeliveredFilter;
 use crate::app::endpoint::merchant::Holder;
 use crate::app::lists::ListRequest;
 use crate::http::entry::AppState;
@@ -71,7 +69,8 @@ pub(crate) struct EndpointView {
     pub(crate) deliveries: Table,
     pub(crate) all_deliveries: String,
     /// `None` for the platform's own endpoint, which has no stream of its own.
-    pub(crate) undelivered: Option<Table>,
+    /// And whether there is more to look at.
+    pub(crate) undelivered: Option<(Table, Option<String>)>,
     pub(crate) recovery: Option<recovery::Progress>,
     /// The forms, when the visitor may send them.
     pub(crate) forms: Option<Forms>,
@@ -89,7 +88,11 @@ pub(crate) struct Forms {
 
 /// The routes that both sites have.
 pub(crate) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
-    Router::new().merge(actions::routes::<W>()).merge(recovery::routes::<W>()).merge(explain::routes::<W>())
+    Router::new()
+        .merge(actions::routes::<W>())
+        .merge(recovery::routes::<W>())
+        .merge(explain::routes::<W>())
+        .merge(undelivered::routes::<W>())
 }
 
 /// The path of a form of an endpoint, for the router.
@@ -118,6 +121,7 @@ pub(crate) async fn view<W: KeepsEndpoints>(
     let day = visit.app.endpoint_day(owner, &endpoint.id).await?;
     let alive = deleted_at.is_empty();
     let of_merchant = alive && !owner.is_operator();
+    let newest = ListRequest { limit: ROWS, cursor: None, filter: endpoint.id.to_string() };
     let since = endpoint.health.last_success_at.unwrap_or(endpoint.created_at);
     Ok(EndpointView {
         path: links.record("endpoints", endpoint.id.as_str()),
@@ -126,7 +130,7 @@ pub(crate) async fn view<W: KeepsEndpoints>(
         chart: chart(&day.hours, visit.now),
         deliveries,
         all_deliveries: format!("{}/deliveries?endpoint={}", links.root, encoded(endpoint.id.as_str())),
-        undelivered: if of_merchant { Some(undelivered(visit, shown).await?) } else { None },
+        undelivered: if of_merchant { Some(undelivered::newest(visit, shown, &newest).await?) } else { None },
         recovery: recovery::progress(visit, shown).await?,
         forms: (alive && visit.may(W::MANAGES)).then(|| Forms {
             version: endpoint.resource_version,
@@ -192,28 +196,4 @@ fn day_facts(day: &EndpointDay, now: Timestamp) -> Vec<Fact> {
         fact("Of these due now", Cell::text(figures.due)),
         fact("Oldest of them", Cell::some(age)),
     ]
-}
-
-async fn undelivered<W: Visitor>(visit: &Visit<W>, shown: &ShownEndpoint) -> Result<Table, Refusal> {
-    let id = shown.endpoint.id.clone();
-    let newest = ListRequest { limit: ROWS, cursor: None, filter: id.to_string() };
-    let filter = UndeliveredFilter::default();
-    let found = visit.app.undelivered_list(&shown.owner, Some(id), &newest, filter).await?;
-    let row = |item: &String| {
-        let event: Value = read(item)?;
-        let reason = member(&event, "reason");
-        let words = UndeliveredReason::parse(&reason).map_or(String::new(), recovery::words);
-        Ok(vec![
-            W::SITE.links.id(member(&event, "event_id")),
-            Cell::text(member(&event, "event_type")),
-            Cell::text(words),
-            time_of(&event, "created_at"),
-        ])
-    };
-    Ok(Table {
-        caption: "Newest events that have not arrived",
-        head: &["Event", "Type", "Why", "Created"],
-        rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
-        empty: "Everything has arrived.",
-    })
 }

@@ -64,11 +64,9 @@ async fn count<W: KeepsEndpoints>(
 ) -> Response {
     submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
         let shown = W::endpoint(&visit, &id).await?;
-        // A dry run writes nothing, so neither an idempotency key nor the audit log has it.
-        let mutation = visit.mutation("endpoints.recover", &form);
         let holder = visit.who.holder(&shown.owner);
         let endpoint = Some(shown.endpoint.id.clone());
-        match visit.app.endpoint_recover(holder, mutation, endpoint, body(&form, true)).await {
+        match visit.app.recovery_count_first(holder, endpoint, &body(&form, true)).await {
             Ok(answer) => {
                 let found: Value = read(&answer.body)?;
                 visit.page(&CountedPage {

@@ -76,7 +76,7 @@ pub use inspect::{Inspect, InspectedOrders, InspectedPayments};
 pub use instances::Instances;
 pub use merchants::{MerchantFilter, Merchants};
 pub use operator_reads::{
-    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
+    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, Outbox, OutboxFigures,
 };
 pub use order_numbers::OrderNumbers;
 pub use order_story::{HourFigures, OrderStory};
@@ -120,6 +120,22 @@ pub struct Page<T> {
 impl<T> From<Vec<(i64, T)>> for Page<T> {
     /// A page that looked as far as it had to.
     fn from(rows: Vec<(i64, T)>) -> Self {
+        Self { rows, looked_to: None }
+    }
+}
+
+/// What was read for a page of an operator's list, which goes by ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageById<T> {
+    /// In the order of the list.
+    pub rows: Vec<T>,
+    /// The page looked at [`LOOK_AHEAD`] rows, of which this is the last one's id.
+    pub looked_to: Option<String>,
+}
+
+impl<T> From<Vec<T>> for PageById<T> {
+    /// A page that looked as far as it had to.
+    fn from(rows: Vec<T>) -> Self {
         Self { rows, looked_to: None }
     }
 }

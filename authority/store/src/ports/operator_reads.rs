@@ -8,6 +8,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use super::PageById;
 use crate::StoreError;
 
 /// What narrows the list of all deliveries. Empty and `None` do not narrow.
@@ -81,6 +82,15 @@ pub struct Backlog {
     pub oldest_pending_at: Timestamp,
 }
 
+/// The backlog of the whole database, and of the endpoints that have the most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbox {
+    /// Of all endpoints.
+    pub figures: OutboxFigures,
+    /// The largest one first.
+    pub endpoints: Vec<Backlog>,
+}
+
 /// The operator's view.
 #[async_trait]
 pub trait OperatorReads {
@@ -103,13 +113,14 @@ pub trait OperatorReads {
     /// The stored bytes of an event of any merchant.
     async fn event_find(&mut self, id: &EventId) -> Result<Option<String>, StoreError>;
 
-    /// Up to `limit` deliveries before the one with the id `before`, newest first.
+    /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the
+    /// order in which they were made.
     async fn all_deliveries_page(
         &mut self,
         filter: &AllDeliveriesFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<FoundDelivery>, StoreError>;
+    ) -> Result<PageById<FoundDelivery>, StoreError>;
 
     /// One delivery, of any owner.
     async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError>;
@@ -128,11 +139,7 @@ pub trait OperatorReads {
     /// an attempt is in flight, the next one follows at once when it fails.
     async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// The backlog at `now`, up to 10,000 of each endpoint, and the deliveries that failed since the five minutes of
-    /// `since`.
-    async fn outbox_figures(&mut self, now: Timestamp, since: Timestamp)
-    -> Result<OutboxFigures, StoreError>;
-
-    /// The `limit` endpoints with the largest backlogs, counted up to 10,000 of each.
-    async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError>;
+    /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest;
+    /// and the deliveries that failed since the five minutes of `since`.
+    async fn outbox(&mut self, now: Timestamp, since: Timestamp, limit: i64) -> Result<Outbox, StoreError>;
 }

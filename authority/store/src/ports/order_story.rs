@@ -26,12 +26,13 @@ pub struct HourFigures {
 /// Reads of the console's pages.
 #[async_trait]
 pub trait OrderStory {
-    /// The newest `limit` events of a stream about any of these records (order numbers or ids), newest first, as
-    /// stored bytes.
+    /// The newest `limit` events of a stream before the sequence `before` about any of these records (order numbers or
+    /// ids), newest first, as stored bytes.
     async fn events_about(
         &mut self,
         tenant: &Tenant,
         records: &[String],
+        before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<String>, StoreError>;
 

@@ -19,9 +19,9 @@ const LOCK: i64 = 0x6175_7468_6f72_6978;
 
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Name, and what follows `ON`: what the console's search finds records by, over all merchants, and the endpoints that
-/// its first page shows.
-const INDEXES: [(&str, &str); 7] = [
+/// Name, and what follows `ON`: what the console's search finds records by, over all merchants, the endpoints that its
+/// first page shows, and the deliveries that were given up.
+const INDEXES: [(&str, &str); 9] = [
     ("orders_by_number", "orders (order_number)"),
     ("orders_by_customer_reference", "orders (customer_reference) WHERE customer_reference IS NOT NULL"),
     (
@@ -39,6 +39,11 @@ const INDEXES: [(&str, &str); 7] = [
         "webhook_endpoints_given_up",
         "webhook_endpoints (disabled_at) \
          WHERE status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL",
+    ),
+    ("deliveries_given_up", "deliveries (status, id) WHERE status IN ('failed', 'cancelled')"),
+    (
+        "deliveries_given_up_by_endpoint",
+        "deliveries (endpoint_id, status, id) WHERE status IN ('failed', 'cancelled')",
     ),
 ];
 

@@ -17,6 +17,8 @@ pub(crate) mod failure;
 mod indexes;
 mod open;
 #[cfg(test)]
+mod operator_plans;
+#[cfg(test)]
 mod plans;
 
 use sqlx::PgConnection;
@@ -40,6 +42,8 @@ pub(crate) type DbRow = sqlx::postgres::PgRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/all_deliveries.rs"]
+mod all_deliveries;
 #[path = "../sql/api_keys.rs"]
 mod api_keys;
 #[path = "../sql/audit.rs"]

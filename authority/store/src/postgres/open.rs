@@ -46,7 +46,7 @@ const WRITER_PLANS: [(&str, &str); 3] =
 /// How the server plans the readers' statements: by the values they ask for, with an index, in one process, and without
 /// compiling the plan to machine code. How far a list looks ahead is a subquery, which the planner takes for a third of
 /// the table: with a million orders it read all of them, in parallel, for a page that an index gives in 25 ms.
-const READER_PLANS: [(&str, &str); 3] =
+pub(super) const READER_PLANS: [(&str, &str); 3] =
     [("enable_seqscan", "off"), ("jit", "off"), ("max_parallel_workers_per_gather", "0")];
 
 /// Prepared statements that a connection keeps. Lists and batches have a text for every number of values in them.

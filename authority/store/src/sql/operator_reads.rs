@@ -1,7 +1,6 @@
 //! The operator's view over all merchants.
 //!
-//! Lists go by ids. A page of deliveries is chosen from the deliveries alone and joined with its events afterwards, so
-//! that a page costs as many events as it has rows.
+//! Lists go by ids.
 
 use async_trait::async_trait;
 use authority_domain::delivery::Attempt;
@@ -17,10 +16,11 @@ use super::delivery_history::{attempt, delivery};
 use super::endpoint_rows::{self, endpoint};
 use super::events::push_event_filter;
 use super::page_rows::placed_texts;
-use super::{Db, DbRow, Session, push_in};
+use super::{Db, DbRow, Session, all_deliveries};
 use crate::StoreError;
 use crate::ports::{
-    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, OutboxFigures,
+    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, OperatorReads, Outbox, OutboxFigures,
+    PageById,
 };
 
 /// What [`found`] reads, from deliveries `d` and their events `v`.
@@ -71,28 +71,8 @@ impl OperatorReads for Session<'_> {
         filter: &AllDeliveriesFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<FoundDelivery>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new(DELIVERY_COLUMNS);
-        query.push("(SELECT * FROM deliveries WHERE TRUE");
-        if let Some(before) = before {
-            query.push(" AND id < ").push_bind(before);
-        }
-        if let Some(merchant) = &filter.merchant_id {
-            query.push(" AND merchant_id = ").push_bind(merchant.as_str());
-        }
-        if let Some(livemode) = filter.livemode {
-            query.push(" AND livemode = ").push_bind(livemode);
-        }
-        if let Some(endpoint) = &filter.endpoint_id {
-            query.push(" AND endpoint_id = ").push_bind(endpoint.as_str());
-        }
-        if let Some(event) = &filter.event_id {
-            query.push(" AND event_id = ").push_bind(event.as_str());
-        }
-        push_in(&mut query, "status", &filter.status);
-        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        query.push(") AS d JOIN events v ON v.id = d.event_id ORDER BY d.id DESC");
-        query.build().fetch_all(&mut *self.conn).await?.iter().map(found).collect()
+    ) -> Result<PageById<FoundDelivery>, StoreError> {
+        all_deliveries::page(self.conn, filter, before, limit).await
     }
 
     async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError> {
@@ -153,39 +133,16 @@ impl OperatorReads for Session<'_> {
         Ok(())
     }
 
-    async fn outbox_figures(
-        &mut self,
-        now: Timestamp,
-        since: Timestamp,
-    ) -> Result<OutboxFigures, StoreError> {
+    async fn outbox(&mut self, now: Timestamp, since: Timestamp, limit: i64) -> Result<Outbox, StoreError> {
         let mut query = QueryBuilder::<Db>::new(WAITING);
         query.push(
-            "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
-                 MIN(oldest) AS oldest FROM (SELECT ",
-        );
-        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
-        let row = sqlx::query(AssertSqlSafe(query.into_string()))
-            .bind(now.as_ms())
-            .bind(COUNTED_MAX)
-            .fetch_one(&mut *self.conn)
-            .await?;
-        let (_, _, failed) = self.counted_since(None, since).await?;
-        Ok(OutboxFigures {
-            pending: row.try_get("pending")?,
-            due: row.try_get("due")?,
-            failed,
-            oldest_pending_at: row.try_get::<Option<i64>, _>("oldest")?.map(Timestamp::from_ms),
-        })
-    }
-
-    async fn backlogs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<Backlog>, StoreError> {
-        let mut query = QueryBuilder::<Db>::new(WAITING);
-        query.push(
-            "SELECT b.endpoint_id, b.pending, b.due, b.oldest, e.merchant_id, e.livemode, e.health_state, \
-                 e.consecutive_failures FROM (SELECT e.endpoint_id, ",
+            "SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
+                 SELECT c.*, CAST(SUM(pending) OVER () AS BIGINT) AS all_pending, \
+                     CAST(SUM(due) OVER () AS BIGINT) AS all_due, MIN(oldest) OVER () AS oldest_of_all \
+                 FROM (SELECT e.endpoint_id, ",
         );
         query.push(COUNTED).push(
-            "FROM waiting e WHERE e.endpoint_id IS NOT NULL ORDER BY pending DESC, e.endpoint_id LIMIT $3) AS b \
+            "FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS c ORDER BY pending DESC, endpoint_id LIMIT $3) AS b \
              JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",
         );
         let rows = sqlx::query(AssertSqlSafe(query.into_string()))
@@ -194,7 +151,15 @@ impl OperatorReads for Session<'_> {
             .bind(limit)
             .fetch_all(&mut *self.conn)
             .await?;
-        rows.iter().map(backlog).collect()
+        let (_, _, failed) = self.counted_since(None, since).await?;
+        let mut figures = OutboxFigures { pending: 0, due: 0, failed, oldest_pending_at: None };
+        // Every row has the sums of all endpoints.
+        if let Some(row) = rows.first() {
+            figures.pending = row.try_get("all_pending")?;
+            figures.due = row.try_get("all_due")?;
+            figures.oldest_pending_at = Some(Timestamp::from_ms(row.try_get("oldest_of_all")?));
+        }
+        Ok(Outbox { figures, endpoints: rows.iter().map(backlog).collect::<Result<_, _>>()? })
     }
 }
 

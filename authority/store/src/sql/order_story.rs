@@ -23,6 +23,7 @@ impl OrderStory for Session<'_> {
         &mut self,
         tenant: &Tenant,
         records: &[String],
+        before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<String>, StoreError> {
         // One look-up for each: for all at once, planners rather walk the stream from its end.
@@ -30,11 +31,12 @@ impl OrderStory for Session<'_> {
         for record in records {
             let rows = sqlx::query(
                 "SELECT sequence, body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
-                 ORDER BY sequence DESC LIMIT $4",
+                 AND sequence < $4 ORDER BY sequence DESC LIMIT $5",
             )
             .bind(tenant.merchant_id.as_str())
             .bind(tenant.livemode)
             .bind(record)
+            .bind(before.unwrap_or(i64::MAX))
             .bind(limit)
             .fetch(&mut *self.conn);
             events.extend(placed_texts::<i64>(rows).await?);

@@ -10,6 +10,8 @@ mod connection;
 mod failures;
 mod open;
 #[cfg(test)]
+mod operator_plans;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod share_plans;
@@ -35,6 +37,8 @@ pub(crate) type DbRow = sqlx::sqlite::SqliteRow;
 mod access;
 #[path = "../sql/alerts.rs"]
 mod alerts;
+#[path = "../sql/all_deliveries.rs"]
+mod all_deliveries;
 #[path = "../sql/api_keys.rs"]
 mod api_keys;
 #[path = "../sql/audit.rs"]

@@ -135,14 +135,14 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let sale = shop.sell().await;
     shop.open_checkout().await;
     let tenant = shop.tenant.clone();
-    let about = async |records: Vec<String>, limit| {
+    let about = async |records: Vec<String>, before: Option<i64>, limit| {
         let tenant = tenant.clone();
         let events: Result<Vec<String>, StoreError> =
-            job!(store.read, tx => tx.events_about(&tenant, &records, limit));
+            job!(store.read, tx => tx.events_about(&tenant, &records, before, limit));
         events.unwrap()
     };
     let records = vec![sale.order.order_number.to_string(), sale.payment.id.to_string()];
-    let events = about(records.clone(), 99).await;
+    let events = about(records.clone(), None, 99).await;
     let all = shop.events().await;
     let expected: Vec<String> = all
         .iter()
@@ -152,8 +152,10 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
         .filter(|body| !body.contains("\"type\":\"checkout."))
         .collect();
     assert_eq!(events, expected);
-    assert_eq!(about(records, 2).await, expected[..2]);
-    assert_eq!(about(Vec::new(), 9).await, Vec::<String>::new());
+    assert_eq!(about(records.clone(), None, 2).await, expected[..2]);
+    let second = all.iter().find(|(_, body)| *body == expected[1]).map(|(sequence, _)| *sequence);
+    assert_eq!(about(records, second, 9).await, expected[2..]);
+    assert_eq!(about(Vec::new(), None, 9).await, Vec::<String>::new());
 
     let leased = shop.lease("a", noon(), 2, 9).await;
     let mut ended = settlement(&leased[0], "a", SettledAs::Failed { reason: "rejected" });

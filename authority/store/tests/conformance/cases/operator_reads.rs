@@ -5,7 +5,9 @@ use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{AllDeliveriesFilter, Backlog, FoundDelivery, OutboxFigures, SettledAs};
+use authority_store::ports::{
+    AllDeliveriesFilter, FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs,
+};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
@@ -23,9 +25,9 @@ pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     let page =
         async |filter: AllDeliveriesFilter, before: Option<&DeliveryId>, limit| -> Vec<FoundDelivery> {
             let before = before.map(DeliveryId::to_string);
-            let page: Result<Vec<FoundDelivery>, StoreError> =
+            let page: Result<PageById<FoundDelivery>, StoreError> =
                 job!(store.read, tx => tx.all_deliveries_page(&filter, before.as_deref(), limit));
-            page.unwrap()
+            page.unwrap().rows
         };
     let all = AllDeliveriesFilter::default;
     let everything = page(all(), None, 9).await;
@@ -66,27 +68,28 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Dat
     let shop = Shop::open(database).await;
     let (busy, idle) = (shop.endpoint(&["*"]).await, shop.endpoint(&["order.cancelled"]).await);
     let quiet = shop.endpoint(&["checkout.created"]).await;
-    shop.open_checkout().await;
     let store = &shop.store;
-    let outbox = async |now| -> OutboxFigures {
-        let figures: Result<OutboxFigures, StoreError> =
-            job!(store.read, tx => tx.outbox_figures(now, noon()));
-        figures.unwrap()
+    let outbox = async |now, limit| -> Outbox {
+        let outbox: Result<Outbox, StoreError> = job!(store.read, tx => tx.outbox(now, noon(), limit));
+        outbox.unwrap()
     };
+    let nothing = OutboxFigures { pending: 0, due: 0, failed: 0, oldest_pending_at: None };
+    assert_eq!(outbox(noon(), 9).await, Outbox { figures: nothing, endpoints: Vec::new() });
+    shop.open_checkout().await;
     let waiting = OutboxFigures { pending: 2, due: 2, failed: 0, oldest_pending_at: Some(noon()) };
-    assert_eq!(outbox(noon()).await, waiting);
+    assert_eq!(outbox(noon(), 9).await.figures, waiting);
     shop.sell().await;
-    let backlogs: Result<Vec<Backlog>, StoreError> = job!(store.read, tx => tx.backlogs(noon(), 9));
-    let backlogs = backlogs.unwrap();
+    let Outbox { figures, endpoints: backlogs } = outbox(noon(), 9).await;
     assert_eq!([&backlogs[0].endpoint_id, &backlogs[1].endpoint_id], [&busy, &quiet]);
     assert!(backlogs.len() == 2 && backlogs[0].pending > backlogs[1].pending, "{idle} waits for nothing");
-    let most: Result<Vec<Backlog>, StoreError> = job!(store.read, tx => tx.backlogs(noon(), 1));
-    assert_eq!(most.unwrap(), backlogs[..1]);
+    // The sums are those of all endpoints, whoever is named.
+    assert_eq!(outbox(noon(), 1).await, Outbox { figures, endpoints: backlogs[..1].to_vec() });
+    assert_eq!(figures.pending, backlogs.iter().map(|backlog| backlog.pending).sum::<i64>());
 
     let leased = shop.lease("a", noon(), 2, 9).await;
     shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(3600), put_off: false })]).await;
     shop.settle(vec![settlement(&leased[1], "a", SettledAs::Failed { reason: "rejected" })]).await;
-    assert_eq!(outbox(at(61)).await.failed, 1);
+    assert_eq!(outbox(at(61), 9).await.figures.failed, 1);
     let find = async |id: &DeliveryId| {
         let id = id.clone();
         let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));

@@ -1,0 +1,94 @@
+//! The events that an endpoint wants and has not received: the newest on its own page, all of them here.
+//!
+//! A page looks at a limited part of the stream. So it may show few events or none, and still lead on.
+
+use askama::Template;
+use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use serde_json::Value;
+
+use super::{KeepsEndpoints, ShownEndpoint, recovery, route};
+use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
+use crate::app::lists::{List, ListRequest};
+use crate::http::entry::AppState;
+use crate::pages::Visitor;
+use crate::pages::filters;
+use crate::pages::links::encoded;
+use crate::pages::shell::Shell;
+use crate::pages::view::{Cell, Table, member, read, time_of};
+use crate::pages::visit::{Outcome, Visit, show};
+
+#[derive(Template)]
+#[template(path = "undelivered.html")]
+struct Page {
+    shell: Shell,
+    path: String,
+    url: String,
+    table: Table,
+    next: Option<String>,
+}
+
+/// The route.
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new().route(&route::<W>("undelivered"), get(list::<W>))
+}
+
+async fn list<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    show::<W, _, _>(state, request, async |visit| page(&visit, &id).await).await
+}
+
+async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
+    let shown = W::endpoint(visit, id).await?;
+    let request = visit.list_request(shown.endpoint.id.as_str());
+    let (table, cursor) = newest(visit, &shown, &request).await?;
+    let path = W::SITE.links.record("endpoints", shown.endpoint.id.as_str());
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        next: cursor.map(|cursor| format!("{path}/undelivered?cursor={}", encoded(&cursor))),
+        path,
+        url: shown.endpoint.url,
+        table,
+    })
+}
+
+/// A page of them, and the cursor of what is behind it.
+pub(super) async fn newest<W: Visitor>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+    request: &ListRequest,
+) -> Result<(Table, Option<String>), Refusal> {
+    let id = Some(shown.endpoint.id.clone());
+    let filter = UndeliveredFilter::default();
+    let found = visit.app.undelivered_list(&shown.owner, id, request, filter, Reach::Page).await?;
+    let List { items, next_cursor, .. } = found;
+    let row = |item: &String| {
+        let event: Value = read(item)?;
+        let reason = member(&event, "reason");
+        let words = UndeliveredReason::parse(&reason).map_or(String::new(), recovery::words);
+        Ok(vec![
+            W::SITE.links.id(member(&event, "event_id")),
+            Cell::text(member(&event, "event_type")),
+            Cell::text(words),
+            time_of(&event, "created_at"),
+        ])
+    };
+    let table = Table {
+        caption: "Newest events that have not arrived",
+        head: &["Event", "Type", "Why", "Created"],
+        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        empty: if next_cursor.is_some() {
+            "Every event up to here has arrived."
+        } else {
+            "Everything has arrived."
+        },
+    };
+    Ok((table, next_cursor))
+}

@@ -1,0 +1,75 @@
+//! What the lists of all merchants' deliveries read on PostgreSQL beside 100,000 of them, counted by the server.
+
+use authority_domain::id::EndpointId;
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::PgConnectOptions;
+
+use super::open::READER_PLANS;
+use super::{DbConnection, Session};
+use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, OperatorReads};
+use crate::{Store, StoreUrl};
+
+const FILL: [&str; 5] = [
+    "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
+     VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
+    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+         health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
+     SELECT id, 'mer', TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', 1, n, 0, 0 \
+     FROM (VALUES ('busy', 1), ('small', 2)) AS e (id, n)",
+    "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+     SELECT 'mer', TRUE, n, 'evt_' || lpad(n::text, 6, '0'), 'order.created', 'ORD-' || n, n, '{}' \
+     FROM generate_series(1, 100000) n",
+    // The oldest ones wait, one is failed, and one in a thousand is of the small endpoint.
+    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+         status, attempt_count, next_attempt_at, succeeded_at, failed_at, created_at, created_sequence) \
+     SELECT 'dlv_' || lpad(n::text, 6, '0'), 'mer', TRUE, 'evt_' || lpad(n::text, 6, '0'), 'order.created', n, \
+         CASE WHEN n % 1000 = 0 THEN 'small' ELSE 'busy' END, 'event', \
+         CASE WHEN n <= 50 THEN 'pending' WHEN n = 77 THEN 'failed' ELSE 'succeeded' END, 1, \
+         CASE WHEN n <= 50 THEN n END, CASE WHEN n > 50 AND n <> 77 THEN n END, CASE WHEN n = 77 THEN n END, n, n \
+     FROM generate_series(1, 100000) n",
+    "VACUUM ANALYZE",
+];
+
+/// Rows that this connection has read of the two tables and not reported yet.
+async fn read(conn: &mut DbConnection) -> i64 {
+    let read = "SELECT CAST(COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0) AS BIGINT) \
+         FROM pg_stat_xact_user_tables WHERE relname IN ('deliveries', 'events')";
+    sqlx::query_scalar(read).fetch_one(conn).await.unwrap()
+}
+
+/// Of every filter, with the plan that the server makes for these values: it never reads a whole table.
+#[tokio::test]
+async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
+    let url = postgres_cluster::database().await;
+    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
+    let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
+    let mut conn = DbConnection::from(options.connect().await.unwrap());
+    for sql in FILL {
+        sqlx::query(sql).execute(&mut conn).await.unwrap();
+    }
+    // In one transaction: at its end the server would take the counts away.
+    sqlx::query("BEGIN").execute(&mut conn).await.unwrap();
+    for (endpoint, status, rows, most) in [
+        (None, None, 26, 60),
+        (None, Some("failed"), 1, 10),
+        (None, Some("cancelled"), 0, 10),
+        (None, Some("succeeded"), 26, 2 * LOOK_AHEAD),
+        (None, Some("pending"), 0, 3 * LOOK_AHEAD),
+        (Some("small"), None, 26, 60),
+        (Some("small"), Some("failed"), 0, 10),
+        (Some("busy"), Some("failed"), 1, 10),
+        (Some("busy"), None, 26, 60),
+        (Some("busy"), Some("pending"), 0, 3 * LOOK_AHEAD),
+    ] {
+        let filter = AllDeliveriesFilter {
+            endpoint_id: endpoint.map(|id: &str| EndpointId::from_store(id.to_owned())),
+            status: status.map(str::to_owned).into_iter().collect(),
+            ..AllDeliveriesFilter::default()
+        };
+        let before = read(&mut conn).await;
+        let page = Session::new(&mut conn).all_deliveries_page(&filter, None, 26).await.unwrap();
+        let read = read(&mut conn).await - before;
+        assert_eq!(page.rows.len(), rows, "{endpoint:?} {status:?}");
+        assert!(read <= most, "{endpoint:?} {status:?}: {read} rows read");
+    }
+}

@@ -1,0 +1,73 @@
+//! What the lists of all merchants' deliveries cost beside a large history, in steps of SQLite's virtual machine.
+
+use authority_domain::id::EndpointId;
+
+use super::plans::{Large, MANY};
+use crate::ports::{AllDeliveriesFilter, OperatorReads};
+
+/// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
+#[tokio::test]
+async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
+    let mut large = Large::fill().await;
+    let failed = "UPDATE deliveries SET status = 'failed', failed_at = 1, succeeded_at = NULL \
+         WHERE id IN ('done_live7', 'done_live8', 'done_dead9')";
+    sqlx::query(failed).execute(&mut large.conn).await.unwrap();
+    let of = |endpoint: &str, status: &[&str]| AllDeliveriesFilter {
+        endpoint_id: Some(endpoint)
+            .filter(|id| !id.is_empty())
+            .map(|id| EndpointId::from_store(id.to_owned())),
+        status: status.iter().map(|status| (*status).to_owned()).collect(),
+        ..AllDeliveriesFilter::default()
+    };
+    // Those that read what they show and no more, and those that look ahead for what they do not find.
+    let (little, bounded) = (3_000, 120_000);
+    for (endpoint, status, expected, ends, most) in [
+        ("", &[][..], 26, true, little),
+        ("", &["failed"], 3, true, little),
+        ("", &["cancelled"], 0, true, little),
+        ("", &["succeeded"], 26, false, bounded),
+        ("", &["pending"], 5, false, bounded),
+        ("", &["failed", "cancelled"], 2, false, bounded),
+        ("live", &[], 26, true, little),
+        ("live", &["failed"], 2, true, little),
+        ("live", &["cancelled"], 0, true, little),
+        ("live", &["pending"], 5, false, bounded),
+        ("dead", &["pending"], 26, false, bounded),
+        ("dead", &["succeeded"], 0, false, bounded),
+        ("idle", &[], 0, true, little),
+    ] {
+        large.steps();
+        let filter = of(endpoint, status);
+        let page = large.session().all_deliveries_page(&filter, None, 26).await.unwrap();
+        let steps = large.steps();
+        assert_eq!((page.rows.len(), page.looked_to.is_none()), (expected, ends), "{endpoint} {status:?}");
+        assert!(steps < most, "{endpoint} {status:?}: {steps} steps");
+    }
+}
+
+/// Page by page, however many of them are empty, a list shows everything once.
+#[tokio::test]
+async fn a_list_that_looks_ahead_leaves_nothing_out() {
+    let mut large = Large::fill().await;
+    for endpoint in ["", "dead"] {
+        let filter = AllDeliveriesFilter {
+            endpoint_id: Some(endpoint)
+                .filter(|id| !id.is_empty())
+                .map(|id| EndpointId::from_store(id.to_owned())),
+            status: vec!["succeeded".to_owned()],
+            ..AllDeliveriesFilter::default()
+        };
+        let (mut before, mut found, mut empty) = (None::<String>, 0, 0);
+        loop {
+            let page = large.session().all_deliveries_page(&filter, before.as_deref(), MANY).await.unwrap();
+            found += page.rows.len();
+            empty += usize::from(page.rows.is_empty());
+            let Some(end) = page.looked_to else { break };
+            before = Some(end);
+        }
+        let expected = if endpoint.is_empty() { 2 * MANY } else { MANY };
+        assert_eq!(i64::try_from(found), Ok(expected), "{endpoint}");
+        // Those of what waits, and the last one.
+        assert!(endpoint.is_empty() || empty == 6, "{empty} pages are empty");
+    }
+}
