@@ -18,6 +18,7 @@ pub mod event;
 pub mod figures;
 pub mod invariants;
 pub mod lists;
+pub mod live;
 pub mod merchant;
 mod mutation;
 pub mod order;

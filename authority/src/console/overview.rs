@@ -16,6 +16,7 @@ use super::{ROOT, links};
 use crate::app::alerts::AlertFilter;
 use crate::app::console::overview::Overview;
 use crate::app::lists::List;
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::pages::chart::{Chart, chart};
 use crate::pages::filters;
@@ -44,6 +45,7 @@ async fn overview(State(state): State<AppState>, request: Request) -> Response {
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+    let shell = visit.following(links::live(None), &Watched::Platform).await?;
     let open = AlertFilter { status: vec![AlertStatus::Open], ..AlertFilter::default() };
     let List { items, next_cursor, .. } = visit.app.alerts_list(&visit.list_request("open"), open).await?;
     let found = visit.app.overview().await?;
@@ -57,7 +59,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
     problems.extend(of_backlog(&found, visit.now));
     problem::sort(&mut problems);
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         problems,
         more_alerts: next_cursor.is_some(),
         backlog: backlog(&found, visit.now),

@@ -17,6 +17,7 @@ pub mod idempotency_key;
 pub mod if_match;
 pub mod if_none_match;
 mod list_query;
+pub mod live;
 mod media_type;
 pub mod merchant;
 mod merchant_rates;

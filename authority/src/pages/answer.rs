@@ -30,6 +30,11 @@ pub(crate) fn foreign_form<W: Visitor>(id: &RequestId) -> Response {
     error_page::<W>(StatusCode::FORBIDDEN, "Not from your session", detail, "foreign_form", id)
 }
 
+/// The answer to what a page of another site asks for.
+pub(crate) fn foreign<W: Visitor>(detail: &str, id: &RequestId) -> Response {
+    error_page::<W>(StatusCode::FORBIDDEN, "Not from this site", detail, "foreign_request", id)
+}
+
 /// What a cookie holds.
 pub(crate) fn cookie<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());

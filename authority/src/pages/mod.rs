@@ -6,9 +6,9 @@
 //! `filters`, `templates`), deliveries and events as they are told (`delivery`, `event`), and the forms of an endpoint
 //! (`endpoint`). Each site adds its pages, its way in, and the use cases that its visitors have.
 //!
-//! Every page works without JavaScript, of which there is none. Texts that merchants, customers, receivers or
-//! processors wrote are shown by the filter `bdi` alone. Deliberately absent: anything that changes records by itself,
-//! and direct access to the store.
+//! Every page works without JavaScript. One script (`live`) keeps pages up to date where a browser runs it, and does
+//! nothing else. Texts that merchants, customers, receivers or processors wrote are shown by the filter `bdi` alone.
+//! Deliberately absent: anything that changes records by itself, and direct access to the store.
 
 pub(crate) mod answer;
 pub(crate) mod chart;
@@ -20,6 +20,7 @@ pub(crate) mod filters;
 pub(crate) mod form;
 pub(crate) mod headers;
 pub(crate) mod links;
+pub(crate) mod live;
 pub(crate) mod origin;
 pub(crate) mod problem;
 pub(crate) mod shell;
@@ -39,6 +40,8 @@ use http::request::Parts;
 
 use self::links::Links;
 use self::shell::Place;
+use self::visit::Visit;
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 
@@ -53,6 +56,15 @@ pub(crate) struct Site {
     pub(crate) search: bool,
 }
 
+/// Who asks: the person, or the page by itself, which is no use of a session and never keeps it from ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// The person.
+    Person,
+    /// The page.
+    Script,
+}
+
 /// Somebody with a session of a site.
 pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// A scope of the site's visitors.
@@ -65,11 +77,21 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// What manages endpoints and sends something again.
     const MANAGES: &'static [Self::Scope];
 
+    /// What following a page needs; any of them.
+    const FOLLOWS: &'static [Self::Scope];
+
     /// The visitor whose running session the request names.
     ///
     /// # Errors
     /// Only what the store reports.
-    fn of(state: &AppState, parts: &Parts) -> impl Future<Output = Result<Option<Self>, Refusal>> + Send;
+    fn of(
+        state: &AppState,
+        parts: &Parts,
+        presence: Presence,
+    ) -> impl Future<Output = Result<Option<Self>, Refusal>> + Send;
+
+    /// What a request for a stream wants to watch; `None` for what there is not.
+    fn watched(visit: &Visit<Self>) -> Option<Watched>;
 
     /// The answer to a request without a running session.
     fn nobody(state: &AppState, parts: &Parts) -> Response;
@@ -117,6 +139,7 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
 pub(crate) fn site<W: Visitor>(pages: Router<AppState>) -> Router<AppState> {
     let root = W::SITE.links.root;
     pages
+        .merge(live::routes::<W>())
         .route(&format!("{root}/style.css"), get(style))
         .route(&format!("{root}/{{*rest}}"), get(visit::nowhere::<W>))
         .method_not_allowed_fallback(visit::wrong_method::<W>)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use authority_domain::refusal::Refusal;
 
+use super::live::Live;
 use super::{Site, Visitor};
 use crate::dice::Dice;
 
@@ -23,13 +24,11 @@ pub(crate) struct Place {
 pub(crate) struct Bare {
     /// The site.
     pub(crate) site: &'static Site,
-    /// Such a page never loads itself again.
-    pub(crate) follows: Option<u32>,
 }
 
 impl From<&'static Site> for Bare {
     fn from(site: &'static Site) -> Self {
-        Self { site, follows: None }
+        Self { site }
     }
 }
 
@@ -40,7 +39,9 @@ pub(crate) struct Shell {
     pub(crate) site: &'static Site,
     /// The pages in the head.
     pub(crate) places: Vec<Place>,
-    /// The page loads itself again after so many seconds, because the visitor asked for it.
+    /// The page keeps itself up to date, where a browser runs its script.
+    pub(crate) live: Option<Live>,
+    /// Elsewhere it loads itself again after so many seconds, because the visitor asked for it.
     pub(crate) follows: Option<u32>,
     /// Where the site leads back to.
     pub(crate) way_back: Option<String>,
@@ -91,6 +92,7 @@ impl Shell {
         Self {
             site: W::SITE,
             places: who.places(),
+            live: None,
             follows: None,
             way_back: who.way_back().map(str::to_owned),
             who: who.name(),
@@ -106,6 +108,11 @@ impl Shell {
     /// (WCAG 2.2.1).
     pub(crate) fn follow(&mut self) {
         self.follows = Some(FOLLOWS_EVERY_S);
+    }
+
+    /// The same frame with what the page needs to keep itself up to date.
+    pub(crate) fn with(self, live: Option<Live>) -> Self {
+        Self { live, ..self }
     }
 
     /// A fresh idempotency key, so that a form that is sent twice is done once.

@@ -8,7 +8,8 @@ use authority_domain::refusal::Refusal;
 use axum::response::Response;
 use http::request::Parts;
 
-use super::{LINKS, PORTAL, enter};
+use super::{LINKS, PORTAL, Visit, enter};
+use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
@@ -16,7 +17,7 @@ use crate::http::rate_limit::Policy;
 use crate::pages::answer::cookie;
 use crate::pages::links::mode;
 use crate::pages::shell::Place;
-use crate::pages::{Site, Visitor};
+use crate::pages::{Presence, Site, Visitor};
 
 /// What pages of events need.
 pub(super) const EVENTS: &[Scope] = &[Scope::EventsRead];
@@ -27,12 +28,18 @@ impl Visitor for PortalVisitor {
     const SITE: &'static Site = &PORTAL;
     const READS: &'static [Scope] = &[];
     const MANAGES: &'static [Scope] = &[Scope::WebhooksManage];
+    const FOLLOWS: &'static [Scope] = &[Scope::EventsRead, Scope::WebhooksManage];
 
-    async fn of(state: &AppState, parts: &Parts) -> Result<Option<Self>, Refusal> {
+    /// A session ends by its time alone, whoever asks.
+    async fn of(state: &AppState, parts: &Parts, _: Presence) -> Result<Option<Self>, Refusal> {
         match cookie(&parts.headers, enter::COOKIE) {
             Some(cookie) => state.app.portal_session(cookie).await,
             None => Ok(None),
         }
+    }
+
+    fn watched(visit: &Visit) -> Option<Watched> {
+        Some(Watched::Merchant(visit.who.caller.tenant.clone()))
     }
 
     fn nobody(state: &AppState, parts: &Parts) -> Response {

@@ -34,6 +34,7 @@ use crate::dice::Dice;
 use crate::dispatch::client::DeliveryClientError;
 use crate::http::answer::{Door, Tls, dress};
 use crate::http::entry::AppState;
+use crate::http::live::Live;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
@@ -173,6 +174,7 @@ impl Service {
             limiter,
             proxies,
             unsent: Arc::default(),
+            live: Live::new(app.clone(), stopped.clone()),
             pages: Arc::default(),
             metrics: Arc::clone(&metrics),
             figures: Arc::default(),
@@ -194,7 +196,7 @@ impl Service {
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
         )
-        .with_state(roots);
+        .with_state(AppState { live: Live::new(app.clone(), stopped.clone()), ..roots });
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),

@@ -7,6 +7,7 @@ mod actions;
 mod browser;
 mod explain;
 mod hostile;
+mod live;
 mod pages;
 mod portal;
 mod sessions;

@@ -13,7 +13,7 @@ use axum::response::Response;
 use axum::routing::get;
 use serde_json::Value;
 
-use super::links::LINKS;
+use super::links::{self, LINKS};
 use super::visit::{Outcome, Visit, show};
 use crate::app::console::endpoints_of;
 use crate::app::console::sessions::SignedIn;
@@ -62,7 +62,7 @@ impl KeepsEndpoints for SignedIn {
         let deliveries = visit.app.all_deliveries_list(&newest, of_endpoint).await?;
         let deliveries = delivery::table(&deliveries.items, &LINKS)?;
         visit.page(&Page {
-            shell: visit.shell.clone(),
+            shell: visit.following_late(links::live(Some(&shown.owner))),
             view: endpoint::view(visit, &shown, deliveries, typed).await?,
             reason: kept(typed, "reason", ""),
         })

@@ -122,7 +122,7 @@ async fn a_link_is_asked_for_like_everything_of_the_operator(database: Database)
     operator.post(&path, &other).await.refused(409, "merchant_closed");
 }
 
-async fn set_status(merchant: &Merchant, status: &str) {
+pub(crate) async fn set_status(merchant: &Merchant, status: &str) {
     let path = format!("/merchants/{}", merchant.id);
     merchant.operator.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200);
 }
