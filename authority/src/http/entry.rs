@@ -28,6 +28,7 @@ use verify_core::catalog::API_VERSION;
 
 use super::bearer;
 use super::body::Payload;
+use super::brand::Brand;
 use super::client_address::client_address;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
@@ -64,6 +65,8 @@ pub struct AppState {
     pub proxies: Arc<ArcSwap<TrustedProxies>>,
     /// Answers that their clients have not read yet.
     pub unsent: Arc<Unsent>,
+    /// How the merchants' portal looks.
+    pub brand: Arc<Brand>,
     /// The pages that follow, on the listener whose state this is.
     pub live: Arc<Live>,
     /// The list pages that are being built.

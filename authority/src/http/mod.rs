@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod bearer;
 pub mod body;
+pub mod brand;
 pub mod client_address;
 pub mod documents;
 pub mod entry;

@@ -13,8 +13,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self';
 
 /// Adds them.
 pub(crate) async fn add(mut response: Response) -> Response {
+    // A logo has a stricter one.
+    response.headers_mut().entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),
         (X_FRAME_OPTIONS, "DENY"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),

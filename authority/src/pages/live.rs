@@ -69,16 +69,18 @@ async fn follow<W: Visitor>(State(state): State<AppState>, request: Request) -> 
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
-        return foreign::<W>("Only a page of this site may listen here.", &id);
+        return foreign::<W>(&state, "Only a page of this site may listen here.", &id);
     }
     let visit = match enter::<W>(&state, &parts, W::FOLLOWS, Policy::Read, Presence::Script).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    let Some(watched) = W::watched(&visit) else { return refused::<W>(&Refusal::not_found("stream"), &id) };
+    let Some(watched) = W::watched(&visit) else {
+        return refused::<W>(&state, &Refusal::not_found("stream"), &id);
+    };
     match state.live.listen(visit.who.form_token(), visit.who.client(), watched) {
         Ok(listener) => answered(Following::<W>::new(listener, state, parts, &visit)),
-        Err(refusal) => refused::<W>(&refusal, &id),
+        Err(refusal) => refused::<W>(&state, &refusal, &id),
     }
 }
 

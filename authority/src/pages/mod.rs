@@ -27,6 +27,8 @@ pub(crate) mod shell;
 pub(crate) mod view;
 pub(crate) mod visit;
 
+use std::sync::Arc;
+
 use authority_domain::audit_log::Author;
 use authority_domain::id::KeyId;
 use authority_domain::refusal::Refusal;
@@ -42,6 +44,7 @@ use self::links::Links;
 use self::shell::Place;
 use self::visit::Visit;
 use crate::app::live::Watched;
+use crate::http::brand::Brand;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 
@@ -128,6 +131,11 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
 
     /// The pages in the head of each page.
     fn places(&self) -> Vec<Place>;
+
+    /// How the site looks, where whoever runs it may choose.
+    fn brand(_: &AppState) -> Option<Arc<Brand>> {
+        None
+    }
 
     /// Where the site leads back to, when somebody outside sent the visitor.
     fn way_back(&self) -> Option<&str> {

@@ -7,6 +7,8 @@ use authority_domain::refusal::Refusal;
 use super::live::Live;
 use super::{Site, Visitor};
 use crate::dice::Dice;
+use crate::http::brand::Brand;
+use crate::http::entry::AppState;
 
 /// How often a page that follows loads itself again, in seconds.
 const FOLLOWS_EVERY_S: u32 = 10;
@@ -24,12 +26,24 @@ pub(crate) struct Place {
 pub(crate) struct Bare {
     /// The site.
     pub(crate) site: &'static Site,
+    /// How it looks.
+    pub(crate) brand: Option<Arc<Brand>>,
 }
 
-impl From<&'static Site> for Bare {
-    fn from(site: &'static Site) -> Self {
-        Self { site }
+impl Bare {
+    /// The frame of a site's page.
+    pub(crate) fn of<W: Visitor>(state: &AppState) -> Self {
+        Self { site: W::SITE, brand: W::brand(state) }
     }
+
+    /// As titles call the site.
+    pub(crate) fn name(&self) -> &str {
+        name_of(self.site, self.brand.as_deref())
+    }
+}
+
+fn name_of<'n>(site: &'static Site, brand: Option<&'n Brand>) -> &'n str {
+    brand.and_then(|brand| brand.name.as_deref()).unwrap_or(site.name)
 }
 
 /// The frame of a page of somebody who is signed in.
@@ -37,6 +51,8 @@ impl From<&'static Site> for Bare {
 pub(crate) struct Shell {
     /// The site.
     pub(crate) site: &'static Site,
+    /// How it looks.
+    pub(crate) brand: Option<Arc<Brand>>,
     /// The pages in the head.
     pub(crate) places: Vec<Place>,
     /// The page keeps itself up to date, where a browser runs its script.
@@ -88,9 +104,10 @@ impl From<Refusal> for Refused {
 
 impl Shell {
     /// The frame for this session; `done` is what the redirect behind a form says that it did.
-    pub(crate) fn new<W: Visitor>(who: &W, done: Option<&str>, dice: Arc<dyn Dice>) -> Self {
+    pub(crate) fn new<W: Visitor>(who: &W, done: Option<&str>, state: &AppState) -> Self {
         Self {
             site: W::SITE,
+            brand: W::brand(state),
             places: who.places(),
             live: None,
             follows: None,
@@ -100,7 +117,7 @@ impl Shell {
             notice: done.and_then(sentence),
             refused: None,
             searched: String::new(),
-            dice,
+            dice: Arc::clone(&state.app.dice),
         }
     }
 
@@ -108,6 +125,11 @@ impl Shell {
     /// (WCAG 2.2.1).
     pub(crate) fn follow(&mut self) {
         self.follows = Some(FOLLOWS_EVERY_S);
+    }
+
+    /// As titles call the site.
+    pub(crate) fn name(&self) -> &str {
+        name_of(self.site, self.brand.as_deref())
     }
 
     /// The same frame with what the page needs to keep itself up to date.

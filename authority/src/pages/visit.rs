@@ -101,11 +101,11 @@ where
     };
     let form = match Form::read(&parts.headers, body, form::WITH_A_BODY).await {
         Ok(form) => form,
-        Err(refusal) => return refused::<W>(&refusal, &id),
+        Err(refusal) => return refused::<W>(&state, &refusal, &id),
     };
     let given = form.token().as_bytes();
     if !bool::from(given.ct_eq(visit.who.form_token().as_bytes())) || !origin::is_ours(&parts.headers) {
-        return foreign_form::<W>(&id);
+        return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
     let outcome = act(visit, form).await;
@@ -118,10 +118,10 @@ pub(crate) async fn nowhere<W: Visitor>(State(state): State<AppState>, request: 
 }
 
 /// A path of the site, asked with a method that it does not have.
-pub(crate) async fn wrong_method<W: Visitor>(request: Request) -> Response {
+pub(crate) async fn wrong_method<W: Visitor>(State(state): State<AppState>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
-    refused::<W>(&refusal, &request_id_of(&parts))
+    refused::<W>(&state, &refusal, &request_id_of(&parts))
 }
 
 /// Whether the page asks by itself: its script says so, and a page that loads itself again has a query of its own.
@@ -146,7 +146,7 @@ pub(super) async fn enter<W: Visitor>(
     presence: Presence,
 ) -> Result<Visit<W>, Response> {
     let id = request_id_of(parts);
-    let no = |refusal: Refusal| refused::<W>(&refusal, &id);
+    let no = |refusal: Refusal| refused::<W>(state, &refusal, &id);
     let found = W::of(state, parts, presence).await.map_err(no)?;
     let Some(who) = found else { return Err(W::nobody(state, parts)) };
     who.limit(state, policy).map_err(no)?;
@@ -156,8 +156,7 @@ pub(super) async fn enter<W: Visitor>(
     }
     let query: BTreeMap<String, String> =
         form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
-    let dice = state.app.dice.clone();
-    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), dice);
+    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), state);
     if follows(parts) {
         shell.follow();
     }
@@ -259,7 +258,7 @@ fn answered<W: Visitor>(
             }
         })
     });
-    held.unwrap_or_else(|refusal| refused::<W>(&refusal, id))
+    held.unwrap_or_else(|refusal| refused::<W>(state, &refusal, id))
 }
 
 /// The id of a request, as its answer names it.

@@ -22,7 +22,7 @@ use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-use super::{LINKS, PORTAL};
+use super::LINKS;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
@@ -65,9 +65,9 @@ pub(super) fn routes() -> Router<AppState> {
 async fn look(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     match state.app.portal_link_works(&link).await {
-        Ok(true) => page(StatusCode::OK, &LinkPage { shell: Bare::from(&PORTAL) }),
-        Ok(false) => ended(failed(&state, &parts, bearer::invalid()), &parts),
-        Err(refusal) => refused::<PortalVisitor>(&refusal, &request_id_of(&parts)),
+        Ok(true) => page(StatusCode::OK, &LinkPage { shell: Bare::of::<PortalVisitor>(&state) }),
+        Ok(false) => ended(&state, failed(&state, &parts, bearer::invalid()), &parts),
+        Err(refusal) => refused::<PortalVisitor>(&state, &refusal, &request_id_of(&parts)),
     }
 }
 
@@ -75,12 +75,12 @@ async fn open(State(state): State<AppState>, Path(link): Path<String>, request: 
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
-        return foreign_form::<PortalVisitor>(&id);
+        return foreign_form::<PortalVisitor>(&state, &id);
     }
     match state.app.portal_open(&link, id.clone()).await {
         Ok(Some(secret)) => redirect_with(LINKS.root, &format!("{COOKIE}={}; {ATTRIBUTES}", *secret)),
-        Ok(None) => ended(failed(&state, &parts, bearer::invalid()), &parts),
-        Err(refusal) => refused::<PortalVisitor>(&refusal, &id),
+        Ok(None) => ended(&state, failed(&state, &parts, bearer::invalid()), &parts),
+        Err(refusal) => refused::<PortalVisitor>(&state, &refusal, &id),
     }
 }
 
@@ -88,9 +88,10 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     let request = Request::from_parts(parts, body);
+    let shell = Bare::of::<PortalVisitor>(&state);
     let mut response = submit::<PortalVisitor, _, _>(state, request, &[], Policy::Write, async |visit, _| {
         visit.app.portal_sign_out(&visit.who, id).await?;
-        visit.page(&SignedOutPage { shell: Bare::from(&PORTAL), way_back: visit.who.return_url.clone() })
+        visit.page(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
     })
     .await;
     if response.status() == StatusCode::OK
@@ -102,11 +103,11 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
 }
 
 /// The page for whoever has no link and no session that works; `refusal` says whether the address asked too often.
-pub(super) fn ended(refusal: Refusal, parts: &Parts) -> Response {
+pub(super) fn ended(state: &AppState, refusal: Refusal, parts: &Parts) -> Response {
     if refusal.code == ErrorCode::RateLimited {
-        return refused::<PortalVisitor>(&refusal, &request_id_of(parts));
+        return refused::<PortalVisitor>(state, &refusal, &request_id_of(parts));
     }
-    page(StatusCode::FORBIDDEN, &NoSessionPage { shell: Bare::from(&PORTAL) })
+    page(StatusCode::FORBIDDEN, &NoSessionPage { shell: Bare::of::<PortalVisitor>(state) })
 }
 
 fn page(status: StatusCode, template: &impl Template) -> Response {

@@ -9,6 +9,7 @@
 //! wrong key; what a session does counts against its merchant's limits like the API's requests. Deliberately absent:
 //! API keys, which only the operator manages, and anything of its own that changes records.
 
+mod brand;
 mod deliveries;
 mod endpoint;
 mod endpoints;
@@ -51,6 +52,7 @@ async fn following(visit: &Visit) -> Result<Shell, Refusal> {
 pub fn routes() -> Router<AppState> {
     let pages = Router::new()
         .merge(enter::routes())
+        .merge(brand::routes())
         .merge(home::routes())
         .merge(events::routes())
         .merge(deliveries::routes())

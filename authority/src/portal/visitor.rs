@@ -1,5 +1,7 @@
 //! Whoever has a session of the portal.
 
+use std::sync::Arc;
+
 use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
@@ -12,6 +14,7 @@ use super::{LINKS, PORTAL, Visit, enter};
 use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
+use crate::http::brand::Brand;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
 use crate::pages::answer::cookie;
@@ -47,7 +50,7 @@ impl Visitor for PortalVisitor {
             Some(_) => bearer::invalid(),
             None => Refusal::new(ErrorCode::MissingCredential, "There is no session."),
         };
-        enter::ended(failed(state, parts, refusal), parts)
+        enter::ended(state, failed(state, parts, refusal), parts)
     }
 
     fn limit(&self, state: &AppState, policy: Policy) -> Result<(), Refusal> {
@@ -90,6 +93,10 @@ impl Visitor for PortalVisitor {
         ];
         let seen = places.into_iter().filter(|(_, _, scopes)| self.may(scopes));
         seen.map(|(name, room, _)| Place { name, path: format!("{}/{room}", LINKS.root) }).collect()
+    }
+
+    fn brand(state: &AppState) -> Option<Arc<Brand>> {
+        Some(Arc::clone(&state.brand))
     }
 
     fn way_back(&self) -> Option<&str> {

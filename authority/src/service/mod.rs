@@ -33,6 +33,7 @@ use crate::console;
 use crate::dice::Dice;
 use crate::dispatch::client::DeliveryClientError;
 use crate::http::answer::{Door, Tls, dress};
+use crate::http::brand::Brand;
 use crate::http::entry::AppState;
 use crate::http::live::Live;
 use crate::http::problem::ProblemWriter;
@@ -134,6 +135,7 @@ impl Service {
         names: Arc<dyn Resolve>,
         for_requests: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
+        let brand = Arc::new(Brand::new(&config.portal).map_err(StartError::Configuration)?);
         let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
         app.target_judge = Some(target_judge(&config, for_requests));
         check_keys(&app, &app.secrets).await?;
@@ -174,6 +176,7 @@ impl Service {
             limiter,
             proxies,
             unsent: Arc::default(),
+            brand,
             live: Live::new(app.clone(), stopped.clone()),
             pages: Arc::default(),
             metrics: Arc::clone(&metrics),
