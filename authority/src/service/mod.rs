@@ -261,6 +261,7 @@ pub async fn open_app(
         target_judge: Some(target_judge(config, Arc::new(SystemResolver::default()))),
         base_url: config.base_url.clone().unwrap_or_default(),
         portal_origin: portal_origin::configured(config.base_url.as_deref()),
+        console_link: Arc::default(),
         rates: Arc::new(ArcSwapOption::from_pointee(config.rate_limits.as_ref().map(DefaultRates::from))),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,
