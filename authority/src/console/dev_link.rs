@@ -1,8 +1,8 @@
 //! The link of `authority dev`, which opens the console once without a key ([`crate::app::console::dev_link`]).
 //!
-//! As with links to the portal, looking at it changes nothing, and a button opens it: programs that look at links use none
-//! up, and the cookie is set on the answer to a form of our own page. Where no link was issued, which is everywhere but in
-//! `dev`, its address is like any other where there is nothing.
+//! As with links to the portal, looking at it changes nothing, and a button opens it: programs that look at links use
+//! none up, and the cookie is set on the answer to a form of our own page. Where no link was issued, which is
+//! everywhere but in `dev`, its address is like any other where there is nothing.
 
 use askama::Template;
 use authority_domain::refusal::Refusal;

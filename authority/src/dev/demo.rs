@@ -103,8 +103,8 @@ struct PortalLink {
 }
 
 impl Demo {
-    /// Addresses that open the console and the merchant's portal signed in, once each; that of the console only where its
-    /// listener is reached from this machine alone.
+    /// Addresses that open the console and the merchant's portal signed in, once each; that of the console only where
+    /// its listener is reached from this machine alone.
     ///
     /// # Errors
     /// [`CallError`].

@@ -1,9 +1,9 @@
 //! The platform's name, colour and logo, as the merchants' portal shows them.
 //!
-//! The text on the colour is black or white, whichever has more contrast with it. For any colour that is 4.58:1 or more,
-//! so that no choice makes the portal unreadable (WCAG 1.4.3 asks for 4.5:1). The logo is read once, at start; an SVG is
-//! shown as an image, which runs no script and loads nothing, and answered with a policy that keeps it so wherever else
-//! it is opened.
+//! The text on the colour is black or white, whichever has more contrast with it. For any colour that is 4.58:1 or
+//! more, so that no choice makes the portal unreadable (WCAG 1.4.3 asks for 4.5:1). The logo is read once, at start; an
+//! SVG is shown as an image, which runs no script and loads nothing, and answered with a policy that keeps it so
+//! wherever else it is opened.
 
 use std::fs::File;
 use std::io::Read as _;

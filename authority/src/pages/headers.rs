@@ -1,8 +1,8 @@
 //! The headers of every answer of a site.
 //!
 //! The policy lets a page load its own style sheet and its own script and nothing else, ask and send forms to this
-//! origin alone, and stand in no frame. No script that stands in a page runs. `Cache-Control: no-store` and `X-Content-Type-Options` are on every answer of this
-//! service ([`crate::http::answer`]).
+//! origin alone, and stand in no frame. No script that stands in a page runs. `Cache-Control: no-store` and
+//! `X-Content-Type-Options` are on every answer of this service ([`crate::http::answer`]).
 
 use axum::response::Response;
 use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};

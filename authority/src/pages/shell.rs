@@ -160,6 +160,7 @@ fn sentence(done: &str) -> Option<&'static str> {
         "recovering" => "The recovery has begun.",
         "recovery-cancelled" => "The recovery was cancelled.",
         "created" => "The endpoint was created.",
+        "deleted" => "The endpoint was deleted.",
         "closed" => "The alert is closed.",
         _ => return None,
     })

@@ -61,6 +61,14 @@ impl KeepsEndpoints for PortalVisitor {
         Holder::from(&self.caller)
     }
 
+    async fn holder_of(visit: &Visit, _: &str) -> Result<Holder, Refusal> {
+        Ok(Holder::from(&visit.who.caller))
+    }
+
+    fn after_deletion(_: &str) -> String {
+        format!("{}/endpoints", LINKS.root)
+    }
+
     async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
         let shell = following(visit).await?;
         let shown = Self::endpoint(visit, id).await?;

@@ -27,7 +27,7 @@ use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
-use crate::pages::answer::{foreign_form, html, redirect_with, refused};
+use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;
 use crate::pages::visit::{request_id_of, submit};
@@ -77,10 +77,25 @@ async fn open(State(state): State<AppState>, Path(link): Path<String>, request: 
     if !origin::is_ours(&parts.headers) {
         return foreign_form::<PortalVisitor>(&state, &id);
     }
-    match state.app.portal_open(&link, id.clone()).await {
+    let opened = state.app.portal_open(&link, id.clone()).await;
+    if let Ok(Some(_)) = &opened {
+        end_former(&state, &parts).await;
+    }
+    match opened {
         Ok(Some(secret)) => redirect_with(LINKS.root, &format!("{COOKIE}={}; {ATTRIBUTES}", *secret)),
         Ok(None) => ended(&state, failed(&state, &parts, bearer::invalid()), &parts),
         Err(refusal) => refused::<PortalVisitor>(&state, &refusal, &id),
+    }
+}
+
+/// Ends the session that this browser had: its cookie is replaced, and nobody could end it any more. What cannot be
+/// ended now ends by its time.
+async fn end_former(state: &AppState, parts: &Parts) {
+    let Some(cookie) = cookie(&parts.headers, COOKIE) else { return };
+    if let Ok(Some(former)) = state.app.portal_session(cookie).await
+        && let Err(refusal) = state.app.portal_sign_out(&former, request_id_of(parts)).await
+    {
+        tracing::warn!(%refusal, "the former session of a browser could not be ended");
     }
 }
 

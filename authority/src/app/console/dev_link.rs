@@ -1,5 +1,5 @@
-//! The link that opens the console without a key, once: for `authority dev`, which prints it on the machine that it runs
-//! on.
+//! The link that opens the console without a key, once: for `authority dev`, which prints it on the machine that it
+//! runs on.
 //!
 //! It is kept in memory and nowhere else. Only code of this process can issue one ([`App::console_link_issue`]), which
 //! `serve` never does: then there is none that could be opened.

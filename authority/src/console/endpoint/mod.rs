@@ -52,6 +52,15 @@ impl KeepsEndpoints for SignedIn {
         endpoints_of(owner)
     }
 
+    async fn holder_of(visit: &Visit, id: &str) -> Result<Holder, Refusal> {
+        Ok(endpoints_of(&find(visit, id).await?.owner))
+    }
+
+    /// An operator sees what was deleted.
+    fn after_deletion(id: &str) -> String {
+        LINKS.record("endpoints", id)
+    }
+
     async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
         let shown = find(visit, id).await?;
         let of_endpoint = AllDeliveriesFilter {

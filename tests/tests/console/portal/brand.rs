@@ -12,7 +12,8 @@ use crate::browser::Browser;
 
 on_both_databases!(the_portal_has_the_platforms_name_colour_and_logo, without_settings_it_is_the_portal);
 
-const LOGO: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 4 1\"><script>alert(1)</script></svg>";
+const LOGO: &str =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 4 1\"><script>alert(1)</script></svg>";
 
 async fn the_portal_has_the_platforms_name_colour_and_logo(database: Database) {
     let folder = tempfile::tempdir().unwrap();
