@@ -141,8 +141,12 @@
       touched += 1;
     } else {
       // What somebody has unfolded stays open.
-      for (const { name } of [...old.attributes]) if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
-      for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+      for (const { name } of [...old.attributes]) {
+        if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
+      }
+      for (const { name, value } of fresh.attributes) {
+        if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+      }
       children(old, fresh);
     }
   }

@@ -7,6 +7,7 @@
 //! The cookie holds the session's secret. `HttpOnly` keeps it from scripts, `SameSite=Strict` from requests that other
 //! sites begin, `Secure` from connections in clear text. Opening a link sets it on the answer to a form of our own
 //! page, so the redirect behind it carries it although the link was on another site. It ends with the browser.
+//! Opening another link in the same browser ends the session that its cookie named before.
 //!
 //! Signing out answers with a page that leads back to the platform, and not with a redirect: the policy sends forms to
 //! this origin alone, and browsers apply that to where a form is redirected.
