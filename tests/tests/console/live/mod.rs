@@ -64,7 +64,8 @@ impl Stream {
         loop {
             let mut line = String::new();
             let read = within("a line of a stream", self.socket.read_line(&mut line)).await;
-            if read.ok()? == 0 {
+            // The last chunk is empty; the connection itself stays for further requests.
+            if read.ok()? == 0 || line.trim() == "0" {
                 return None;
             }
             match line.trim().split_once(": ") {
