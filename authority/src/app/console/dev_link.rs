@@ -1,7 +1,7 @@
 //! The link that opens the console without a key, once: for `authority dev`, which prints it on the machine that it
 //! runs on.
 //!
-//! It is kept in memory and nowhere else. Only code of this process can issue one ([`App::console_link_issue`]), which
+//! It is kept in memory and nowhere else. Only code of this process can issue one (`App::console_link_issue`), which
 //! `serve` never does: then there is none that could be opened.
 
 use std::sync::{Mutex, PoisonError};
