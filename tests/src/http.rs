@@ -55,6 +55,12 @@ impl Api {
         Self { key: key.map(str::to_owned), ..self.clone() }
     }
 
+    /// Where it is, such as `http://127.0.0.1:40123`.
+    #[must_use]
+    pub fn origin(&self) -> Option<String> {
+        self.address.borrow().clone()
+    }
+
     /// Whether the authority is there, as far as is known.
     #[must_use]
     pub fn is_up(&self) -> bool {

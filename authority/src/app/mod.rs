@@ -18,6 +18,7 @@ pub mod event;
 pub mod figures;
 pub mod invariants;
 pub mod lists;
+pub mod live;
 pub mod merchant;
 mod mutation;
 pub mod order;
@@ -77,6 +78,8 @@ pub struct App {
     pub base_url: String,
     /// Where browsers reach the merchant portal, without a slash at the end.
     pub portal_origin: String,
+    /// The link that opens the console without a key; there is none but in `authority dev`.
+    pub console_link: Arc<console::dev_link::ConsoleLink>,
     /// The rates of merchants that have none of their own; `None` when rate limits are disabled.
     pub rates: Arc<ArcSwapOption<DefaultRates>>,
     /// The cached keys.

@@ -18,6 +18,7 @@ mod egress_proxy;
 mod keys;
 mod logging;
 mod names;
+mod portal;
 mod rate_limits;
 mod settings;
 mod snapshot;
@@ -31,6 +32,7 @@ pub use egress_proxy::EgressProxy;
 pub use keys::Keys;
 pub use logging::{LogFormat, Logging};
 pub use names::unread_variables;
+pub use portal::{Color, PortalLooks};
 pub use rate_limits::{Quota, RateLimits};
 pub use settings::{Setting, settings};
 pub use snapshot::{Changed, Snapshot};
@@ -88,6 +90,8 @@ pub struct Config {
     pub operator_listen: SocketAddr,
     /// Public address of the merchant API without a slash at the end, for `Location`.
     pub base_url: Option<String>,
+    /// How the merchants' portal looks.
+    pub portal: PortalLooks,
     /// Key-encryption keys and cursor keys.
     pub keys: Keys,
     /// Which receiver URLs an endpoint may have (contract 7.6).
@@ -126,6 +130,7 @@ impl Config {
             listen,
             operator_listen,
             base_url: read_base_url(lookup)?,
+            portal: PortalLooks::read(lookup)?,
             keys: Keys::read(lookup)?,
             url_policy: read_url_policy(lookup, environment)?,
             delivery: Delivery::read(lookup)?,

@@ -78,6 +78,9 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::plain("AUTHORITY_LISTEN", "0.0.0.0:8080"),
     Variable::plain("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:8081"),
     Variable::without_default("AUTHORITY_BASE_URL", Shown::Plain),
+    Variable::without_default("AUTHORITY_PORTAL_NAME", Shown::Plain),
+    Variable::without_default("AUTHORITY_PORTAL_COLOR", Shown::Plain),
+    Variable::without_default("AUTHORITY_PORTAL_LOGO", Shown::Plain),
     Variable::plain("AUTHORITY_ENV", "production"),
     Variable::plain("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false"),
     Variable::number(

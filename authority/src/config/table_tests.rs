@@ -21,6 +21,17 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         &["", "a.example", "https://u@a.example", "https://a.example?q"],
     ),
     (
+        "AUTHORITY_PORTAL_NAME",
+        &["A", "Jones & Söhne <Shop>", "123456789012345678901234567890123456789012345678901234567890"],
+        &["", " A", "A\n", "A\u{85}B", "1234567890123456789012345678901234567890123456789012345678901"],
+    ),
+    (
+        "AUTHORITY_PORTAL_COLOR",
+        &["#000000", "#1b4F9a"],
+        &["", "#fff", "000000", "#12345g", "red", "#1234567"],
+    ),
+    ("AUTHORITY_PORTAL_LOGO", &["/etc/logo.png", "logo.svg"], &[""]),
+    (
         "AUTHORITY_SECRET_KEK",
         &[KEK, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"],
         &["", "AAEC", "0123456789abcdef0123456789abcdef"],

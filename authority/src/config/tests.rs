@@ -33,6 +33,7 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(config.listen.to_string(), "0.0.0.0:8080");
     assert_eq!(config.operator_listen.to_string(), "127.0.0.1:8081");
     assert_eq!(config.base_url, None);
+    assert_eq!(config.portal, PortalLooks::default());
     assert_eq!(config.url_policy, UrlPolicy::Public);
     assert_eq!(config.idempotency_retention.as_secs(), 30 * 86_400);
     assert_eq!(config.sandbox, Sandbox::On);
@@ -64,6 +65,9 @@ fn every_variable_is_taken() {
         ("AUTHORITY_LISTEN", "[::1]:0"),
         ("AUTHORITY_OPERATOR_LISTEN", "[::1]:0"),
         ("AUTHORITY_BASE_URL", "https://commerce.example/api/"),
+        ("AUTHORITY_PORTAL_NAME", "Acme"),
+        ("AUTHORITY_PORTAL_COLOR", "#1b4F9a"),
+        ("AUTHORITY_PORTAL_LOGO", "acme.svg"),
         ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true"),
         ("AUTHORITY_RETRY_SCHEDULE", "0,1,2592000"),
         ("AUTHORITY_RETRY_JITTER", "0"),
@@ -83,6 +87,12 @@ fn every_variable_is_taken() {
         ("[::1]:0".into(), "[::1]:0".into())
     );
     assert_eq!(config.base_url.as_deref(), Some("https://commerce.example/api"));
+    let looks = PortalLooks {
+        name: Some("Acme".to_owned()),
+        color: Some(Color([0x1b, 0x4f, 0x9a])),
+        logo: Some("acme.svg".into()),
+    };
+    assert_eq!(config.portal, looks);
     assert_eq!(config.url_policy, UrlPolicy::Development);
     assert_eq!(Ok(config.delivery.retry), RetryPolicy::new(vec![0, 1, 2_592_000], 0.0, 10));
     assert_eq!(config.delivery.connect_timeout, Duration::from_millis(100));
@@ -143,6 +153,9 @@ fn every_malformed_value_is_refused_in_one_line_that_names_the_variable_and_hide
                 "https://commerce.example#x",
             ],
         ),
+        ("AUTHORITY_PORTAL_NAME", &["", " blank", "line\nline"]),
+        ("AUTHORITY_PORTAL_COLOR", &["", "blue", "#12345", "#12345x"]),
+        ("AUTHORITY_PORTAL_LOGO", &[""]),
         (
             "AUTHORITY_SECRET_KEK",
             &[

@@ -15,6 +15,7 @@ use super::links::LINKS;
 use super::visit::{MANAGES, Outcome, Visit, done, show, submit};
 use crate::app::console::order_story::DeliveryStory;
 use crate::app::delivery::operator::AllDeliveriesFilter;
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, fact, member, read};
@@ -26,6 +27,8 @@ struct List {
     shell: Shell,
     status: &'static str,
     statuses: Vec<&'static str>,
+    /// This list, so that it can be loaded again.
+    here: String,
     table: Table,
     next: Option<String>,
 }
@@ -40,6 +43,7 @@ pub(super) fn routes() -> Router<AppState> {
 
 async fn list(State(state): State<AppState>, request: Request) -> Response {
     show(state, request, async |visit| {
+        let shell = visit.following(links::live(None), &Watched::Platform).await?;
         let status = DeliveryStatus::parse(visit.asked("status")).map_or("", |status| status.as_str());
         let endpoint = EndpointId::parse(visit.asked("endpoint"));
         let of = endpoint.as_ref().map_or("", |endpoint| endpoint.as_str());
@@ -54,7 +58,8 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
             .next_cursor
             .map(|cursor| format!("/console/deliveries?{query}&cursor={}", links::encoded(&cursor)));
         visit.page(&List {
-            shell: visit.shell.clone(),
+            shell,
+            here: format!("/console/deliveries?{query}"),
             status,
             statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
             table: delivery::table(&found.items, &LINKS)?,
@@ -88,5 +93,6 @@ async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: R
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     let DeliveryStory { found, attempts, url } = visit.app.delivery_story(DeliveryId::parse(id)).await?;
     let more = vec![fact("Sent to", Cell::text(url)), fact("Merchant", links::id(&found.merchant_id))];
-    delivery::page(visit, &found.delivery, &attempts, more)
+    let shell = visit.following_late(links::live(Some(&found.owner)));
+    delivery::page(visit, shell, &found.delivery, &attempts, more)
 }

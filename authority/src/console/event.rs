@@ -58,7 +58,8 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
         fact("Mode", Cell::text(links::mode(owner.livemode))),
         fact("Order", order),
     ];
-    pages::event::page(visit, &history, &owner, more, true)
+    let shell = visit.following_late(links::live(Some(&owner)));
+    pages::event::page(visit, shell, &history, &owner, more, true)
 }
 
 /// Whose event it is.

@@ -1,7 +1,9 @@
 //! Where the console's pages are.
 
-use authority_domain::tenant::Tenant;
+use authority_domain::id::MerchantId;
+use authority_domain::tenant::{Mode, Tenant};
 
+use crate::app::live::Watched;
 use crate::pages::Site;
 use crate::pages::links::Links;
 pub(super) use crate::pages::links::{encoded, mode};
@@ -41,6 +43,27 @@ pub(super) fn record(room: &str, id: &str) -> String {
 /// The page of a record, found by its id alone: that of its kind, or the search.
 pub(super) fn anything(id: &str) -> String {
     LINKS.anything(id).unwrap_or_default()
+}
+
+/// The stream of changes to everything, or to what is an owner's.
+pub(super) fn live(owner: Option<&Tenant>) -> String {
+    let root = LINKS.root;
+    owner.map_or(format!("{root}/live"), |owner| {
+        format!("{root}/live?of={}&mode={}", encoded(owner.merchant_id.as_str()), mode(owner.livemode))
+    })
+}
+
+/// What such a stream is about.
+pub(super) fn watched(of: &str, mode: &str) -> Option<Watched> {
+    if of.is_empty() {
+        return Some(Watched::Platform);
+    }
+    let operator = Tenant::operator();
+    if of == operator.merchant_id.as_str() {
+        return Some(Watched::Merchant(operator));
+    }
+    let (merchant_id, mode) = (MerchantId::parse(of)?, Mode::parse(mode)?);
+    Some(Watched::MerchantForOperator(Tenant { merchant_id, livemode: mode == Mode::Live }))
 }
 
 /// An id that leads to its record.

@@ -11,6 +11,7 @@
 mod alerts;
 mod audit_log;
 mod delivery;
+mod dev_link;
 mod endpoint;
 mod event;
 mod links;
@@ -35,6 +36,7 @@ const ROOT: &str = links::LINKS.root;
 pub fn routes() -> Router<AppState> {
     let pages = Router::new()
         .merge(sign_in::routes())
+        .merge(dev_link::routes())
         .merge(overview::routes())
         .merge(search::routes())
         .merge(order::routes())

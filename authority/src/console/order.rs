@@ -17,6 +17,7 @@ use super::records::REFUNDS;
 use super::visit::{Outcome, Visit, done, show, submit};
 use crate::app::amount;
 use crate::app::console::order_story::OrderStory;
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::pages::api_call::ApiCall;
 use crate::pages::event::{ShownEvent, shown_events};
@@ -112,6 +113,13 @@ async fn page(
 ) -> Result<Outcome, Refusal> {
     let (tenant, number) = parsed(named);
     let before = visit.asked("before").parse().ok();
+    let shell = match tenant.clone() {
+        Some(tenant) => {
+            let stream = links::live(Some(&tenant));
+            visit.following(stream, &Watched::MerchantForOperator(tenant)).await?
+        }
+        None => visit.shell.clone(),
+    };
     let story = visit.app.order_story(tenant, number, before).await?;
     let order = &story.order;
     let refundable = order.payment_summary.refundable;
@@ -120,7 +128,7 @@ async fn page(
     let mut shown_events = shown_events(&story.history, &story.tenant, visit)?;
     shown_events.reverse();
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         number: order.order_number.to_string(),
         path: links::order(&story.tenant, order.order_number.as_str()),
         facts: facts(&story),

@@ -14,14 +14,20 @@ use super::links::LINKS;
 use super::visit::{Outcome, Visit, show};
 use super::{ROOT, links};
 use crate::app::alerts::AlertFilter;
+use crate::app::amount;
 use crate::app::console::overview::Overview;
-use crate::app::lists::List;
+use crate::app::lists::{List, ListRequest};
+use crate::app::live::Watched;
+use crate::app::payment::read::AllPaymentsFilter;
 use crate::http::entry::AppState;
 use crate::pages::chart::{Chart, chart};
 use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
-use crate::pages::view::{Cell, Fact, Table, duration, fact, member};
+use crate::pages::view::{Cell, Fact, Table, duration, fact, member, read, time_of};
+
+/// Late payments that are looked at.
+const LATE_ROWS: u16 = 100;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -32,6 +38,8 @@ struct Page {
     backlog: Vec<Fact>,
     backlogs: Table,
     chart: Chart,
+    /// Money that came too late for its order and was not given back.
+    late: Table,
 }
 
 /// The routes.
@@ -44,9 +52,11 @@ async fn overview(State(state): State<AppState>, request: Request) -> Response {
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+    let shell = visit.following(links::live(None), &Watched::Platform).await?;
     let open = AlertFilter { status: vec![AlertStatus::Open], ..AlertFilter::default() };
     let List { items, next_cursor, .. } = visit.app.alerts_list(&visit.list_request("open"), open).await?;
     let found = visit.app.overview().await?;
+    let late = late(visit).await?;
     let mut problems = Vec::new();
     for item in &items {
         let alert: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
@@ -57,12 +67,42 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
     problems.extend(of_backlog(&found, visit.now));
     problem::sort(&mut problems);
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         problems,
         more_alerts: next_cursor.is_some(),
         backlog: backlog(&found, visit.now),
         backlogs: backlogs(&found, visit.now),
         chart: chart(&found.hours, visit.now),
+        late,
+    })
+}
+
+/// Late payments of which something is left, among the newest of all that came late. Closing an alert does not give
+/// money back, so they are asked for by themselves.
+async fn late(visit: &Visit) -> Result<Table, Refusal> {
+    let newest = ListRequest { limit: LATE_ROWS, cursor: None, filter: "late".to_owned() };
+    let filter = AllPaymentsFilter { late: Some(true), ..AllPaymentsFilter::default() };
+    let found = visit.app.payments_everywhere(&newest, filter).await?;
+    let mut rows = Vec::new();
+    for item in &found.items {
+        let payment: Value = read(item)?;
+        let number = |name: &str| payment.get(name).and_then(Value::as_i64).unwrap_or(0);
+        let left = number("amount_captured") - number("amount_refunded") - number("amount_refund_pending");
+        if left > 0 {
+            let id = member(&payment, "id");
+            rows.push(vec![
+                Cell::link(&id, links::record("records", &id)),
+                Cell::text(amount::written(left, &member(&payment, "currency"))),
+                links::id(member(&payment, "merchant_id")),
+                time_of(&payment, "created_at"),
+            ]);
+        }
+    }
+    Ok(Table {
+        caption: "Payments that came too late and are not given back",
+        head: &["Payment", "Left to give back", "Merchant", "Begun"],
+        rows,
+        empty: "No money that came too late is left.",
     })
 }
 

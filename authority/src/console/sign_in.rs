@@ -19,8 +19,8 @@ use axum::routing::{get, post};
 use http::StatusCode;
 use url::form_urlencoded;
 
+use super::ROOT;
 use super::visit::{Outcome, submit};
-use super::{ROOT, links};
 use crate::app::console::sessions::SignedIn;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
@@ -50,29 +50,29 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route(PATH, get(ask).post(sign_in)).route("/console/sign-out", post(sign_out))
 }
 
-async fn ask(request: Request) -> Response {
+async fn ask(State(state): State<AppState>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
     let to = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "to");
-    page(to.as_ref().map_or(ROOT, |(_, to)| to), None)
+    page(&state, to.as_ref().map_or(ROOT, |(_, to)| to), None)
 }
 
 async fn sign_in(State(state): State<AppState>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
-        return foreign_form::<SignedIn>(&id);
+        return foreign_form::<SignedIn>(&state, &id);
     }
     let form = match Form::read(&parts.headers, body, form::SMALL).await {
         Ok(form) => form,
-        Err(refusal) => return refused::<SignedIn>(&refusal, &id),
+        Err(refusal) => return refused::<SignedIn>(&state, &refusal, &id),
     };
     let signed_in = match ApiKey::parse(form.text("key")) {
         Ok(key) => state.app.console_sign_in(&key, id).await,
         Err(_) => Err(bearer::invalid()),
     };
     match signed_in {
-        Ok(secret) => redirect_with(inside(form.text("to")), &format!("{COOKIE}={}; {ATTRIBUTES}", *secret)),
-        Err(refusal) => page(form.text("to"), Some(failed(&state, &parts, refusal))),
+        Ok(secret) => redirect_with(inside(form.text("to")), &cookie_of(&secret)),
+        Err(refusal) => page(&state, form.text("to"), Some(failed(&state, &parts, refusal))),
     }
 }
 
@@ -92,6 +92,11 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     redirect_with(PATH, &format!("{COOKIE}=; {ATTRIBUTES}; Max-Age=0"))
 }
 
+/// The line that sets the cookie.
+pub(super) fn cookie_of(secret: &str) -> String {
+    format!("{COOKIE}={secret}; {ATTRIBUTES}")
+}
+
 /// A path of the console, so that no link to the sign-in page leads anywhere else.
 fn inside(to: &str) -> &str {
     let rest = to.strip_prefix(ROOT);
@@ -100,7 +105,7 @@ fn inside(to: &str) -> &str {
     if below && plain { to } else { ROOT }
 }
 
-fn page(to: &str, refusal: Option<Refusal>) -> Response {
+fn page(state: &AppState, to: &str, refusal: Option<Refusal>) -> Response {
     let refusal = refusal.map(|refusal| match refusal.code {
         ErrorCode::InvalidApiKey => {
             Refusal { detail: "This is no operator key that works here.".to_owned(), ..refusal }
@@ -109,7 +114,7 @@ fn page(to: &str, refusal: Option<Refusal>) -> Response {
     });
     let refused = refusal.map(Refused::from);
     let status = refused.as_ref().map_or(200, |refused| refused.status);
-    let page = Page { shell: Bare::from(&links::CONSOLE), to: inside(to), refused };
+    let page = Page { shell: Bare::of::<SignedIn>(state), to: inside(to), refused };
     match page.render() {
         Ok(page_text) => html(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), page_text.into()),
         Err(_) => html(StatusCode::INTERNAL_SERVER_ERROR, Default::default()),

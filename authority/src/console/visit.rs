@@ -10,7 +10,8 @@ use http::Uri;
 use http::request::Parts;
 
 use super::{links, sign_in};
-use crate::app::console::sessions::SignedIn;
+use crate::app::console::sessions::{Noted, SignedIn};
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::answer::{cookie, redirect};
@@ -18,7 +19,7 @@ use crate::pages::form::Form;
 use crate::pages::shell::Place;
 use crate::pages::visit;
 pub(super) use crate::pages::visit::{Outcome, done};
-use crate::pages::{Site, Visitor};
+use crate::pages::{Presence, Site, Visitor};
 
 /// A request of an operator.
 pub(super) type Visit = visit::Visit<SignedIn>;
@@ -55,12 +56,18 @@ impl Visitor for SignedIn {
     const SITE: &'static Site = &links::CONSOLE;
     const READS: &'static [OperatorScope] = &[OperatorScope::OperatorRead];
     const MANAGES: &'static [OperatorScope] = &[OperatorScope::KeysWrite];
+    const FOLLOWS: &'static [OperatorScope] = Self::READS;
 
-    async fn of(state: &AppState, parts: &Parts) -> Result<Option<Self>, Refusal> {
+    async fn of(state: &AppState, parts: &Parts, presence: Presence) -> Result<Option<Self>, Refusal> {
+        let use_of_it = if presence == Presence::Person { Noted::Yes } else { Noted::No };
         match cookie(&parts.headers, sign_in::COOKIE) {
-            Some(cookie) => state.app.console_session(cookie).await,
+            Some(cookie) => state.app.console_session(cookie, use_of_it).await,
             None => Ok(None),
         }
+    }
+
+    fn watched(visit: &Visit) -> Option<Watched> {
+        links::watched(visit.asked("of"), visit.asked("mode"))
     }
 
     fn nobody(_: &AppState, parts: &Parts) -> Response {

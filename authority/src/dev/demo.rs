@@ -7,6 +7,7 @@
 
 use std::net::SocketAddr;
 
+use authority_domain::merchant::api_key::ApiKey;
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_store::StoreError;
 use serde::Deserialize;
@@ -92,6 +93,34 @@ impl Demo {
             None => keep(data, make_endpoint(&merchant, receiver_port).await?, |kept| &mut kept.endpoint)?,
         };
         Ok(Self { operator, merchant, merchant_id, endpoint })
+    }
+}
+
+/// A link to the portal, as the platform gets it.
+#[derive(Deserialize)]
+struct PortalLink {
+    url: String,
+}
+
+impl Demo {
+    /// Addresses that open the console and the merchant's portal signed in, once each; that of the console only where
+    /// its listener is reached from this machine alone.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn signed_in_pages(
+        &self,
+        service: &Service,
+    ) -> Result<(Option<String>, String), CallError> {
+        let console =
+            ApiKey::parse(self.operator.key()).ok().filter(|_| service.operator_address.ip().is_loopback());
+        let console = console
+            .map(|key| format!("{}{}", at(service.operator_address), service.app.console_link_issue(key)));
+        let body =
+            json!({ "scopes": [Scope::EventsRead, Scope::WebhooksManage], "expires_in_seconds": 86_400 });
+        let path = format!("/merchants/{}/test/portal-sessions", self.merchant_id);
+        let portal: PortalLink = self.operator.post(&path, &body, &[]).await?;
+        Ok((console, portal.url))
     }
 }
 

@@ -28,10 +28,12 @@ use verify_core::catalog::API_VERSION;
 
 use super::bearer;
 use super::body::Payload;
+use super::brand::Brand;
 use super::client_address::client_address;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
 use super::if_none_match::{IfNoneMatch, not_modified};
+use super::live::Live;
 use super::operation::{Access, BodyRule, Content, Operation};
 use super::page::Page;
 use super::pages_at_once::PagesAtOnce;
@@ -63,6 +65,10 @@ pub struct AppState {
     pub proxies: Arc<ArcSwap<TrustedProxies>>,
     /// Answers that their clients have not read yet.
     pub unsent: Arc<Unsent>,
+    /// How the merchants' portal looks.
+    pub brand: Arc<Brand>,
+    /// The pages that follow, on the listener whose state this is.
+    pub live: Arc<Live>,
     /// The list pages that are being built.
     pub pages: Arc<PagesAtOnce>,
     /// The counters of this process.

@@ -10,6 +10,7 @@
 pub mod answer;
 pub mod bearer;
 pub mod body;
+pub mod brand;
 pub mod client_address;
 pub mod documents;
 pub mod entry;
@@ -17,6 +18,7 @@ pub mod idempotency_key;
 pub mod if_match;
 pub mod if_none_match;
 mod list_query;
+pub mod live;
 mod media_type;
 pub mod merchant;
 mod merchant_rates;

@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::shell::Bare;
 use super::{Visitor, filters};
+use crate::http::entry::AppState;
 
 #[derive(Template)]
 #[template(path = "error.html")]
@@ -24,10 +25,16 @@ struct ErrorPage<'a> {
 }
 
 /// The answer to a form that no page of this session has made.
-pub(crate) fn foreign_form<W: Visitor>(id: &RequestId) -> Response {
+pub(crate) fn foreign_form<W: Visitor>(state: &AppState, id: &RequestId) -> Response {
     let detail = "This form was not made by a page of your session, so nothing was done. Go back, load the page again \
                   and send it from there.";
-    error_page::<W>(StatusCode::FORBIDDEN, "Not from your session", detail, "foreign_form", id)
+    let name = ("Not from your session", "foreign_form");
+    error_page::<W>(state, StatusCode::FORBIDDEN, name, detail, id)
+}
+
+/// The answer to what a page of another site asks for.
+pub(crate) fn foreign<W: Visitor>(state: &AppState, detail: &str, id: &RequestId) -> Response {
+    error_page::<W>(state, StatusCode::FORBIDDEN, ("Not from this site", "foreign_request"), detail, id)
 }
 
 /// What a cookie holds.
@@ -38,10 +45,10 @@ pub(crate) fn cookie<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str
 }
 
 /// A page that shows a refusal and nothing else.
-pub(crate) fn refused<W: Visitor>(refusal: &Refusal, id: &RequestId) -> Response {
+pub(crate) fn refused<W: Visitor>(state: &AppState, refusal: &Refusal, id: &RequestId) -> Response {
     let status = StatusCode::from_u16(refusal.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let title = if refusal.code == ErrorCode::NotFound { "Not found" } else { refusal.code.title() };
-    let mut response = error_page::<W>(status, title, &refusal.detail, refusal.code.as_str(), id);
+    let mut response = error_page::<W>(state, status, (title, refusal.code.as_str()), &refusal.detail, id);
     if let Some(seconds) = refusal.retry_after_s {
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }
@@ -49,13 +56,13 @@ pub(crate) fn refused<W: Visitor>(refusal: &Refusal, id: &RequestId) -> Response
 }
 
 fn error_page<W: Visitor>(
+    state: &AppState,
     status: StatusCode,
-    title: &str,
+    (title, code): (&str, &str),
     detail: &str,
-    code: &str,
     id: &RequestId,
 ) -> Response {
-    let page = ErrorPage { shell: W::SITE.into(), title, detail, code, request: id.as_str() };
+    let page = ErrorPage { shell: Bare::of::<W>(state), title, detail, code, request: id.as_str() };
     html(status, page.render().unwrap_or_default().into())
 }
 

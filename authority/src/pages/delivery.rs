@@ -33,6 +33,7 @@ struct Page {
 /// `internal_error` when it cannot be rendered.
 pub(crate) fn page<W: Visitor>(
     visit: &Visit<W>,
+    shell: Shell,
     delivery: &Delivery,
     attempts: &[Attempt],
     more: Vec<Fact>,
@@ -54,7 +55,7 @@ pub(crate) fn page<W: Visitor>(
         Some((attempt.number, excerpt))
     });
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         id: delivery.id.to_string(),
         path: links.record("deliveries", delivery.id.as_str()),
         facts,

@@ -60,6 +60,7 @@ struct Page {
 /// `internal_error` when it cannot be rendered.
 pub(crate) fn page<W: Visitor>(
     visit: &Visit<W>,
+    shell: Shell,
     history: &EventHistory,
     owner: &Tenant,
     more: Vec<Fact>,
@@ -75,7 +76,7 @@ pub(crate) fn page<W: Visitor>(
     ];
     facts.splice(3..3, more);
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         id: member(event, "id"),
         facts,
         shown,

@@ -6,9 +6,9 @@
 //! `filters`, `templates`), deliveries and events as they are told (`delivery`, `event`), and the forms of an endpoint
 //! (`endpoint`). Each site adds its pages, its way in, and the use cases that its visitors have.
 //!
-//! Every page works without JavaScript, of which there is none. Texts that merchants, customers, receivers or
-//! processors wrote are shown by the filter `bdi` alone. Deliberately absent: anything that changes records by itself,
-//! and direct access to the store.
+//! Every page works without JavaScript. One script (`live`) keeps pages up to date where a browser runs it, and does
+//! nothing else. Texts that merchants, customers, receivers or processors wrote are shown by the filter `bdi` alone.
+//! Deliberately absent: anything that changes records by itself, and direct access to the store.
 
 pub(crate) mod answer;
 pub(crate) mod api_call;
@@ -21,11 +21,14 @@ pub(crate) mod filters;
 pub(crate) mod form;
 pub(crate) mod headers;
 pub(crate) mod links;
+pub(crate) mod live;
 pub(crate) mod origin;
 pub(crate) mod problem;
 pub(crate) mod shell;
 pub(crate) mod view;
 pub(crate) mod visit;
+
+use std::sync::Arc;
 
 use authority_domain::audit_log::Author;
 use authority_domain::id::KeyId;
@@ -40,6 +43,9 @@ use http::request::Parts;
 
 use self::links::Links;
 use self::shell::Place;
+use self::visit::Visit;
+use crate::app::live::Watched;
+use crate::http::brand::Brand;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 
@@ -56,6 +62,15 @@ pub(crate) struct Site {
     pub(crate) api: &'static str,
 }
 
+/// Who asks: the person, or the page by itself, which is no use of a session and never keeps it from ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// The person.
+    Person,
+    /// The page.
+    Script,
+}
+
 /// Somebody with a session of a site.
 pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// A scope of the site's visitors.
@@ -68,11 +83,21 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// What manages endpoints and sends something again.
     const MANAGES: &'static [Self::Scope];
 
+    /// What following a page needs; any of them.
+    const FOLLOWS: &'static [Self::Scope];
+
     /// The visitor whose running session the request names.
     ///
     /// # Errors
     /// Only what the store reports.
-    fn of(state: &AppState, parts: &Parts) -> impl Future<Output = Result<Option<Self>, Refusal>> + Send;
+    fn of(
+        state: &AppState,
+        parts: &Parts,
+        presence: Presence,
+    ) -> impl Future<Output = Result<Option<Self>, Refusal>> + Send;
+
+    /// What a request for a stream wants to watch; `None` for what there is not.
+    fn watched(visit: &Visit<Self>) -> Option<Watched>;
 
     /// The answer to a request without a running session.
     fn nobody(state: &AppState, parts: &Parts) -> Response;
@@ -110,6 +135,11 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// The pages in the head of each page.
     fn places(&self) -> Vec<Place>;
 
+    /// How the site looks, where whoever runs it may choose.
+    fn brand(_: &AppState) -> Option<Arc<Brand>> {
+        None
+    }
+
     /// Where the site leads back to, when somebody outside sent the visitor.
     fn way_back(&self) -> Option<&str> {
         None
@@ -120,6 +150,7 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
 pub(crate) fn site<W: Visitor>(pages: Router<AppState>) -> Router<AppState> {
     let root = W::SITE.links.root;
     pages
+        .merge(live::routes::<W>())
         .route(&format!("{root}/style.css"), get(style))
         .route(&format!("{root}/{{*rest}}"), get(visit::nowhere::<W>))
         .method_not_allowed_fallback(visit::wrong_method::<W>)

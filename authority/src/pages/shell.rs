@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use authority_domain::refusal::Refusal;
 
+use super::live::Live;
 use super::{Site, Visitor};
 use crate::dice::Dice;
+use crate::http::brand::Brand;
+use crate::http::entry::AppState;
 
 /// How often a page that follows loads itself again, in seconds.
 const FOLLOWS_EVERY_S: u32 = 10;
@@ -23,14 +26,24 @@ pub(crate) struct Place {
 pub(crate) struct Bare {
     /// The site.
     pub(crate) site: &'static Site,
-    /// Such a page never loads itself again.
-    pub(crate) follows: Option<u32>,
+    /// How it looks.
+    pub(crate) brand: Option<Arc<Brand>>,
 }
 
-impl From<&'static Site> for Bare {
-    fn from(site: &'static Site) -> Self {
-        Self { site, follows: None }
+impl Bare {
+    /// The frame of a site's page.
+    pub(crate) fn of<W: Visitor>(state: &AppState) -> Self {
+        Self { site: W::SITE, brand: W::brand(state) }
     }
+
+    /// As titles call the site.
+    pub(crate) fn name(&self) -> &str {
+        name_of(self.site, self.brand.as_deref())
+    }
+}
+
+fn name_of<'n>(site: &'static Site, brand: Option<&'n Brand>) -> &'n str {
+    brand.and_then(|brand| brand.name.as_deref()).unwrap_or(site.name)
 }
 
 /// The frame of a page of somebody who is signed in.
@@ -38,9 +51,13 @@ impl From<&'static Site> for Bare {
 pub(crate) struct Shell {
     /// The site.
     pub(crate) site: &'static Site,
+    /// How it looks.
+    pub(crate) brand: Option<Arc<Brand>>,
     /// The pages in the head.
     pub(crate) places: Vec<Place>,
-    /// The page loads itself again after so many seconds, because the visitor asked for it.
+    /// The page keeps itself up to date, where a browser runs its script.
+    pub(crate) live: Option<Live>,
+    /// Elsewhere it loads itself again after so many seconds, because the visitor asked for it.
     pub(crate) follows: Option<u32>,
     /// Where the site leads back to.
     pub(crate) way_back: Option<String>,
@@ -87,10 +104,12 @@ impl From<Refusal> for Refused {
 
 impl Shell {
     /// The frame for this session; `done` is what the redirect behind a form says that it did.
-    pub(crate) fn new<W: Visitor>(who: &W, done: Option<&str>, dice: Arc<dyn Dice>) -> Self {
+    pub(crate) fn new<W: Visitor>(who: &W, done: Option<&str>, state: &AppState) -> Self {
         Self {
             site: W::SITE,
+            brand: W::brand(state),
             places: who.places(),
+            live: None,
             follows: None,
             way_back: who.way_back().map(str::to_owned),
             who: who.name(),
@@ -98,7 +117,7 @@ impl Shell {
             notice: done.and_then(sentence),
             refused: None,
             searched: String::new(),
-            dice,
+            dice: Arc::clone(&state.app.dice),
         }
     }
 
@@ -106,6 +125,16 @@ impl Shell {
     /// (WCAG 2.2.1).
     pub(crate) fn follow(&mut self) {
         self.follows = Some(FOLLOWS_EVERY_S);
+    }
+
+    /// As titles call the site.
+    pub(crate) fn name(&self) -> &str {
+        name_of(self.site, self.brand.as_deref())
+    }
+
+    /// The same frame with what the page needs to keep itself up to date.
+    pub(crate) fn with(self, live: Option<Live>) -> Self {
+        Self { live, ..self }
     }
 
     /// A fresh idempotency key, so that a form that is sent twice is done once.
@@ -131,6 +160,7 @@ fn sentence(done: &str) -> Option<&'static str> {
         "recovering" => "The recovery has begun.",
         "recovery-cancelled" => "The recovery was cancelled.",
         "created" => "The endpoint was created.",
+        "deleted" => "The endpoint was deleted.",
         "closed" => "The alert is closed.",
         _ => return None,
     })

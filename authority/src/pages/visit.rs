@@ -17,9 +17,11 @@ use url::form_urlencoded;
 
 use super::answer::{foreign_form, html, redirect, refused};
 use super::form::{self, Form};
+use super::live::Live;
 use super::shell::{Refused, Shell};
-use super::{Visitor, origin};
+use super::{Presence, Visitor, origin};
 use crate::app::lists::ListRequest;
+use crate::app::live::Watched;
 use crate::app::{App, IfMatch, Mutation};
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
@@ -40,6 +42,7 @@ pub(crate) struct Visit<W> {
     /// The frame of the page.
     pub(crate) shell: Shell,
     query: BTreeMap<String, String>,
+    reads: bool,
     path: String,
     request_id: RequestId,
     trace: Option<TraceParent>,
@@ -62,7 +65,7 @@ where
 {
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
-    match enter::<W>(&state, &parts, W::READS, Policy::Read).await {
+    match enter::<W>(&state, &parts, W::READS, Policy::Read, presence(&parts)).await {
         Ok(visit) => {
             let who = visit.who.clone();
             let turn = state.pages.turn(who.client()).await;
@@ -92,17 +95,17 @@ where
 {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
-    let visit = match enter::<W>(&state, &parts, scopes, policy).await {
+    let visit = match enter::<W>(&state, &parts, scopes, policy, Presence::Person).await {
         Ok(visit) => visit,
         Err(response) => return response,
     };
     let form = match Form::read(&parts.headers, body, form::WITH_A_BODY).await {
         Ok(form) => form,
-        Err(refusal) => return refused::<W>(&refusal, &id),
+        Err(refusal) => return refused::<W>(&state, &refusal, &id),
     };
     let given = form.token().as_bytes();
     if !bool::from(given.ct_eq(visit.who.form_token().as_bytes())) || !origin::is_ours(&parts.headers) {
-        return foreign_form::<W>(&id);
+        return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
     let outcome = act(visit, form).await;
@@ -115,22 +118,37 @@ pub(crate) async fn nowhere<W: Visitor>(State(state): State<AppState>, request: 
 }
 
 /// A path of the site, asked with a method that it does not have.
-pub(crate) async fn wrong_method<W: Visitor>(request: Request) -> Response {
+pub(crate) async fn wrong_method<W: Visitor>(State(state): State<AppState>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
-    refused::<W>(&refusal, &request_id_of(&parts))
+    refused::<W>(&state, &refusal, &request_id_of(&parts))
+}
+
+/// Whether the page asks by itself: its script says so, and a page that loads itself again has a query of its own.
+fn presence(parts: &Parts) -> Presence {
+    let by_script = parts.headers.contains_key("x-requested-with");
+    if by_script || follows(parts) { Presence::Script } else { Presence::Person }
+}
+
+/// Whether the visitor asked for a page that loads itself again.
+fn follows(parts: &Parts) -> bool {
+    let query = parts.uri.query().unwrap_or_default();
+    parts.method.is_safe()
+        && form_urlencoded::parse(query.as_bytes()).any(|pair| pair == ("follow".into(), "yes".into()))
 }
 
 /// The session, if it may do this; otherwise the answer.
-async fn enter<W: Visitor>(
+pub(super) async fn enter<W: Visitor>(
     state: &AppState,
     parts: &Parts,
     scopes: &[W::Scope],
     policy: Policy,
+    presence: Presence,
 ) -> Result<Visit<W>, Response> {
     let id = request_id_of(parts);
-    let no = |refusal: Refusal| refused::<W>(&refusal, &id);
-    let Some(who) = W::of(state, parts).await.map_err(no)? else { return Err(W::nobody(state, parts)) };
+    let no = |refusal: Refusal| refused::<W>(state, &refusal, &id);
+    let found = W::of(state, parts, presence).await.map_err(no)?;
+    let Some(who) = found else { return Err(W::nobody(state, parts)) };
     who.limit(state, policy).map_err(no)?;
     state.unsent.check(who.credential()).map_err(no)?;
     if !scopes.is_empty() {
@@ -138,9 +156,8 @@ async fn enter<W: Visitor>(
     }
     let query: BTreeMap<String, String> =
         form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
-    let dice = state.app.dice.clone();
-    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), dice);
-    if parts.method.is_safe() && query.get("follow").is_some_and(|follow| follow == "yes") {
+    let mut shell = Shell::new(&who, query.get("done").map(String::as_str), state);
+    if follows(parts) {
         shell.follow();
     }
     Ok(Visit {
@@ -149,6 +166,7 @@ async fn enter<W: Visitor>(
         shell,
         who,
         query,
+        reads: parts.method.is_safe(),
         path: parts.uri.path().to_owned(),
         request_id: id,
         trace: parts.extensions.get().and_then(|RequestTrace(trace)| *trace),
@@ -165,6 +183,25 @@ impl<W: Visitor> Visit<W> {
     pub(crate) fn list_request(&self, filter: &str) -> ListRequest {
         let cursor = Some(self.asked("cursor").to_owned()).filter(|cursor| !cursor.is_empty());
         ListRequest { limit: ROWS, cursor, filter: filter.to_owned() }
+    }
+
+    /// The frame of a page that keeps itself up to date. It is asked for before what the page shows, so that nothing is
+    /// missed. The answer to a form has an address of its own and is not followed, nor is an older page of a list.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub(crate) async fn following(&self, stream: String, watched: &Watched) -> Result<Shell, Refusal> {
+        if !self.reads || !self.asked("cursor").is_empty() {
+            return Ok(self.shell.clone());
+        }
+        let seen = self.app.change_mark(watched).await?.to_string();
+        Ok(self.shell.clone().with(Some(Live { stream, seen })))
+    }
+
+    /// The same where it is known only afterwards what the page is about: it is asked for once more by itself.
+    pub(crate) fn following_late(&self, stream: String) -> Shell {
+        let live = self.reads.then(|| Live { stream, seen: String::new() });
+        self.shell.clone().with(live)
     }
 
     /// Whether the visitor has any of these scopes, so that a page shows only what it may see and send.
@@ -221,7 +258,7 @@ fn answered<W: Visitor>(
             }
         })
     });
-    held.unwrap_or_else(|refusal| refused::<W>(&refusal, id))
+    held.unwrap_or_else(|refusal| refused::<W>(state, &refusal, id))
 }
 
 /// The id of a request, as its answer names it.

@@ -11,7 +11,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::{LINKS, Visit};
+use super::{LINKS, Visit, following};
 use crate::app::lists::ListRequest;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
@@ -52,6 +52,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
     show::<PortalVisitor, _, _>(state, request, async |visit| {
         let caller = &visit.who.caller;
         caller.check_scope(PortalVisitor::MANAGES)?;
+        let shell = following(&visit).await?;
         let newest = ListRequest { limit: CHOICES, cursor: None, filter: String::new() };
         let known = visit.app.endpoints_list(caller, &newest, Vec::new()).await?;
         let endpoints = known.items.iter().map(|item| choice(item)).collect::<Result<Vec<_>, _>>()?;
@@ -63,7 +64,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         let found = deliveries(&visit, &endpoint, status).await?;
         let (items, cursor) = found.map_or_else(Default::default, |found| (found.items, found.next_cursor));
         visit.page(&List {
-            shell: visit.shell.clone(),
+            shell,
             endpoint,
             endpoints,
             status,
@@ -106,8 +107,9 @@ async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Req
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
+    let shell = following(visit).await?;
     let found = visit.app.delivery_of(caller, DeliveryId::parse(id)).await?;
-    pages::delivery::page(visit, &found.delivery, &found.attempts, Vec::new())
+    pages::delivery::page(visit, shell, &found.delivery, &found.attempts, Vec::new())
 }
 
 async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {

@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::{LINKS, Visit, endpoints};
+use super::{LINKS, Visit, endpoints, following};
 use crate::app::endpoint::merchant::Holder;
 use crate::app::lists::ListRequest;
 use crate::app::portal::sessions::PortalVisitor;
@@ -61,7 +61,16 @@ impl KeepsEndpoints for PortalVisitor {
         Holder::from(&self.caller)
     }
 
+    async fn holder_of(visit: &Visit, _: &str) -> Result<Holder, Refusal> {
+        Ok(Holder::from(&visit.who.caller))
+    }
+
+    fn after_deletion(_: &str) -> String {
+        format!("{}/endpoints", LINKS.root)
+    }
+
     async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+        let shell = following(visit).await?;
         let shown = Self::endpoint(visit, id).await?;
         let endpoint = &shown.endpoint;
         let newest = ListRequest { limit: ROWS, cursor: None, filter: endpoint.id.to_string() };
@@ -70,7 +79,7 @@ impl KeepsEndpoints for PortalVisitor {
             visit.app.deliveries_list(&visit.who.caller, of, &newest, DeliveryFilter::default()).await?;
         let deliveries = delivery::table(&deliveries.items, &LINKS)?;
         visit.page(&Page {
-            shell: visit.shell.clone(),
+            shell,
             view: endpoint::view(visit, &shown, deliveries, typed).await?,
             events: kept(typed, "events", endpoint.enabled_events.join(" ")),
             description: kept(typed, "description", endpoint.description.clone().unwrap_or_default()),

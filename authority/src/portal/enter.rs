@@ -7,6 +7,7 @@
 //! The cookie holds the session's secret. `HttpOnly` keeps it from scripts, `SameSite=Strict` from requests that other
 //! sites begin, `Secure` from connections in clear text. Opening a link sets it on the answer to a form of our own
 //! page, so the redirect behind it carries it although the link was on another site. It ends with the browser.
+//! Opening another link in the same browser ends the session that its cookie named before.
 //!
 //! Signing out answers with a page that leads back to the platform, and not with a redirect: the policy sends forms to
 //! this origin alone, and browsers apply that to where a form is redirected.
@@ -22,12 +23,12 @@ use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-use super::{LINKS, PORTAL};
+use super::LINKS;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
-use crate::pages::answer::{foreign_form, html, redirect_with, refused};
+use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;
 use crate::pages::visit::{request_id_of, submit};
@@ -65,9 +66,9 @@ pub(super) fn routes() -> Router<AppState> {
 async fn look(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
     match state.app.portal_link_works(&link).await {
-        Ok(true) => page(StatusCode::OK, &LinkPage { shell: Bare::from(&PORTAL) }),
-        Ok(false) => ended(failed(&state, &parts, bearer::invalid()), &parts),
-        Err(refusal) => refused::<PortalVisitor>(&refusal, &request_id_of(&parts)),
+        Ok(true) => page(StatusCode::OK, &LinkPage { shell: Bare::of::<PortalVisitor>(&state) }),
+        Ok(false) => ended(&state, failed(&state, &parts, bearer::invalid()), &parts),
+        Err(refusal) => refused::<PortalVisitor>(&state, &refusal, &request_id_of(&parts)),
     }
 }
 
@@ -75,12 +76,27 @@ async fn open(State(state): State<AppState>, Path(link): Path<String>, request: 
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
-        return foreign_form::<PortalVisitor>(&id);
+        return foreign_form::<PortalVisitor>(&state, &id);
     }
-    match state.app.portal_open(&link, id.clone()).await {
+    let opened = state.app.portal_open(&link, id.clone()).await;
+    if let Ok(Some(_)) = &opened {
+        end_former(&state, &parts).await;
+    }
+    match opened {
         Ok(Some(secret)) => redirect_with(LINKS.root, &format!("{COOKIE}={}; {ATTRIBUTES}", *secret)),
-        Ok(None) => ended(failed(&state, &parts, bearer::invalid()), &parts),
-        Err(refusal) => refused::<PortalVisitor>(&refusal, &id),
+        Ok(None) => ended(&state, failed(&state, &parts, bearer::invalid()), &parts),
+        Err(refusal) => refused::<PortalVisitor>(&state, &refusal, &id),
+    }
+}
+
+/// Ends the session that this browser had: its cookie is replaced, and nobody could end it any more. What cannot be
+/// ended now ends by its time.
+async fn end_former(state: &AppState, parts: &Parts) {
+    let Some(cookie) = cookie(&parts.headers, COOKIE) else { return };
+    if let Ok(Some(former)) = state.app.portal_session(cookie).await
+        && let Err(refusal) = state.app.portal_sign_out(&former, request_id_of(parts)).await
+    {
+        tracing::warn!(%refusal, "the former session of a browser could not be ended");
     }
 }
 
@@ -88,9 +104,10 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     let request = Request::from_parts(parts, body);
+    let shell = Bare::of::<PortalVisitor>(&state);
     let mut response = submit::<PortalVisitor, _, _>(state, request, &[], Policy::Write, async |visit, _| {
         visit.app.portal_sign_out(&visit.who, id).await?;
-        visit.page(&SignedOutPage { shell: Bare::from(&PORTAL), way_back: visit.who.return_url.clone() })
+        visit.page(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
     })
     .await;
     if response.status() == StatusCode::OK
@@ -102,11 +119,11 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
 }
 
 /// The page for whoever has no link and no session that works; `refusal` says whether the address asked too often.
-pub(super) fn ended(refusal: Refusal, parts: &Parts) -> Response {
+pub(super) fn ended(state: &AppState, refusal: Refusal, parts: &Parts) -> Response {
     if refusal.code == ErrorCode::RateLimited {
-        return refused::<PortalVisitor>(&refusal, &request_id_of(parts));
+        return refused::<PortalVisitor>(state, &refusal, &request_id_of(parts));
     }
-    page(StatusCode::FORBIDDEN, &NoSessionPage { shell: Bare::from(&PORTAL) })
+    page(StatusCode::FORBIDDEN, &NoSessionPage { shell: Bare::of::<PortalVisitor>(state) })
 }
 
 fn page(status: StatusCode, template: &impl Template) -> Response {

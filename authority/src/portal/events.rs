@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
 use super::visitor::EVENTS;
-use super::{LINKS, Visit};
+use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
@@ -45,6 +45,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn list(State(state): State<AppState>, request: Request) -> Response {
     show::<PortalVisitor, _, _>(state, request, async |visit| {
         visit.who.check_scope(EVENTS)?;
+        let shell = following(&visit).await?;
         let asked = visit.asked("type");
         let kinds = EventType::ALL.map(|kind| kind.as_str());
         let kind = kinds.into_iter().find(|kind| *kind == asked).unwrap_or_default();
@@ -57,7 +58,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         let here = format!("/portal/events?type={kind}");
         let next = found.next_cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor)));
         let table = table(&found.items)?;
-        visit.page(&List { shell: visit.shell.clone(), kind, kinds: kinds.into(), here, table, next })
+        visit.page(&List { shell, kind, kinds: kinds.into(), here, table, next })
     })
     .await
 }
@@ -91,11 +92,12 @@ async fn event(State(state): State<AppState>, Path(id): Path<String>, request: R
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     visit.who.check_scope(EVENTS)?;
     let caller = &visit.who.caller;
+    let shell = following(visit).await?;
     let history = visit.app.portal_event(caller, EventId::parse(id)).await?;
     let object = history.events.first().map_or(&Value::Null, pages::event::about);
     let more = vec![fact("Order", Cell::text(member(object, "order_number")))];
     let sees_fates = visit.may(PortalVisitor::MANAGES);
-    pages::event::page(visit, &history, &caller.tenant, more, sees_fates)
+    pages::event::page(visit, shell, &history, &caller.tenant, more, sees_fates)
 }
 
 async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {

@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::get;
 
-use super::{LINKS, Visit};
+use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::pages::chart::percentile;
@@ -52,12 +52,13 @@ async fn home(State(state): State<AppState>, request: Request) -> Response {
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+    let shell = following(visit).await?;
     let sees = if visit.may(PortalVisitor::MANAGES) {
         Some(health(&visit.app.portal_overview(&visit.who.caller).await?, visit.now))
     } else {
         None
     };
-    visit.page(&Page { shell: visit.shell.clone(), sees, ends: Cell::at(visit.who.expires_at) })
+    visit.page(&Page { shell, sees, ends: Cell::at(visit.who.expires_at) })
 }
 
 fn health(found: &[(Endpoint, EndpointFigures)], now: Timestamp) -> Health {

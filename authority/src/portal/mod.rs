@@ -9,6 +9,7 @@
 //! wrong key; what a session does counts against its merchant's limits like the API's requests. Deliberately absent:
 //! API keys, which only the operator manages, and anything of its own that changes records.
 
+mod brand;
 mod deliveries;
 mod endpoint;
 mod endpoints;
@@ -17,12 +18,15 @@ mod events;
 mod home;
 mod visitor;
 
+use authority_domain::refusal::Refusal;
 use axum::Router;
 
+use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::pages;
 use crate::pages::links::Links;
+use crate::pages::shell::Shell;
 use crate::pages::{Site, visit};
 
 /// The portal.
@@ -38,10 +42,17 @@ const LINKS: Links = Links {
 /// A request of a visitor.
 type Visit = visit::Visit<PortalVisitor>;
 
+/// The frame of a page that keeps itself up to date.
+async fn following(visit: &Visit) -> Result<Shell, Refusal> {
+    let watched = Watched::Merchant(visit.who.caller.tenant.clone());
+    visit.following(format!("{}/live", LINKS.root), &watched).await
+}
+
 /// The portal's routes, for the merchant listener.
 pub fn routes() -> Router<AppState> {
     let pages = Router::new()
         .merge(enter::routes())
+        .merge(brand::routes())
         .merge(home::routes())
         .merge(events::routes())
         .merge(deliveries::routes())

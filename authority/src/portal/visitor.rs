@@ -1,5 +1,7 @@
 //! Whoever has a session of the portal.
 
+use std::sync::Arc;
+
 use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::KeyId;
@@ -8,15 +10,17 @@ use authority_domain::refusal::Refusal;
 use axum::response::Response;
 use http::request::Parts;
 
-use super::{LINKS, PORTAL, enter};
+use super::{LINKS, PORTAL, Visit, enter};
+use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::bearer;
+use crate::http::brand::Brand;
 use crate::http::entry::{AppState, failed};
 use crate::http::rate_limit::Policy;
 use crate::pages::answer::cookie;
 use crate::pages::links::mode;
 use crate::pages::shell::Place;
-use crate::pages::{Site, Visitor};
+use crate::pages::{Presence, Site, Visitor};
 
 /// What pages of events need.
 pub(super) const EVENTS: &[Scope] = &[Scope::EventsRead];
@@ -27,12 +31,18 @@ impl Visitor for PortalVisitor {
     const SITE: &'static Site = &PORTAL;
     const READS: &'static [Scope] = &[];
     const MANAGES: &'static [Scope] = &[Scope::WebhooksManage];
+    const FOLLOWS: &'static [Scope] = &[Scope::EventsRead, Scope::WebhooksManage];
 
-    async fn of(state: &AppState, parts: &Parts) -> Result<Option<Self>, Refusal> {
+    /// A session ends by its time alone, whoever asks.
+    async fn of(state: &AppState, parts: &Parts, _: Presence) -> Result<Option<Self>, Refusal> {
         match cookie(&parts.headers, enter::COOKIE) {
             Some(cookie) => state.app.portal_session(cookie).await,
             None => Ok(None),
         }
+    }
+
+    fn watched(visit: &Visit) -> Option<Watched> {
+        Some(Watched::Merchant(visit.who.caller.tenant.clone()))
     }
 
     fn nobody(state: &AppState, parts: &Parts) -> Response {
@@ -40,7 +50,7 @@ impl Visitor for PortalVisitor {
             Some(_) => bearer::invalid(),
             None => Refusal::new(ErrorCode::MissingCredential, "There is no session."),
         };
-        enter::ended(failed(state, parts, refusal), parts)
+        enter::ended(state, failed(state, parts, refusal), parts)
     }
 
     fn limit(&self, state: &AppState, policy: Policy) -> Result<(), Refusal> {
@@ -83,6 +93,10 @@ impl Visitor for PortalVisitor {
         ];
         let seen = places.into_iter().filter(|(_, _, scopes)| self.may(scopes));
         seen.map(|(name, room, _)| Place { name, path: format!("{}/{room}", LINKS.root) }).collect()
+    }
+
+    fn brand(state: &AppState) -> Option<Arc<Brand>> {
+        Some(Arc::clone(&state.brand))
     }
 
     fn way_back(&self) -> Option<&str> {

@@ -33,7 +33,9 @@ use crate::console;
 use crate::dice::Dice;
 use crate::dispatch::client::DeliveryClientError;
 use crate::http::answer::{Door, Tls, dress};
+use crate::http::brand::Brand;
 use crate::http::entry::AppState;
+use crate::http::live::Live;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
@@ -133,6 +135,7 @@ impl Service {
         names: Arc<dyn Resolve>,
         for_requests: Arc<dyn Resolve>,
     ) -> Result<Self, StartError> {
+        let brand = Arc::new(Brand::new(&config.portal).map_err(StartError::Configuration)?);
         let mut app = open_app(&config, Access::Exclusive, Arc::clone(&clock), Arc::clone(&dice)).await?;
         app.target_judge = Some(target_judge(&config, for_requests));
         check_keys(&app, &app.secrets).await?;
@@ -173,6 +176,8 @@ impl Service {
             limiter,
             proxies,
             unsent: Arc::default(),
+            brand,
+            live: Live::new(app.clone(), stopped.clone()),
             pages: Arc::default(),
             metrics: Arc::clone(&metrics),
             figures: Arc::default(),
@@ -194,7 +199,7 @@ impl Service {
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
         )
-        .with_state(roots);
+        .with_state(AppState { live: Live::new(app.clone(), stopped.clone()), ..roots });
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
@@ -256,6 +261,7 @@ pub async fn open_app(
         target_judge: Some(target_judge(config, Arc::new(SystemResolver::default()))),
         base_url: config.base_url.clone().unwrap_or_default(),
         portal_origin: portal_origin::configured(config.base_url.as_deref()),
+        console_link: Arc::default(),
         rates: Arc::new(ArcSwapOption::from_pointee(config.rate_limits.as_ref().map(DefaultRates::from))),
         known_keys: Arc::default(),
         idempotency_retention_ms: retention,

@@ -19,7 +19,11 @@ struct Running {
 
 impl Running {
     fn start(data: &Path) -> Self {
-        let listeners = [("AUTHORITY_LISTEN", "127.0.0.1:0"), ("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:0")];
+        Self::start_at(data, "127.0.0.1:0")
+    }
+
+    fn start_at(data: &Path, operator: &str) -> Self {
+        let listeners = [("AUTHORITY_LISTEN", "127.0.0.1:0"), ("AUTHORITY_OPERATOR_LISTEN", operator)];
         let mut child =
             command(data, &[], &listeners).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -60,6 +64,12 @@ fn paste(keys: &str, line: &str) -> (u16, Value) {
             other => url = other,
         }
     }
+    let (status, _, body) = ask(method, url, &headers, body);
+    (status, serde_json::from_str(&body).unwrap())
+}
+
+/// Status, head and body of an answer.
+fn ask(method: &str, url: &str, headers: &str, body: &str) -> (u16, String, String) {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     let length = body.len();
@@ -71,8 +81,23 @@ fn paste(keys: &str, line: &str) -> (u16, Value) {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, serde_json::from_str(body).unwrap())
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_owned(), body.to_owned())
+}
+
+/// Opens an address as a browser does; what the page says that it leads to.
+fn open(url: &str) -> String {
+    let (status, _, page) = ask("GET", url, "", "");
+    assert_eq!(status, 200, "{page}");
+    assert!(page.contains("<button>Open</button>"), "{page}");
+    let (status, head, _) = ask("POST", url, "sec-fetch-site: same-origin\r\n", "");
+    assert_eq!(status, 303, "{head}");
+    let line = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    let cookie = line("set-cookie: ").split(';').next().unwrap();
+    let origin = url.split('/').take(3).collect::<Vec<_>>().join("/");
+    let (status, _, page) =
+        ask("GET", &format!("{origin}{}", line("location: ")), &format!("cookie: {cookie}\r\n"), "");
+    assert_eq!(status, 200, "{page}");
+    page
 }
 
 #[test]
@@ -139,6 +164,35 @@ fn the_commands_use_the_pasted_key(keys: &str, lines: &[String]) {
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
     let text = lines.join("\n");
     assert!(text.contains("/docs and ") && text.contains("`endpoint.secret` in "), "{text}");
+}
+
+#[test]
+fn the_console_and_the_portal_open_signed_in_once() {
+    let (_folder, data) = folder();
+    let running = Running::start(&data);
+    let lines = running.read_until(|line| line.starts_with("Staying up"));
+    let address = |path: &str| lines.iter().find(|line| line.contains(path)).unwrap().clone();
+    let (console, portal) = (address("/console/open/"), address("/portal/enter/"));
+    let page = open(&console);
+    assert!(page.contains("<bdi>authority dev</bdi>") && page.contains("What is wrong now"), "{page}");
+    let page = open(&portal);
+    assert!(page.contains("<bdi>Demo (test)</bdi>"), "{page}");
+    // Neither is a way in a second time, nor is any other address.
+    let other = format!("{}{}", &console[..console.len() - 64], "0".repeat(64));
+    for (address, status) in [(&console, 303), (&other, 303), (&portal, 403)] {
+        for method in ["GET", "POST"] {
+            let (answered, head, _) = ask(method, address, "sec-fetch-site: same-origin\r\n", "");
+            assert_eq!(answered, status, "{method} {address}");
+            assert!(!head.contains("set-cookie"), "{head}");
+            assert!(status != 303 || head.contains("location: /console/sign-in"), "{head}");
+        }
+    }
+    assert_eq!(running.terminate(), Some(0));
+    // Where the operator's listener can be reached from elsewhere, there is no such address of the console.
+    let reached = Running::start_at(&data, "0.0.0.0:0");
+    let lines = reached.read_until(|line| line.starts_with("Staying up")).join("\n");
+    assert!(!lines.contains("/console/open/") && lines.contains("/portal/enter/"), "{lines}");
+    assert_eq!(reached.terminate(), Some(0));
 }
 
 #[test]

@@ -60,12 +60,29 @@ impl Browser {
 
     /// What a path answers.
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        let call = self.listener.call(Method::GET, path);
-        let call = match &self.cookie {
-            Some(cookie) => call.header("cookie", &format!("{}={cookie}", self.cookie_name)),
-            None => call,
-        };
+        self.get_with(path, &[]).await
+    }
+
+    /// What a path answers to a request with these header lines.
+    pub(crate) async fn get_with(&self, path: &str, lines: &[(&str, &str)]) -> Reply {
+        let mut call = self.listener.call(Method::GET, path);
+        if let Some(cookie) = self.cookie_line() {
+            call = call.header("cookie", &cookie);
+        }
+        for (name, line) in lines {
+            call = call.header(name, line);
+        }
         call.send().await
+    }
+
+    /// The line of its cookie.
+    pub(crate) fn cookie_line(&self) -> Option<String> {
+        Some(format!("{}={}", self.cookie_name, self.cookie.as_ref()?))
+    }
+
+    /// Host and port of the listener that it asks.
+    pub(crate) fn host(&self) -> String {
+        self.listener.origin().unwrap().strip_prefix("http://").unwrap().to_owned()
     }
 
     /// A page.
@@ -84,8 +101,8 @@ impl Browser {
             .call(Method::POST, path)
             .header("content-type", "application/x-www-form-urlencoded")
             .bytes(body.join("&"));
-        if let Some(cookie) = &self.cookie {
-            call = call.header("cookie", &format!("{}={cookie}", self.cookie_name));
+        if let Some(cookie) = self.cookie_line() {
+            call = call.header("cookie", &cookie);
         }
         for (name, line) in lines {
             call = call.header(name, line);

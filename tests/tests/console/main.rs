@@ -5,8 +5,11 @@
 
 mod actions;
 mod browser;
+mod deleting;
 mod explain;
 mod hostile;
+mod late;
+mod live;
 mod pages;
 mod portal;
 mod sessions;

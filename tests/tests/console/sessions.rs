@@ -31,6 +31,11 @@ async fn a_session_begins_with_a_key_and_ends_with_signing_out(database: Databas
     assert_eq!((asked.status, asked.header("location")), (303, Some(sign_in)));
     assert!(nobody.page(sign_in).await.contains("value=\"/console/orders/a/live/b?c=d\""));
     assert_eq!(nobody.get("/console").await.header("location"), Some("/console/sign-in"));
+    // Nor is there a link that leads in without a key: only `authority dev` has one.
+    let link = format!("/console/open/{}", "0".repeat(64));
+    for reply in [nobody.get(&link).await, nobody.post(&link, &[], &[]).await] {
+        assert_eq!((reply.status, reply.header("set-cookie")), (303, None), "{}", reply.text());
+    }
     // Neither a wrong key nor a merchant's leads in; nothing that was typed comes back.
     let wrong = format!("{}x", authority.operator_key());
     for key in ["", "nonsense", wrong.as_str(), merchant.key.as_str()] {

@@ -35,6 +35,15 @@ pub const IDLE_MS: i64 = 60 * 60 * 1000;
 /// How often its use is recorded at most.
 const USE_RECORDED_MS: i64 = 60 * 1000;
 
+/// Whether a request is a use of its session: what a page asks for by itself is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// The session lasts on.
+    Yes,
+    /// It ends as if nothing had been asked.
+    No,
+}
+
 /// A running session. Has no `Debug`: it holds the token of its forms.
 #[derive(Clone)]
 pub struct SignedIn {
@@ -84,11 +93,11 @@ impl App {
         Ok(secret.text())
     }
 
-    /// The session that a cookie names, if it is running; notes that it was used.
+    /// The session that a cookie names, if it is running; notes whether it was used.
     ///
     /// # Errors
     /// Only what the store reports.
-    pub async fn console_session(&self, cookie: &str) -> Result<Option<SignedIn>, Refusal> {
+    pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let (hash, now) = (secret.hash(STORED), self.now());
         let found = self
@@ -101,7 +110,7 @@ impl App {
         };
         let key_name = key.name.clone();
         let Some(operator) = Operator::of_record(key) else { return Ok(None) };
-        if now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
+        if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
             let written: Result<(), StoreError> = self
                 .store
                 .write_with(Turns::NONE, move |tx: &mut dyn Tx| {

@@ -97,6 +97,8 @@ impl<'s, 'e> Screen<'s, 'e> {
             "curl -sw '\\n' -H \"Authorization: Bearer $OPERATOR_KEY\" -H 'Content-Type: application/json'";
         let checkout = r#"{"currency":"USD","line_items":[{"name":"Mug","quantity":1,"unit_amount":900}]}"#;
         let program = program();
+        let (console, portal) = demo.signed_in_pages(&stage.service).await?;
+        let console = console.map_or(String::new(), |address| format!("{address}\n"));
         Ok(self.text(&format!(
             "\nThe receiver's inbox now holds {claimed} events. Keys, for this machine only:\n\n\
              export AUTHORITY_API_KEY={key}\n\
@@ -109,6 +111,8 @@ impl<'s, 'e> Screen<'s, 'e> {
              Produce any event, or have the events sent to your own receiver (`listen` prints its signing secret):\n\n\
              {program} trigger order.shipped --url {merchant_url}\n\
              {program} listen --forward-to http://127.0.0.1:3000/webhooks --url {merchant_url}\n\n\
+             The console and the portal of the merchant, signed in; each address works once:\n\n\
+             {console}{portal}\n\n\
              The APIs are described at {merchant_url}/docs and {operator_url}/docs.\n\
              The signing secret of the built-in receiver is `endpoint.secret` in {kept}.\n\n\
              Staying up; what arrives is shown here. Ctrl-C stops.\n\n",

@@ -13,7 +13,7 @@ use axum::response::Response;
 use axum::routing::get;
 use serde_json::Value;
 
-use super::links::LINKS;
+use super::links::{self, LINKS};
 use super::visit::{Outcome, Visit, show};
 use crate::app::console::endpoints_of;
 use crate::app::console::sessions::SignedIn;
@@ -52,6 +52,15 @@ impl KeepsEndpoints for SignedIn {
         endpoints_of(owner)
     }
 
+    async fn holder_of(visit: &Visit, id: &str) -> Result<Holder, Refusal> {
+        Ok(endpoints_of(&find(visit, id).await?.owner))
+    }
+
+    /// An operator sees what was deleted.
+    fn after_deletion(id: &str) -> String {
+        LINKS.record("endpoints", id)
+    }
+
     async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
         let shown = find(visit, id).await?;
         let of_endpoint = AllDeliveriesFilter {
@@ -62,7 +71,7 @@ impl KeepsEndpoints for SignedIn {
         let deliveries = visit.app.all_deliveries_list(&newest, of_endpoint).await?;
         let deliveries = delivery::table(&deliveries.items, &LINKS)?;
         visit.page(&Page {
-            shell: visit.shell.clone(),
+            shell: visit.following_late(links::live(Some(&shown.owner))),
             view: endpoint::view(visit, &shown, deliveries, typed).await?,
             reason: kept(typed, "reason", ""),
         })

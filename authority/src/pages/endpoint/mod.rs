@@ -3,7 +3,8 @@
 //! [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and adds the forms that differ.
 
 pub(crate) mod actions;
-pub(crate) mod explain;
+pub(crate) mod delete;
+mod explain;
 pub(crate) mod recovery;
 mod undelivered;
 
@@ -38,6 +39,15 @@ pub(crate) trait KeepsEndpoints: Visitor {
 
     /// The use cases' name for the owner of such an endpoint.
     fn holder(&self, owner: &Tenant) -> Holder;
+
+    /// The use cases' name for the owner of the endpoint with this id.
+    ///
+    /// # Errors
+    /// `not_found`.
+    fn holder_of(visit: &Visit<Self>, id: &str) -> impl Future<Output = Result<Holder, Refusal>> + Send;
+
+    /// Where to go when an endpoint was deleted.
+    fn after_deletion(id: &str) -> String;
 
     /// The page of an endpoint; `typed` is a form that was refused.
     ///
@@ -92,6 +102,7 @@ pub(crate) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
         .merge(actions::routes::<W>())
         .merge(recovery::routes::<W>())
         .merge(explain::routes::<W>())
+        .merge(delete::routes::<W>())
         .merge(undelivered::routes::<W>())
 }
 

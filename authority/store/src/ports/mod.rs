@@ -10,6 +10,7 @@ mod access;
 mod alerts;
 mod api_keys;
 mod audit;
+mod change_marks;
 mod checkouts;
 mod checkpoints;
 mod connections;
@@ -56,6 +57,7 @@ pub use access::{Access, OperatorKeyRecord};
 pub use alerts::{AlertFilter, Alerts};
 pub use api_keys::ApiKeys;
 pub use audit::{Audit, AuditFilter, Written};
+pub use change_marks::ChangeMarks;
 pub use checkouts::{Checkouts, DueCheckout};
 pub use checkpoints::Checkpoints;
 pub use connections::Connections;
@@ -155,6 +157,7 @@ pub trait Tx:
     + Alerts
     + ApiKeys
     + Audit
+    + ChangeMarks
     + Checkouts
     + Checkpoints
     + Connections
@@ -201,6 +204,7 @@ impl<T> Tx for T where
         + Alerts
         + ApiKeys
         + Audit
+        + ChangeMarks
         + Checkouts
         + Checkpoints
         + Connections

@@ -52,6 +52,8 @@ mod audit;
 mod backlog;
 #[path = "../sql/bodies.rs"]
 mod bodies;
+#[path = "../sql/change_marks.rs"]
+mod change_marks;
 #[path = "../sql/checkouts.rs"]
 mod checkouts;
 #[path = "../sql/checkpoints.rs"]

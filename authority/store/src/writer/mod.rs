@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
 use self::progress::Progress;
-use self::progress::Progress;
 use crate::StoreError;
 use crate::job::{CommitEffects, CommitListeners, End, Failed, Job, Ran};
 use crate::ports::Prefetch;

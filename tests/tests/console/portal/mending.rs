@@ -234,7 +234,10 @@ async fn a_page_that_follows_loads_itself_again(database: Database) {
         let (before, _) = still.split_once("follow=yes\"").unwrap();
         let link = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&");
         let follows = browser.page(&format!("{link}follow=yes")).await;
-        assert!(follows.contains("<meta http-equiv=\"refresh\" content=\"10\">"), "{follows}");
+        assert!(
+            follows.contains("<noscript><meta http-equiv=\"refresh\" content=\"10\"></noscript>"),
+            "{follows}"
+        );
         assert!(follows.contains(">Stop</a>"), "{follows}");
     }
 }

@@ -1,8 +1,9 @@
 //! The merchant portal: links, sessions, what is whose, and mending an endpoint.
 
+mod brand;
 mod foreign;
 mod mending;
-mod sessions;
+pub(crate) mod sessions;
 
 use serde_json::{Value, json};
 use tests::http::Reply;
@@ -11,7 +12,7 @@ use tests::merchant::{Merchant, text};
 use crate::browser::Browser;
 
 /// What a session may do that may do everything here.
-const ALL: &[&str] = &["events:read", "webhooks:manage"];
+pub(crate) const ALL: &[&str] = &["events:read", "webhooks:manage"];
 
 /// A link in test mode, as the operator gets it.
 async fn link(merchant: &Merchant, scopes: &[&str]) -> Value {
@@ -19,7 +20,7 @@ async fn link(merchant: &Merchant, scopes: &[&str]) -> Value {
 }
 
 /// A link in test mode, asked for with this body.
-async fn link_with(merchant: &Merchant, body: Value) -> Value {
+pub(crate) async fn link_with(merchant: &Merchant, body: Value) -> Value {
     merchant.operator.post(&merchant.platform_path("portal-sessions"), &body).await.expect(201)
 }
 
@@ -37,7 +38,7 @@ async fn press(browser: &Browser, path: &str) -> Reply {
 }
 
 /// Opens a link.
-async fn opened(link: &Value) -> Browser {
+pub(crate) async fn opened(link: &Value) -> Browser {
     let (mut browser, path) = given(link);
     let reply = press(&browser, &path).await;
     assert_eq!((reply.status, reply.header("location")), (303, Some("/portal")), "{}", reply.text());
@@ -48,7 +49,7 @@ async fn opened(link: &Value) -> Browser {
 }
 
 /// A browser with a session of the merchant.
-async fn entered(merchant: &Merchant, scopes: &[&str]) -> Browser {
+pub(crate) async fn entered(merchant: &Merchant, scopes: &[&str]) -> Browser {
     opened(&link(merchant, scopes).await).await
 }
 

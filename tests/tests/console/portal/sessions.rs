@@ -16,6 +16,7 @@ on_both_databases!(
     a_link_works_once,
     of_two_at_once_one_gets_in,
     a_link_is_asked_for_like_everything_of_the_operator,
+    a_second_link_ends_the_session_that_the_browser_had,
     a_session_ends_by_time,
     a_session_ends_with_the_key_that_made_it,
     a_session_rests_while_its_merchant_does,
@@ -122,9 +123,28 @@ async fn a_link_is_asked_for_like_everything_of_the_operator(database: Database)
     operator.post(&path, &other).await.refused(409, "merchant_closed");
 }
 
-async fn set_status(merchant: &Merchant, status: &str) {
+pub(crate) async fn set_status(merchant: &Merchant, status: &str) {
     let path = format!("/merchants/{}", merchant.id);
     merchant.operator.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200);
+}
+
+async fn a_second_link_ends_the_session_that_the_browser_had(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let first = link(&merchant, ALL).await;
+    let (browser, elsewhere) = (opened(&first).await, entered(&merchant, ALL).await);
+    let (_, path) = given(&link(&merchant, ALL).await);
+    let reply = press(&browser, &path).await;
+    assert_eq!(reply.status, 303);
+    let (pair, _) = reply.header("set-cookie").unwrap().split_once("; ").unwrap();
+    let second = browser.holding(pair.strip_prefix("portal_session=").unwrap());
+    assert_eq!(second.get("/portal").await.status, 200);
+    assert!(is_over(&browser.get("/portal").await), "nobody could end it any more");
+    assert_eq!(elsewhere.get("/portal").await.status, 200);
+    assert_eq!(audit(&authority).await[0], ("portal.sign_out".to_owned(), text(&first, "id")));
+    // A link that opens nothing ends nothing.
+    assert!(is_over(&press(&second, &path).await));
+    assert_eq!(second.get("/portal").await.status, 200);
 }
 
 async fn a_session_ends_by_time(database: Database) {

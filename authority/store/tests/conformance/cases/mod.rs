@@ -6,6 +6,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod cancelling;
+pub(crate) mod change_marks;
 pub(crate) mod commits;
 pub(crate) mod conditions;
 pub(crate) mod console;
@@ -92,6 +93,8 @@ macro_rules! conformance {
                 what_comes_back_to_a_disabled_endpoint_is_cancelled,
                 stranded_deliveries_are_cancelled_a_few_at_a_time,
                 attempts_to_a_deleted_endpoint_settle_harmlessly;
+            change_marks: a_tenants_mark_changes_with_what_is_its_own,
+                the_platforms_mark_changes_with_everybodys_work;
             commits: rows_events_and_deliveries_are_there_together, a_change_that_cannot_be_told_is_not_made,
                 a_stale_version_fails_the_whole_change, every_endpoint_that_wants_an_event_gets_it_once,
                 a_test_goes_to_its_endpoint_alone, orders_stand_in_lists_by_their_first_event,

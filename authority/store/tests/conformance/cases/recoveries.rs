@@ -29,7 +29,7 @@ fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob 
     RecoveryJob { recovery, tenant: shop.tenant.clone(), stretch, counted_to, walked_to }
 }
 
-async fn begin(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
+pub(crate) async fn begin(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let made = new_job(shop, endpoint, stretch);
     let (store, inserted) = (&shop.store, made.clone());
     let done: Result<(), StoreError> = job!(store.write, tx => tx.recovery_insert(&inserted));

@@ -1,0 +1,77 @@
+//! Deleting an endpoint: a page says what is lost and asks, a form does it.
+
+use askama::Template;
+use authority_domain::id::EndpointId;
+use authority_domain::refusal::Refusal;
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+
+use super::{KeepsEndpoints, route};
+use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::filters;
+use crate::pages::shell::Shell;
+use crate::pages::visit::{Outcome, Visit, done, show, submit};
+
+#[derive(Template)]
+#[template(path = "delete.html")]
+struct Page {
+    shell: Shell,
+    path: String,
+    url: String,
+    version: i64,
+    /// Deliveries that wait.
+    pending: i64,
+}
+
+/// The routes.
+pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
+    Router::new().route(&route::<W>("delete"), get(ask::<W>).post(delete::<W>))
+}
+
+async fn ask<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    show::<W, _, _>(state, request, async |visit| page(&visit, &id).await).await
+}
+
+async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
+    visit.who.check_scope(W::MANAGES)?;
+    let shown = W::endpoint(visit, id).await?;
+    if !shown.deleted_at.is_empty() {
+        return Err(Refusal::not_found("endpoint"));
+    }
+    let day = visit.app.endpoint_day(&shown.owner, &shown.endpoint.id).await?;
+    visit.page(&Page {
+        shell: visit.shell.clone(),
+        path: W::SITE.links.record("endpoints", id),
+        url: shown.endpoint.url,
+        version: shown.endpoint.resource_version,
+        pending: day.figures.pending,
+    })
+}
+
+/// Whose endpoint it is, is asked without looking for the endpoint where the session says it: the form that is sent a
+/// second time gets the first answer.
+async fn delete<W: KeepsEndpoints>(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
+        let holder = W::holder_of(&visit, &id).await?;
+        let mutation = visit.mutation("endpoints.delete", &form);
+        match visit.app.endpoint_delete(holder, mutation, EndpointId::parse(&id)).await {
+            Ok(_) => Ok(done(&W::after_deletion(&id), "deleted")),
+            Err(refusal) => {
+                visit.refused(refusal);
+                page(&visit, &id).await
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,101 @@
+//! Marks of change: what makes them different, and what does not (contract 20).
+
+use authority_domain::alert::{AlertCode, NewAlert, Severity};
+use authority_domain::id::AlertId;
+use authority_store::StoreError;
+use authority_store::ports::{SettledAs, Stretch};
+
+use super::fixtures::{at, dice, noon, settlement};
+use super::recoveries::begin;
+use super::shop::Shop;
+use super::{Database, job};
+
+async fn of(shop: &Shop) -> String {
+    let (store, tenant) = (&shop.store, shop.tenant.clone());
+    let mark: Result<String, StoreError> = job!(store.read, tx => tx.tenant_mark(&tenant));
+    mark.unwrap()
+}
+
+async fn of_all(shop: &Shop) -> String {
+    let store = &shop.store;
+    let mark: Result<String, StoreError> = job!(store.read, tx => tx.platform_mark());
+    mark.unwrap()
+}
+
+pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
+    let elsewhere = [of(&other).await, of(&test).await];
+    let mut seen = vec![of(&shop).await];
+    let note = async |seen: &mut Vec<String>| seen.push(of(&shop).await);
+    let endpoint = shop.endpoint(&["*"]).await;
+    note(&mut seen).await;
+    for _ in 0..2 {
+        shop.open_checkout().await;
+        note(&mut seen).await;
+    }
+    let leased = shop.lease("a", noon(), 9, 9).await;
+    // Two outcomes in the same five minutes, and one of attempts that began before them.
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
+    note(&mut seen).await;
+    let mut early = settlement(&leased[1], "a", SettledAs::Failed { reason: "rejected" });
+    early.started_at = at(-300);
+    shop.settle(vec![early]).await;
+    note(&mut seen).await;
+    let begun = begin(&shop, &endpoint, Stretch { above: 0, below: 3 }).await;
+    note(&mut seen).await;
+    let (store, counted) = (&shop.store, begun.clone());
+    let done: Result<bool, StoreError> =
+        job!(store.write, tx => tx.recovery_counted(&counted, 1, 1, at(150)));
+    assert!(done.unwrap());
+    note(&mut seen).await;
+    for change in ["status = 'disabled'", "resource_version = 2", "held_until = 7", "deleted_at = 8"] {
+        let changed = format!("UPDATE webhook_endpoints SET {change} WHERE id = '{endpoint}'");
+        assert_eq!(database.execute(&changed).await, Ok(1));
+        note(&mut seen).await;
+    }
+    assert_eq!(of(&shop).await, *seen.last().unwrap(), "reading changes nothing");
+    seen.dedup();
+    assert_eq!(seen.len(), 12, "{seen:?}");
+    assert_eq!([of(&other).await, of(&test).await], elsewhere, "nor what others do");
+}
+
+pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let other = Shop::new(&shop.store, "other").await;
+    let store = &shop.store;
+    let mut seen = vec![of_all(&shop).await];
+    let note = async |seen: &mut Vec<String>| seen.push(of_all(&shop).await);
+    shop.endpoint(&["*"]).await;
+    shop.open_checkout().await;
+    note(&mut seen).await;
+    other.open_checkout().await;
+    note(&mut seen).await;
+    let leased = shop.lease("a", noon(), 9, 9).await;
+    shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
+    note(&mut seen).await;
+    let alert = NewAlert {
+        id: AlertId::generate(at(1), &mut dice()),
+        code: AlertCode::EndpointFailing,
+        severity: Severity::Warning,
+        subject: "we_x".to_owned(),
+        message: String::new(),
+    };
+    for _ in 0..2 {
+        let alert = alert.clone();
+        let raised: Result<(), StoreError> = job!(store.write, tx => tx.alert_raise(None, &alert, at(1)));
+        raised.unwrap();
+        note(&mut seen).await;
+    }
+    let closed: Result<(), StoreError> =
+        job!(store.write, tx => tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2)));
+    closed.unwrap();
+    note(&mut seen).await;
+    let audit =
+        "INSERT INTO audit_log (id, at, key_id, request_id, operation) VALUES ('aud_1', 1, 'k', 'r', 'o')";
+    assert_eq!(database.execute(audit).await, Ok(1));
+    note(&mut seen).await;
+    assert_eq!(of_all(&shop).await, *seen.last().unwrap(), "reading changes nothing");
+    seen.dedup();
+    assert_eq!(seen.len(), 8, "{seen:?}");
+}
