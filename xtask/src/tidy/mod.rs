@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 
 mod dependencies;
 mod documented;
+mod documents;
 mod files;
 mod generated;
 mod layers;
@@ -56,6 +57,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         story::opens_modules(&files),
         documented::exports_explained(&files),
         documented::examples_run(&documented::without_examples(workspace), &files),
+        documents::links_lead_somewhere(&files),
+        documents::tables_are_whole(&files),
         manners::no_sleep_in_tests(&files),
         manners::no_unfinished_work(&files),
         manners::no_machine_paths(&files),
