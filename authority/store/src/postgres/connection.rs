@@ -14,20 +14,13 @@ use sqlx::{ConnectOptions, PgConnection, PgPool};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::open::LOCK_WAIT_MS;
-use super::{DbConnection, Session, batch};
+use super::{DbConnection, Session, batch, turns};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::ports::{HandOff as _, Prefetch};
 use crate::shards::ShardSet;
 use crate::writing_connection::WritingConnection;
-
-/// The isolation level is named because the server's default may be another one: with a single snapshot for the whole
-/// transaction, taken before the turns are held, a use case would not see what was written while it waited.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-
-const SAVEPOINT: &str = "SAVEPOINT job";
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
@@ -37,10 +30,6 @@ const LOCK_TIMEOUT: &str = "55P03";
 
 /// SQLSTATE of a transaction that the server has ended because its client was silent.
 const SILENT_TOO_LONG: &str = "25P03";
-
-/// How long a transaction waits for its turns before it gives back those that it has, in milliseconds. It tries again
-/// ([`crate::writer`]).
-const TURN_WAIT_MS: u32 = 900;
 
 /// How long to wait for the server to accept a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
@@ -123,7 +112,7 @@ impl PostgresWriting {
     /// Begins a transaction and takes its turns, in one round trip.
     async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), begin(turns, wait))).await;
+        let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), turns::begin(turns, wait))).await;
         let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && has_code(error, LOCK_TIMEOUT));
         let begun = self.in_time(begun.map(|done| done.map_err(StoreError::from)));
         match (&mut self.conn, &begun) {
@@ -134,7 +123,8 @@ impl PostgresWriting {
     }
 }
 
-/// Whether the server had ended the connection before it got the statement: it says so, or there was nobody to write to.
+/// Whether the server had ended the connection before it got the statement: it says so, or there was nobody to write
+/// to.
 fn was_ended_before(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.kind() == ErrorKind::BrokenPipe,
@@ -142,31 +132,8 @@ fn was_ended_before(error: &sqlx::Error) -> bool {
     }
 }
 
-/// The statement that takes these turns, or those of them that nobody holds.
-fn take(turns: ShardSet, skip_locked: &str) -> String {
-    let shards: Vec<String> = turns.numbers().map(|shard| shard.to_string()).collect();
-    let shards = shards.join(", ");
-    format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE{skip_locked}")
-}
-
 fn has_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|found| found == code)
-}
-
-/// The statements that begin a transaction. Turns are rows, locked in ascending order, so that no two transactions wait
-/// for each other. Without `wait`, those that another transaction holds are left out. Who waits for several holds some
-/// of them meanwhile, and therefore not for long.
-fn begin(turns: ShardSet, wait: bool) -> String {
-    if turns.is_empty() {
-        return format!("{BEGIN}; {SAVEPOINT}");
-    }
-    match wait {
-        false => format!("{BEGIN}; {}; {SAVEPOINT}", take(turns, " SKIP LOCKED")),
-        true => format!(
-            "{BEGIN}; SET LOCAL lock_timeout = {TURN_WAIT_MS}; {}; SET LOCAL lock_timeout = {LOCK_WAIT_MS}; {SAVEPOINT}",
-            take(turns, "")
-        ),
-    }
 }
 
 /// Opens a connection, within [`CONNECT_WAIT`].
@@ -203,9 +170,7 @@ impl WritingConnection for PostgresWriting {
 
     async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
         let Some(conn) = &mut self.conn else { return Err(gone()) };
-        // Before the savepoint: a job that is undone must not give them back.
-        let statements = format!("RELEASE {SAVEPOINT}; {}; {SAVEPOINT}", take(turns, " SKIP LOCKED"));
-        let taken = timeout(ANSWER_WAIT, batch::turns(conn.raw(), statements)).await;
+        let taken = timeout(ANSWER_WAIT, batch::turns(conn.raw(), turns::take_also(turns))).await;
         let taken = self.in_time(taken.map(|done| done.map_err(StoreError::from)));
         match (&mut self.conn, &taken) {
             (Some(conn), Ok(also)) => conn.holds_also(*also),

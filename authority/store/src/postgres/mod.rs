@@ -20,6 +20,7 @@ mod open;
 mod operator_plans;
 #[cfg(test)]
 mod plans;
+mod turns;
 
 use sqlx::PgConnection;
 

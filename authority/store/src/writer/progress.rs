@@ -1,8 +1,8 @@
 //! What a transaction has run, and what becomes of its jobs once it has ended.
 //!
-//! After the commit each is answered with its result, but those whose rows the database refused. A transaction that was
-//! lost before its commit has written nothing: where others write, its jobs run again. In both cases a job runs once more
-//! and not a third time.
+//! After the commit each is answered with its result, except those whose rows the database refused. A transaction that
+//! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job runs
+//! once more and not a third time.
 
 use crate::job::{CommitEffects, End, Failed};
 use crate::queue::Counted;

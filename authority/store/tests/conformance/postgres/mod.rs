@@ -2,6 +2,7 @@
 
 mod indexes;
 mod instances;
+mod lost;
 mod opening;
 mod restart;
 mod turns;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Change;
 use authority_domain::id::RequestId;
 use authority_domain::order::Order;
@@ -24,12 +23,8 @@ use crate::cases::fixtures::{at, dice, noon};
 use crate::cases::partners::{connect, share};
 use crate::cases::shop::Shop;
 
-/// Ends the connections that are in a transaction and have nothing to do.
-const END_TRANSACTIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                                WHERE datname = current_database() AND state = 'idle in transaction'";
-
 /// The same shop through another store.
-fn beside(shop: &Shop, store: &Store) -> Shop {
+pub(super) fn beside(shop: &Shop, store: &Store) -> Shop {
     Shop { store: store.clone(), ..shop.clone() }
 }
 
@@ -38,7 +33,7 @@ fn shard(shop: &Shop) -> ShardSet {
 }
 
 /// Shops of different shards.
-async fn shops<const N: usize>(store: &Store) -> [Shop; N] {
+pub(super) async fn shops<const N: usize>(store: &Store) -> [Shop; N] {
     let mut shops: Vec<Shop> = Vec::new();
     let mut nth = 0;
     while shops.len() < N {
@@ -61,12 +56,12 @@ async fn commit(shop: &Shop, changes: Vec<Change>) -> Result<Committed, Refusal>
         .await
 }
 
-async fn open_checkout(shop: &Shop) {
+pub(super) async fn open_checkout(shop: &Shop) {
     commit(shop, vec![shop.opened().1]).await.unwrap();
 }
 
 /// Holds the turn of a shop's shard until the gate opens.
-async fn hold(shop: &Shop) -> (watch::Sender<bool>, JoinHandle<Result<(), StoreError>>) {
+pub(super) async fn hold(shop: &Shop) -> (watch::Sender<bool>, JoinHandle<Result<(), StoreError>>) {
     let (open, gate) = watch::channel(false);
     let (entered, mut inside) = mpsc::channel(1);
     let (store, turns) = (shop.store.clone(), Turns::of(&shop.tenant.merchant_id));
@@ -109,53 +104,6 @@ async fn a_holder_keeps_its_own_shard_waiting_and_no_other() {
         waiting.await.unwrap();
     }
     assert_eq!((held.events().await.len(), free.events().await.len()), (2, 4));
-}
-
-/// The server ends a transaction that is silent; who waits for its turn waits longer than that. Once its holder goes on,
-/// it runs again and is answered.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_holder_that_falls_silent_loses_its_turn() {
-    let database = PostgresDatabase::start().await;
-    let (one, two) = (database.open().await.unwrap(), database.open().await.unwrap());
-    let [shop, other] = shops(&one).await;
-    let (open, holding) = hold(&shop).await;
-    open_checkout(&beside(&shop, &two)).await;
-    open.send(true).unwrap();
-    holding.await.unwrap().unwrap();
-    open_checkout(&shop).await;
-    open_checkout(&other).await;
-    assert_eq!(shop.events().await.len(), 2);
-}
-
-/// A server that ends connections in the middle of transactions: whoever was in one runs once more, and what it had
-/// written is there once. When that happens again it is told so.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_is_lost_before_its_commit_runs_once_more() {
-    let database = Arc::new(PostgresDatabase::start().await);
-    let store = database.open().await.unwrap();
-    let shop = Shop::new(&store, "shop").await;
-    let write = async |losses: usize| {
-        let (inside, runs) = (shop.clone(), Arc::new(AtomicUsize::new(0)));
-        let (database, count) = (Arc::clone(&database), Arc::clone(&runs));
-        let opened = shop.opened().1;
-        let done: Result<Committed, Refusal> = store
-            .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut dyn Tx| {
-                Box::pin(async move {
-                    let committed = inside.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await?;
-                    if count.fetch_add(1, Ordering::SeqCst) < losses {
-                        database.execute(END_TRANSACTIONS).await.unwrap();
-                    }
-                    Ok(committed)
-                })
-            })
-            .await;
-        (done.map_err(|refusal| refusal.code).map(|_| ()), runs.load(Ordering::SeqCst))
-    };
-    assert_eq!(write(1).await, (Ok(()), 2));
-    assert_eq!(shop.events().await.len(), 1);
-    assert_eq!(write(2).await, (Err(ErrorCode::ServiceUnavailable), 2));
-    assert_eq!(write(0).await, (Ok(()), 1));
-    assert_eq!(shop.events().await.len(), 2);
 }
 
 #[tokio::test]
