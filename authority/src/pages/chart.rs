@@ -1,4 +1,5 @@
-//! The attempts of the last 24 hours as bars. The numbers stand in a table beside the picture.
+//! The attempts of the last 24 hours, and how long attempts took, as bars. The numbers stand in a table beside each
+//! picture.
 
 use authority_domain::time::Timestamp;
 
@@ -10,19 +11,24 @@ const HOURS: i64 = 24;
 /// The height of the picture in units; bars are 10 wide, with 2 between them.
 const HEIGHT: i64 = 80;
 
+/// The upper ends of the ranges of latency, in milliseconds; attempts of one range are about as quick to the eye.
+const RANGES_MS: [i64; 8] = [10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000];
+
 /// A picture and its numbers.
 pub(crate) struct Chart {
     /// For those who do not see it.
     pub(crate) label: String,
-    /// From the oldest hour to the present one.
+    /// From the oldest hour to the present one, or from the quickest range to the slowest.
     pub(crate) bars: Vec<Bar>,
-    /// The numbers, newest first; hours without attempts are left out.
+    /// What the numbers are folded under.
+    pub(crate) summary: &'static str,
+    /// The numbers: newest hours first, those without attempts left out; or the ranges.
     pub(crate) numbers: Table,
     /// There was an attempt.
     pub(crate) any: bool,
 }
 
-/// One hour.
+/// One hour or range.
 pub(crate) struct Bar {
     /// From the left.
     pub(crate) x: i64,
@@ -44,6 +50,7 @@ pub(crate) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
     Chart {
         label: format!("Attempts by hour in the last 24 hours: {attempts}, of which {failed} failed."),
         bars,
+        summary: "The numbers of each hour",
         numbers: Table {
             caption: "Attempts by hour (UTC)",
             head: &["Hour", "Attempts", "Failed attempts", "Deliveries that failed for good"],
@@ -72,6 +79,43 @@ fn row(hour: &HourFigures) -> Vec<Cell> {
     vec![Cell::at(since), Cell::text(attempts), Cell::text(failed_attempts), Cell::text(failed_deliveries)]
 }
 
+/// The chart of the latencies of the newest attempts.
+pub(crate) fn latencies(durations_ms: &[i64]) -> Chart {
+    let mut counts = RANGES_MS.map(|most| (most, 0));
+    for took in durations_ms {
+        // The longest attempt that is allowed ends within the last range.
+        let range = RANGES_MS.iter().position(|most| took <= most).unwrap_or(RANGES_MS.len() - 1);
+        if let Some((_, count)) = counts.get_mut(range) {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+    let bars = (0..).zip(&counts).map(|(range, (_, count))| {
+        let height = if *count == 0 { 0 } else { (count * HEIGHT / most).max(1) };
+        Bar { x: range * 36 + 13, good: (HEIGHT - height, height), failed: (HEIGHT - height, 0) }
+    });
+    let within = |share| percentile(durations_ms, share).unwrap_or(0);
+    let rows = counts.iter().map(|(most, count)| vec![Cell::text(format!("{most} ms")), Cell::text(count)]);
+    Chart {
+        label: format!(
+            "How long the last {} attempts took: half within {} ms, 95 % within {} ms, 99 % within {} ms.",
+            durations_ms.len(),
+            within(50),
+            within(95),
+            within(99),
+        ),
+        bars: bars.collect(),
+        summary: "The numbers of each range",
+        numbers: Table {
+            caption: "Attempts by latency",
+            head: &["Took at most", "Attempts"],
+            rows: rows.collect(),
+            empty: "Nothing was sent in the last 24 hours.",
+        },
+        any: !durations_ms.is_empty(),
+    }
+}
+
 /// The value below which this share (of 100) of the values lies.
 pub(crate) fn percentile(values: &[i64], share: usize) -> Option<i64> {
     let mut sorted = values.to_vec();
@@ -98,6 +142,18 @@ mod tests {
         assert_eq!(drawn.label, "Attempts by hour in the last 24 hours: 41, of which 11 failed.");
         assert_eq!(drawn.numbers.rows.len(), 2);
         assert!(!chart(&[], now).any);
+    }
+
+    #[test]
+    fn latencies_stand_in_ranges_from_the_quickest_to_the_slowest() {
+        let drawn = latencies(&[4, 10, 11, 40_000, 8, 9]);
+        let heights: Vec<_> = drawn.bars.iter().map(|bar| (bar.x, bar.good.1)).collect();
+        assert_eq!(heights, [(13, 80), (49, 20), (85, 0), (121, 0), (157, 0), (193, 0), (229, 0), (265, 20)]);
+        assert_eq!(
+            drawn.label,
+            "How long the last 6 attempts took: half within 9 ms, 95 % within 40000 ms, 99 % within 40000 ms."
+        );
+        assert!(!latencies(&[]).any);
     }
 
     #[test]

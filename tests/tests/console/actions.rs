@@ -125,12 +125,19 @@ async fn a_secret_is_rotated_and_shown_once(database: Database) {
     for path in [page.as_str(), "/console/audit-log", "/console"] {
         assert!(!browser.page(path).await.contains(&new), "{path}");
     }
+    // Until the overlap ends, the page shows which secret signs what.
+    let hint = merchant.endpoint_now(&endpoint).await["secret_hint"].clone();
+    let timeline = browser.page(&page).await;
+    assert!(timeline.contains("Two secrets sign"), "{timeline}");
+    let last = format!("which ends with <code>{}</code>", hint.as_str().unwrap());
+    assert!(new.ends_with(hint.as_str().unwrap()) && timeline.contains(&last), "{timeline}");
     // A second rotation must be forced while the overlap is open.
     let form = browser.form(&page, &rotate).await;
     let refused = browser.send_again(&rotate, &form, &[("overlap_hours", "2")]).await;
     assert!(refused.text().contains("<code>rotation_in_progress</code>"), "{}", refused.text());
     let said = browser.done(&page, &format!("{page}/retire"), &[]).await;
     assert!(said.contains("The previous secret no longer signs."), "{said}");
+    assert!(!browser.page(&page).await.contains("Two secrets sign"));
     assert_eq!(merchant.endpoint_now(&endpoint).await["previous_secret_expires_at"], Value::Null);
     assert_eq!(done_by(&authority, "rotates").await, ["endpoints.retire_secret", "endpoints.rotate_secret"]);
 }

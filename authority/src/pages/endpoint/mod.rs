@@ -1,11 +1,12 @@
 //! An endpoint as both sites show it: how it is, why it is held back, what it missed. What can be done about it is in
-//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], why its receiver refused a delivery in
-//! [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and adds the forms that differ.
+//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], which secret signs what in [`rotation`], why
+//! its receiver refused a delivery in [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and adds the forms that differ.
 
 pub(crate) mod actions;
 pub(crate) mod delete;
 mod explain;
 pub(crate) mod recovery;
+pub(crate) mod rotation;
 mod undelivered;
 
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
@@ -15,7 +16,7 @@ use authority_domain::time::Timestamp;
 use axum::Router;
 
 use super::Visitor;
-use super::chart::{Chart, chart, percentile};
+use super::chart::{Chart, chart, latencies, percentile};
 use super::form::Form;
 use super::links::{encoded, mode};
 use super::view::{Cell, Fact, Table, duration, fact};
@@ -76,10 +77,14 @@ pub(crate) struct EndpointView {
     pub(crate) facts: Vec<Fact>,
     pub(crate) day: Vec<Fact>,
     pub(crate) chart: Chart,
+    /// How long attempts took.
+    pub(crate) latencies: Chart,
+    /// While two secrets sign.
+    pub(crate) rotation: Option<rotation::Rotation>,
     pub(crate) deliveries: Table,
     pub(crate) all_deliveries: String,
-    /// `None` for the platform's own endpoint, which has no stream of its own.
-    /// And whether there is more to look at.
+    /// What has not arrived, and where there is more of it; `None` for the platform's own endpoint, which has no stream
+    /// of its own.
     pub(crate) undelivered: Option<(Table, Option<String>)>,
     pub(crate) recovery: Option<recovery::Progress>,
     /// The forms, when the visitor may send them.
@@ -139,6 +144,8 @@ pub(crate) async fn view<W: KeepsEndpoints>(
         facts: facts(shown, visit),
         day: day_facts(&day, visit.now),
         chart: chart(&day.hours, visit.now),
+        latencies: latencies(&day.figures.durations_ms),
+        rotation: rotation::rotation(endpoint, visit.now),
         deliveries,
         all_deliveries: format!("{}/deliveries?endpoint={}", links.root, encoded(endpoint.id.as_str())),
         undelivered: if of_merchant { Some(undelivered::newest(visit, shown, &newest).await?) } else { None },
