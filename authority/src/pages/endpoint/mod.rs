@@ -1,7 +1,7 @@
 //! An endpoint as both sites show it: how it is, why it is held back, what it missed. What can be done about it is in
-//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], which secret signs what in [`rotation`], why its
-//! receiver refused a delivery in [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and adds the
-//! forms that differ.
+//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], which secret signs what in [`rotation`], and
+//! why its receiver refused a delivery in [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and
+//! adds the forms that differ.
 
 pub(crate) mod actions;
 pub(crate) mod delete;

@@ -27,11 +27,11 @@ pub struct Prefetch {
 pub enum FirstRead {
     /// A checkout of the job's tenant that is to be paid ([`super::Checkouts::checkout_to_pay`]).
     CheckoutToPay(CheckoutId),
-    /// An earlier message of a processor ([`super::Payments::processor_report_get`]).
+    /// An earlier message of a processor ([`super::ProcessorReports::processor_report_get`]).
     Message(MessageId),
     /// An order of this tenant, with its payments, open refunds, shipments and marked lines.
     Order(Tenant, OrderNumber),
-    /// The next generated order number of the job's tenant ([`super::Orders::order_number_reserve`]).
+    /// The next generated order number of the job's tenant ([`super::OrderNumbers::order_number_reserve`]).
     OrderNumber,
     /// A payment, with what stands around it ([`super::Payments::payment_find`]). It may need an order number.
     Payment(PaymentId),
