@@ -428,7 +428,7 @@ export interface EventReplay {
   deliveries: ReplayedDelivery[];
 }
 
-/** The answer, in the member order of contract 2.12. */
+/** How events reach a merchant. */
 export interface IntegrationHealth {
   /** The type of the record. */
   object: "integration_health";
