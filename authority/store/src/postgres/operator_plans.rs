@@ -1,4 +1,5 @@
-//! What the lists of all merchants' deliveries read on PostgreSQL beside 100,000 of them, counted by the server.
+//! What the lists of all merchants' deliveries, and the search, read on PostgreSQL beside 100,000 records, counted by the
+//! server.
 
 use authority_domain::id::EndpointId;
 use sqlx::ConnectOptions as _;
@@ -6,7 +7,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
 use super::{DbConnection, Session};
-use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, OperatorReads};
+use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, OperatorReads, Search};
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [
@@ -30,20 +31,56 @@ const FILL: [&str; 5] = [
     "VACUUM ANALYZE",
 ];
 
-/// Rows that this connection has read of the two tables and not reported yet.
-async fn read(conn: &mut DbConnection) -> i64 {
+/// Orders with payments of the usual size, none with a processor's reference: of those the server has no statistics.
+const UNREFERENCED: [&str; 3] = [
+    "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
+         total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
+     SELECT 'mer', TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, n, n, n, '{}' \
+     FROM generate_series(1, 100000) n",
+    "INSERT INTO payments (id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
+         amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
+     SELECT 'pay_' || n, 'mer', TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, \
+         '{\"note\": \"' || repeat('x', 900) || '\"}' \
+     FROM generate_series(1, 100000) n",
+    "VACUUM ANALYZE",
+];
+
+/// Rows that this connection has read of these tables and not reported yet.
+async fn read(conn: &mut DbConnection, tables: &[&str]) -> i64 {
     let read = "SELECT CAST(COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0) AS BIGINT) \
-         FROM pg_stat_xact_user_tables WHERE relname IN ('deliveries', 'events')";
-    sqlx::query_scalar(read).fetch_one(conn).await.unwrap()
+         FROM pg_stat_xact_user_tables WHERE relname = ANY($1)";
+    sqlx::query_scalar(read).bind(tables).fetch_one(conn).await.unwrap()
+}
+
+async fn connected() -> DbConnection {
+    let url = postgres_cluster::database().await;
+    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
+    let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
+    DbConnection::from(options.connect().await.unwrap())
+}
+
+/// By a number, and by what nothing has, also with the plan that the server makes for any value after some requests.
+#[tokio::test]
+async fn a_search_reads_what_it_finds() {
+    let mut conn = connected().await;
+    for sql in FILL.iter().take(1).chain(&UNREFERENCED) {
+        sqlx::query(*sql).execute(&mut conn).await.unwrap();
+    }
+    sqlx::query("BEGIN").execute(&mut conn).await.unwrap();
+    let tables = ["orders", "payments", "shipments", "subscriptions", "external_references"];
+    for (name, found) in [("ORD-70", 1), ("nothing", 0)].repeat(5) {
+        let before = read(&mut conn, &tables).await;
+        let records = Session::new(&mut conn).records_named(name, 20).await.unwrap();
+        assert_eq!(records.len(), found, "{name}");
+        let read = read(&mut conn, &tables).await - before;
+        assert!(read <= 10, "{name}: {read} rows read");
+    }
 }
 
 /// Of every filter, with the plan that the server makes for these values: it never reads a whole table.
 #[tokio::test]
 async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
-    let url = postgres_cluster::database().await;
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
-    let mut conn = DbConnection::from(options.connect().await.unwrap());
+    let mut conn = connected().await;
     for sql in FILL {
         sqlx::query(sql).execute(&mut conn).await.unwrap();
     }
@@ -66,9 +103,10 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
             status: status.map(str::to_owned).into_iter().collect(),
             ..AllDeliveriesFilter::default()
         };
-        let before = read(&mut conn).await;
+        let tables = ["deliveries", "events"];
+        let before = read(&mut conn, &tables).await;
         let page = Session::new(&mut conn).all_deliveries_page(&filter, None, 26).await.unwrap();
-        let read = read(&mut conn).await - before;
+        let read = read(&mut conn, &tables).await - before;
         assert_eq!(page.rows.len(), rows, "{endpoint:?} {status:?}");
         assert!(read <= most, "{endpoint:?} {status:?}: {read} rows read");
     }

@@ -12,6 +12,10 @@ use super::{DbRow, PROCESSOR_REFERENCE, Session};
 use crate::StoreError;
 use crate::ports::{FoundRecord, MatchedName, NamedRecord, Search};
 
+/// The order of ids, as no index has it. Else PostgreSQL, where it has no statistics of a name, walks through all ids in
+/// their order to find it: 600 ms with 100,000 payments.
+const ID_BY_SORTING: &str = "id || ''";
+
 /// What each kind of name is looked up in: owner, id and order of what has it.
 fn look_ups() -> [(MatchedName, String); 6] {
     let in_table = |columns: &str, condition: &str, order: &str| {
@@ -41,10 +45,13 @@ fn look_ups() -> [(MatchedName, String); 6] {
                 "created_at",
             ),
         ),
-        (MatchedName::TrackingNumber, in_table("id, order_number FROM shipments", "tracking_number", "id")),
+        (
+            MatchedName::TrackingNumber,
+            in_table("id, order_number FROM shipments", "tracking_number", ID_BY_SORTING),
+        ),
         (
             MatchedName::ProcessorReference,
-            in_table("id, order_number FROM payments", PROCESSOR_REFERENCE, "id"),
+            in_table("id, order_number FROM payments", PROCESSOR_REFERENCE, ID_BY_SORTING),
         ),
     ]
 }
