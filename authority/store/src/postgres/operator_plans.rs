@@ -1,5 +1,5 @@
-//! What the lists of all merchants' deliveries, and the search, read on PostgreSQL beside 100,000 records, counted by the
-//! server.
+//! What the lists of all merchants' deliveries, and the search, read on PostgreSQL beside 100,000 records, counted by
+//! the server.
 
 use authority_domain::id::EndpointId;
 use sqlx::ConnectOptions as _;

@@ -12,8 +12,8 @@ use super::{DbRow, PROCESSOR_REFERENCE, Session};
 use crate::StoreError;
 use crate::ports::{FoundRecord, MatchedName, NamedRecord, Search};
 
-/// The order of ids, as no index has it. Else PostgreSQL, where it has no statistics of a name, walks through all ids in
-/// their order to find it: 600 ms with 100,000 payments.
+/// The order of ids, as no index has it. Else PostgreSQL, where it has no statistics of a name, walks through all ids
+/// in their order to find it: 600 ms with 100,000 payments.
 const ID_BY_SORTING: &str = "id || ''";
 
 /// What each kind of name is looked up in: owner, id and order of what has it.
