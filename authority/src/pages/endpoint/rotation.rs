@@ -1,4 +1,4 @@
-//! The overlap of a rotation as a timeline: which secret signs what, and until when (contract 15.1).
+//! The overlap of a rotation as a timeline: which secret signs what, and until when.
 
 use authority_domain::endpoint::Endpoint;
 use authority_domain::time::Timestamp;
@@ -14,7 +14,7 @@ pub(crate) struct Rotation {
     pub(crate) label: String,
     /// When the new secret began to sign.
     pub(crate) began: Timestamp,
-    /// When the previous one ends to.
+    /// When the previous one stops signing.
     pub(crate) ends: Timestamp,
     /// The last characters of the new secret.
     pub(crate) hint: String,
@@ -32,7 +32,7 @@ pub(crate) fn rotation(endpoint: &Endpoint, now: Timestamp) -> Option<Rotation> 
     let (all, gone) = (ends.as_ms() - began.as_ms(), now.as_ms() - began.as_ms());
     let now_x = from_x + gone.clamp(0, all.max(1)) * (to_x - from_x) / all.max(1);
     let label = format!(
-        "The previous secret signs until {ends}, the new one since {began}: both sign in between, which is now."
+        "The new secret has signed since {began}; the previous one signs beside it until {ends}."
     );
     Some(Rotation { label, began, ends, hint: endpoint.secret_hint.clone(), from_x, to_x, now_x })
 }

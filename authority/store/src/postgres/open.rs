@@ -22,8 +22,8 @@ use crate::writing_connection::WritingConnection;
 const SERVER_LIMITS: [(&str, u32); 2] =
     [("lock_timeout", LOCK_WAIT_MS), ("idle_in_transaction_session_timeout", SILENCE_MS)];
 
-/// How long an instance may be silent inside a transaction, in milliseconds. It computes between two statements and
-/// waits for nobody, so this is a hundred times what it needs.
+/// How long an instance may be silent inside a transaction, in milliseconds. Between two statements it
+/// computes and waits for nobody.
 const SILENCE_MS: u32 = 900;
 
 /// How long a statement waits for a lock, in milliseconds.
