@@ -31,8 +31,7 @@ pub(crate) fn rotation(endpoint: &Endpoint, now: Timestamp) -> Option<Rotation> 
     let (from_x, to_x) = (MARGIN, WIDTH - MARGIN);
     let (all, gone) = (ends.as_ms() - began.as_ms(), now.as_ms() - began.as_ms());
     let now_x = from_x + gone.clamp(0, all.max(1)) * (to_x - from_x) / all.max(1);
-    let label = format!(
-        "The new secret has signed since {began}; the previous one signs beside it until {ends}."
-    );
+    let label =
+        format!("The new secret has signed since {began}; the previous one signs beside it until {ends}.");
     Some(Rotation { label, began, ends, hint: endpoint.secret_hint.clone(), from_x, to_x, now_x })
 }
